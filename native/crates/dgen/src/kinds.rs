@@ -17,7 +17,7 @@ pub struct Kind {
     phrases: fn(Random, &mut [u8]) -> usize,
     /// Fills the end of a block that the next phrase does not fit.
     pad: u8,
-    /// What a block ends with, if it is long enough.
+    /// The end of a block, if the block is long enough.
     end: &'static [u8],
 }
 

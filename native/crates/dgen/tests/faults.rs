@@ -299,7 +299,7 @@ fn without_io_uring_uring_is_unavailable_and_no_other_mode_replaces_it() {
         let reason = found.unwrap().unavailable.as_deref().unwrap();
         assert!(reason.contains("os error 1"), "{reason}");
     }
-    // What others drive does not depend on the ring.
+    // Strategies with another driver do not depend on the ring.
     let others = described.axes["strategy"].values.iter().filter(|value| {
         let known = dgen::write::strategy::strategy(&value.name).unwrap();
         known.driver == Driver::Own && value.unavailable.is_some()

@@ -141,7 +141,7 @@ fn files_share_nothing_whatever_is_copied_inside_them() {
         for index in [0, 1, 2, 65_535] {
             let mut file = vec![0; 1 << 20];
             data.fill(data.stride() * index, &mut file);
-            // What repeats inside a granule is two bytes in turn, of which there are few kinds.
+            // The repeated part of a granule alternates two bytes, of which there are few kinds.
             let own: HashSet<_> = file
                 .chunks(512)
                 .filter(|piece| piece[..2] != piece[2..4])

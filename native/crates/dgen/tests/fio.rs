@@ -83,7 +83,7 @@ fn fio_writes_the_whole_file_and_the_receipt_reports_it() {
     }
     let folder = tempfile::tempdir().unwrap();
     let mut digests = Vec::new();
-    // Of 17 threads for 16 blocks one has nothing to write.
+    // With 17 threads for 16 blocks, one thread has nothing to write.
     for (threads, more) in [
         (2, &["--threads", "2", "--durability", "end-fsync"][..]),
         (1, &["--backend", "pwrite", "--durability", "dsync"]),

@@ -1,4 +1,5 @@
-//! What every profile of sessions promises. That the lines are valid JSON is seen by the crate `search`.
+//! Properties of every profile of sessions. The crate `search` checks that the lines are valid
+//! JSON.
 
 use std::collections::HashSet;
 use std::convert::Infallible;

@@ -117,14 +117,14 @@ pub struct Seen {
     pub in_flight_peak: usize,
     /// Threads of the process when the search ended and its pools still existed.
     pub threads_alive: usize,
-    /// Of these, those of the pool or executor that shares out the work.
+    /// Those of them in the pool or executor that distributes the work.
     pub threads_executor: usize,
-    /// Of these, those of a pool for calls that block.
+    /// Those of them in a pool for blocking calls.
     pub threads_blocking: usize,
 }
 
 impl Found {
-    /// Nothing yet; the newest `limit` will be kept.
+    /// Creates an empty result that keeps the newest `limit` messages.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {

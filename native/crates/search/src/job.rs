@@ -52,7 +52,7 @@ pub fn concurrency(name: &str, processors: usize) -> Option<usize> {
 /// Capacity of a bounded channel: results of that many files wait before a sender does.
 pub const CHANNEL: usize = 32;
 
-/// How results reach the one who merges them; names and descriptions.
+/// Channels that transport results to the merging task; names and descriptions.
 pub static CHANNELS: &[(&str, &str)] = &[
     (
         "bounded",
@@ -79,7 +79,7 @@ pub struct Job {
     pub filter: Filter,
     /// Comparison of literals.
     pub fold: Fold,
-    /// Who reads a line.
+    /// Parser of a line.
     pub parser: Choice,
     /// Method of reading.
     pub reading: Reading,

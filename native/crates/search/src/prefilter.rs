@@ -52,7 +52,7 @@ impl Prefilter {
         Some(Self { pattern })
     }
 
-    /// Where at or behind `from` something stands for whose sake the line must be parsed.
+    /// Returns the next position from `from` on that requires parsing of its line.
     pub(crate) fn find(&self, block: &[u8], from: usize) -> Option<usize> {
         self.pattern.find_at(block, from).map(|found| found.start())
     }

@@ -19,7 +19,7 @@ use crate::environment;
 pub(crate) fn outcome(answer: Answer, found: Found, phases: Phases, notes: Vec<String>) -> Outcome {
     let seen = found.seen;
     let joined = |values: Vec<&str>| values.join("+");
-    // Of an empty input nothing can be seen.
+    // An empty input shows nothing.
     let mut effective = BTreeMap::new();
     let mut put = |axis: &str, value: String| {
         if !value.is_empty() {

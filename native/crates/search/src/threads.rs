@@ -45,7 +45,8 @@ impl Host {
 const BLOCKING: &str = "blocking-";
 const SMOL: &str = "smol-";
 
-/// How threads of a rayon pool are named here, and tokio's by tokio, workers and blocking ones alike.
+/// Name prefixes of threads of a rayon pool, set here, and of tokio's worker and blocking threads,
+/// set by tokio.
 pub(crate) const RAYON: &str = "rayon-";
 const TOKIO: &str = "tokio-";
 

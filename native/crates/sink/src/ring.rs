@@ -21,13 +21,13 @@ pub fn why_unavailable() -> Option<String> {
 /// Refusals in a row, with nothing taken and nothing completed between them, after which a ring counts as stuck.
 const PATIENCE: u32 = 10_000;
 
-/// So many of them are repeated at once: most pass by themselves.
+/// Number of refusals that are retried without a pause, because most are temporary.
 const AT_ONCE: u32 = 100;
 
-/// Before each of the others, so that a kernel short of memory has about a second to find some.
+/// Pause before each later retry, so that a kernel short of memory has about a second to free some.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// Time limit for retries after temporary refusals.
+/// Counter of successive temporary refusals, which limits the retries.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     refused: u32,
@@ -87,7 +87,7 @@ impl std::fmt::Debug for Ring {
     }
 }
 
-/// Reasons for a note on a degraded set-up.
+/// Returns whether `error` permits a degraded set-up, with a note.
 fn degrades(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -103,8 +103,8 @@ fn degrades(error: &io::Error) -> bool {
 }
 
 impl Ring {
-    /// A ring for `depth` operations of the calling thread on `file`, with the buffers of `pool` registered if possible.
-    /// Each step that the kernel refuses is left out and noted.
+    /// Opens a ring for `depth` operations of the calling thread on `file`, with the buffers of
+    /// `pool` registered if possible. Each step that the kernel refuses is skipped and noted.
     ///
     /// # Errors
     /// No ring is available.
@@ -223,7 +223,7 @@ impl Ring {
     }
 
     /// # Safety
-    /// What `entry` points to stays valid until its completion was seen.
+    /// The memory that `entry` points to must stay valid until its completion was reaped.
     unsafe fn push(&mut self, entry: &squeue::Entry) -> Result<(), Fault> {
         // SAFETY: as the caller promises.
         unsafe { self.uring.submission().push(entry) }

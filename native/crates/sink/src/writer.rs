@@ -35,7 +35,7 @@ pub(crate) struct Share<'run> {
 pub(crate) enum Buffers<'run> {
     /// Its own, filled for each block.
     Own(Pool),
-    /// Of all writers, filled beforehand.
+    /// Buffers of all writers, filled beforehand.
     Shared(&'run Pool),
     /// None: the contents go somewhere else.
     None,

@@ -235,8 +235,7 @@ mod tests {
         }
     }
 
-    /// What the kernel may do below the loop: interrupt, ask for patience, and return less than was
-    /// requested.
+    /// Simulated results of the kernel: interruptions, `EAGAIN` and short reads.
     #[test]
     fn short_and_interrupted_reads_lose_nothing() {
         let contents: Vec<u8> = (0..=250).cycle().take(4096 + 512 + 7).collect();

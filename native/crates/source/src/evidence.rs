@@ -28,7 +28,7 @@ pub struct Evidence {
     pub block_bytes: u64,
     /// The `madvise` value of the mapping, from `/proc/self/smaps`; `None` without a mapping.
     pub advice: Option<&'static str>,
-    /// What the mode did without, and the errno that was the reason.
+    /// Features that the mode did without, with the errno of the refusal.
     pub notes: Vec<String>,
     /// What only one mode leaves, such as completions counted by a ring or `O_DIRECT` read back from a descriptor. A
     /// mode that recognises itself by the fields above asks for this to be empty, so a new mode changes no other file.

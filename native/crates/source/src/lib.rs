@@ -214,7 +214,8 @@ fn changed() -> io::Error {
     io::Error::other("the file changed its size while it was read")
 }
 
-/// As files of /proc are. What a mode takes for the whole file would be nothing.
+/// Returns the error for a file that reports a size of 0 but has contents, such as the files of
+/// `/proc`.
 fn sizeless() -> io::Error {
     io::Error::other(
         "the file has contents but says that its size is 0: only modes that read in blocks can read it",

@@ -111,7 +111,8 @@ impl Source for Mapped {
         let guard = Guard::over(&map, file);
         let _ = visit(&map);
         drop(guard);
-        // What was cut off inside the last page, or cut off and written again, was read as zeros without any signal.
+        // Bytes that were truncated inside the last page, or truncated and rewritten, were read as
+        // zeros without a signal.
         if file.metadata()?.len() != map.len() as u64 {
             return Err(changed());
         }

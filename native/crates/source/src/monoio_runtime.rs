@@ -84,9 +84,9 @@ mod tests {
 
     use super::*;
 
-    /// What the seed program did: an asynchronous function around an ordinary read.
+    /// An asynchronous function around an ordinary read, which the evidence must not accept.
     #[test]
-    fn an_ordinary_read_inside_the_runtime_is_found_out() {
+    fn an_ordinary_read_inside_the_runtime_is_detected() {
         if !crate::needs::can_have("io_uring", probe()) {
             return;
         }

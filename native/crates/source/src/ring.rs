@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 /// other threads.
 static CHANGING: Mutex<()> = Mutex::new(());
 
-/// Why `io_uring` cannot be used here: the error of its set-up, with the meaning of the errno.
+/// Returns the reason why `io_uring` is unavailable: the error of its set-up, with the meaning of
+/// the errno.
 pub(crate) fn unavailable(error: &io::Error) -> String {
     let hint = match error.raw_os_error() {
         Some(errno) if errno == rustix::io::Errno::NOSYS.raw_os_error() => {

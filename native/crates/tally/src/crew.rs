@@ -11,7 +11,8 @@ use crate::job::Job;
 use crate::table::Table;
 use crate::tokenizer::{BadByte, Tokenizer};
 
-/// What is folded and tokenized at once: large enough that the calls do not show, small enough for a second-level cache.
+/// Bytes folded and tokenized at once: large enough to make the call overhead negligible, small
+/// enough for the L2 cache.
 const PIECE: usize = 128 << 10;
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! What the program says and does where the kernel refuses what it asks for: `io_uring`, as containers do, or memory.
+//! Behaviour if the kernel refuses `io_uring`, as in containers, or memory.
 #![cfg(not(feature = "test-swap-io"))]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(

@@ -72,7 +72,8 @@ pub struct Line {
     pub notes: Vec<String>,
 }
 
-/// Appends the answer line if the environment asks for one, and says whether it did. Call it last.
+/// Appends the answer line if the environment requests one, and returns whether it did. Must be the
+/// last call.
 ///
 /// # Errors
 /// The file cannot be opened, or did not take the whole line in one write.
@@ -84,7 +85,7 @@ pub fn deliver(outcome: Outcome) -> io::Result<bool> {
 /// switches of the child.
 ///
 /// # Errors
-/// As of [`deliver`].
+/// Those of [`deliver`].
 pub fn deliver_of_child(outcome: Outcome) -> io::Result<bool> {
     deliver_line(outcome, usage::Whose::Child)
 }

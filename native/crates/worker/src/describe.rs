@@ -104,7 +104,7 @@ pub enum Direction {
     Lower,
     /// More is better.
     Higher,
-    /// Neither is better.
+    /// Neither direction is better.
     None,
 }
 

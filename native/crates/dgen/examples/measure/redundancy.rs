@@ -26,11 +26,11 @@ pub struct Measured {
 /// Bytes ÷ compressed bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratios {
-    /// Of all granules together, each compressed alone.
+    /// Ratio of all granules together, each compressed alone.
     pub all: f64,
-    /// Of the granule that compresses least.
+    /// Ratio of the granule that compresses least.
     pub least: f64,
-    /// Of the granule that compresses most.
+    /// Ratio of the granule that compresses most.
     pub most: f64,
 }
 
@@ -64,7 +64,8 @@ pub fn measure(bytes: &[u8], granule: usize) -> Measured {
     }
 }
 
-/// How far each whole granule of `bytes` compresses by `compress`, which returns the compressed bytes of one.
+/// Returns the compression ratios of the whole granules of `bytes`. `compress` returns the
+/// compressed bytes of one.
 ///
 /// # Panics
 /// `granule` is 0.

@@ -17,7 +17,8 @@ pub struct Differences {
     pub count: u64,
     /// Lowest offset of a difference; `None` without differences.
     pub first: Option<u64>,
-    /// What must be there and in the 15 bytes behind it, as far as those were compared with it.
+    /// Expected bytes at that offset and in the 15 bytes after it, as far as they were compared
+    /// together.
     pub expected: Vec<u8>,
     /// The actual bytes.
     pub actual: Vec<u8>,

@@ -139,7 +139,7 @@ impl fmt::Display for SettingsError {
 impl std::error::Error for SettingsError {}
 
 impl Settings {
-    /// What does not depend on how it is done.
+    /// Checks the rules that do not depend on the implementation.
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         if let Some(dedup) = &self.dedup {
             check_size("unit", dedup.unit)?;

@@ -85,7 +85,7 @@ impl Stream {
         }
     }
 
-    /// What the choice of a copied unit is mixed from.
+    /// Input of the choice of a copied unit.
     pub(super) fn pick_key(&self) -> u64 {
         self.pick_key
     }

@@ -220,7 +220,8 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Of the rows nearly as fast as the fastest, the one with the least memory, then the fewest threads; and why.
+/// Returns the row with the least memory, then the fewest threads, among the rows nearly as fast as
+/// the fastest; and the reason.
 fn choose(rows: &[Row]) -> Option<(Choice, String)> {
     let rate = |row: &Row| row.bytes_per_s.unwrap_or(0.0);
     let tried = rows.iter().filter(|row| row.bytes_per_s.is_some()).count();

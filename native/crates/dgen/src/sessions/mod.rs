@@ -170,7 +170,7 @@ impl Sessions {
         let spread = u32::try_from(small).unwrap_or(u32::MAX);
         while rest > 0 {
             let size = small / 2 + u64::from(random.below(spread));
-            // What would be left is too small for its own file.
+            // The rest would be too small for its own file.
             let size = if rest < size + LEAST_FILE { rest } else { size };
             sizes.push(size);
             rest -= size;

@@ -161,15 +161,17 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
     })
 }
 
-/// What dgen asks of a ring where it may, as fio names it; and what the job is without, if it comes to that.
+/// Options of fio for the features that dgen requests of a ring, and the note if a feature is
+/// unavailable.
 const REGISTERED: [(&[&str], &str); 3] = [
     (&["--fixedbufs", "--registerfiles"], ""),
     (&["--registerfiles"], "registered buffers"),
     (&[], "registered buffers and file"),
 ];
 
-/// Has fio write, and returns its account with the time that its process took. Like dgen, it does without what the kernel
-/// does not register, and that is noted; fio itself fails then, so it is started again.
+/// Runs fio, and returns its report with the elapsed time of its process. If the kernel refuses a
+/// registration, fio fails. It is then started again without that registration, with a note, as
+/// dgen does.
 fn write(
     program: &Path,
     words: &[String],

@@ -1,4 +1,4 @@
-//! Who does the work: one file per engine, one line in [`ENGINES`].
+//! Engines, which distribute the work: one file per engine, one line in [`ENGINES`].
 
 mod collect;
 mod rayon;

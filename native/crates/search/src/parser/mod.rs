@@ -1,4 +1,4 @@
-//! Who reads a line: one file per parser, one line in the list below.
+//! Parsers of a line: one file per parser, one line in the list below.
 
 mod serde_json;
 mod simd_json;
@@ -26,7 +26,7 @@ pub trait Parser: Default + Send + 'static {
 
 /// Something to do with a parser that is chosen at run time.
 pub trait Work {
-    /// What it gives.
+    /// Result of the parser.
     type Output;
 
     /// Does it.

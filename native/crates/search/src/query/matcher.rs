@@ -19,7 +19,7 @@ pub struct Matcher {
     fresh: bool,
     /// Pieces that were folded by the full table.
     pub(crate) pieces_folded: u64,
-    /// Of these, pieces of ASCII alone.
+    /// Those of them that are ASCII only.
     pub(crate) ascii_folded: u64,
     /// Literals that were looked for in a piece as it is.
     pub(crate) pieces_plain: u64,

@@ -261,8 +261,7 @@ impl Operations for Broken {
     }
 }
 
-/// That nothing is in flight any more when the buffers are given back, `FaultyRing` asserts when it
-/// is dropped.
+/// Nothing is in flight when the buffers are freed: `FaultyRing` asserts it when it is dropped.
 #[test]
 fn a_failed_completion_ends_the_queue_with_nothing_in_flight() {
     let folder = tempfile::tempdir().unwrap();

@@ -29,16 +29,16 @@ pub struct Hasher {
     pub name: &'static str,
     /// Description.
     pub about: &'static str,
-    /// An empty table that uses it.
+    /// Creates an empty table that uses it.
     pub table: fn() -> Table,
 }
 
 /// Work on the words of a table, compiled once for each hasher.
 pub(crate) trait Work {
-    /// What it returns.
+    /// Result of the work.
     type Done;
 
-    /// Does it.
+    /// Does the work.
     fn on<H: Hash>(self, words: &mut Words<H>) -> Self::Done;
 }
 

@@ -17,7 +17,8 @@ pub struct BadByte {
     pub what: &'static str,
 }
 
-/// Who counted a piece, given by the code that counted it: this, not the command line, is what the receipt says.
+/// Tokenizer that counted a piece, as reported by its own code. The receipt contains this name, not
+/// that of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// Name of the tokenizer.

@@ -18,7 +18,7 @@ pub(super) struct Account {
     pub(super) short: u64,
     /// Threads that completed an operation.
     pub(super) threads: usize,
-    /// Of the thread that took longest: they begin together.
+    /// Time of the slowest thread; all begin together.
     pub(super) elapsed_s: f64,
     /// The same with the last sync.
     pub(super) synced_s: f64,

@@ -25,7 +25,7 @@ pub struct Strategy {
     pub writes: bool,
     /// Whether the strategy writes the contents of a pool repeatedly, so that the file repeats.
     pub recycles: bool,
-    /// What drives it. [`super::write_file`] takes those of its own alone.
+    /// Implementation. [`super::write_file`] accepts only drivers inside this process.
     pub driver: Driver,
     /// The default backend.
     backend: &'static str,
@@ -133,7 +133,7 @@ pub(super) fn judge(asked: &Strategy, evidence: &Evidence, job: &Job) -> &'stati
         .map_or("unknown", |strategy| strategy.name)
 }
 
-/// Nothing speaks against any backend.
+/// Accepts every backend.
 fn takes_any(_: &Mode) -> Option<&'static str> {
     None
 }
