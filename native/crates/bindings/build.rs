@@ -1,6 +1,6 @@
-//! Copies the data files of the wheel into `OUT_DIR/_assets`: templates, scenarios, their schema and the sources of
-//! the workers. maturin takes them from there (`include … from = "out-dir"` in pyproject.toml);
-//! a symlink in the package would silently be left out of a wheel.
+//! Copies the data files of the wheel into `OUT_DIR/_assets`: templates, scenarios, their schema
+//! and the sources of the workers. maturin takes them from there (`include … from = "out-dir"` in
+//! pyproject.toml); a symlink in the package would silently be left out of a wheel.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

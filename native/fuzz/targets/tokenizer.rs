@@ -42,7 +42,8 @@ fn in_one(text: &[u8], tokenizer: &Tokenizer, case: Case, hasher: &Hasher) -> An
     Ok(contents(&table))
 }
 
-/// Blocks whose sizes change from one to the next, so that a block may be smaller or larger than the bytes kept from the previous one.
+/// Blocks whose sizes change from one to the next, so that a block may be smaller or larger than
+/// the bytes kept from the previous one.
 fn in_blocks(
     text: &[u8],
     tokenizer: &Tokenizer,

@@ -42,7 +42,7 @@ pub(crate) fn found(differences: Differences) -> Found {
 /// Seeded bytes of any length: a pure function of settings and offset.
 ///
 /// Raises:
-///     ValueError: the settings are no settings, contradict each other, or ask for what cannot be had.
+///     ValueError: the settings are no settings, contradict each other, or request something unavailable.
 ///     OverflowError: `seed` is negative or does not fit 64 bits.
 #[pyclass(frozen, module = "bench_framework._native")]
 pub(crate) struct Generator {
@@ -84,9 +84,10 @@ impl Generator {
         if view.len_bytes() == 0 {
             return Ok(());
         }
-        // SAFETY: the view is writable and contiguous, and its memory is valid until it is dropped. As with
-        // `readinto`, nothing but the caller's own threads can touch the bytes meanwhile; they see some of the new
-        // bytes or the old ones, as they would with any function that releases the GIL.
+        // SAFETY: the view is writable and contiguous, and its memory is valid until it is dropped.
+        // As with `readinto`, nothing but the caller's own threads can touch the bytes meanwhile;
+        // they see some of the new bytes or the old ones, as they would with any function that
+        // releases the GIL.
         let bytes = unsafe { slice::from_raw_parts_mut(view.buf_ptr().cast(), view.len_bytes()) };
         let slab = SLAB.saturating_mul(threads.get());
         for (number, piece) in (0_u64..).zip(bytes.chunks_mut(slab)) {

@@ -15,8 +15,8 @@ use pyo3::types::PyDict;
 use crate::data::{Found, found, settings};
 use crate::os_error;
 
-/// Write `size` seeded bytes to `path`, or split over `files` whose names begin with it; return what was observed. No
-/// file has its name before all are whole.
+/// Write `size` seeded bytes to `path`, or split over `files` whose names begin with it; return
+/// what was observed. No file has its name before all are complete.
 ///
 /// The GIL is released; before the start, about twenty times a second and at the end signals are checked and
 /// `progress` is called with the bytes written so far. What it raises ends the writing and is raised here.
@@ -157,7 +157,8 @@ pub(crate) fn read_and_validate(
     Ok((must, has, first, found(whole)))
 }
 
-/// Return the bytes of the file at `path` that are in the page cache: 0 without a file, None if the kernel does not report them.
+/// Return the bytes of the file at `path` that are in the page cache: 0 without a file, None if the
+/// kernel does not report them.
 #[pyfunction]
 pub(crate) fn cached_bytes(path: PathBuf) -> Option<u64> {
     write::cached_bytes(&path)

@@ -138,7 +138,7 @@ mod _native {
 use dgen::KINDS;
 use dgen::sessions::PROFILES;
 
-/// Why writing stopped.
+/// Reason why writing stopped.
 enum Failure {
     Io(std::io::Error),
     Python(PyErr),

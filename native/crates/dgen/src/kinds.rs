@@ -9,7 +9,7 @@ use crate::vocabulary::{Alias, VOCABULARY};
 pub struct Kind {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line.
     pub about: &'static str,
     /// Distinguishes the random streams of the kinds. Never reused.
     stream: u64,
@@ -17,7 +17,7 @@ pub struct Kind {
     phrases: fn(Random, &mut [u8]) -> usize,
     /// Fills the end of a block that the next phrase does not fit.
     pad: u8,
-    /// What a block ends with, if it is long enough.
+    /// The end of a block, if the block is long enough.
     end: &'static [u8],
 }
 
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Kind {
     }
 }
 
-/// What a phrase must know of those before it in its block.
+/// State of a block that later phrases depend on.
 #[derive(Debug, Default)]
 struct State {
     /// Words since the last full stop.
@@ -178,7 +178,7 @@ fn repeat(
 fn prose(random: &mut Random, out: &mut Out<'_>, state: &mut State, line_end: &[u8]) {
     let dice = random.next();
     let start = out.length;
-    // Each decision looks at bits of its own.
+    // Each decision looks at its own bits.
     if one_in(64, dice) {
         number(random, out);
     } else {
@@ -208,7 +208,7 @@ fn prose(random: &mut Random, out: &mut Out<'_>, state: &mut State, line_end: &[
     }
 }
 
-/// Whether the low bits of `dice` say yes: one time in `odds`, a power of two.
+/// Returns true once in `odds` (a power of two) values of `dice`, from its low bits.
 fn one_in(odds: u64, dice: u64) -> bool {
     dice.is_multiple_of(odds)
 }

@@ -1,9 +1,10 @@
 //! Seeded text corpora: a pure function of kind, seed and size.
 //!
-//! A text is a row of blocks of [`BLOCK_BYTES`], the last one shorter. Each block depends only on kind, seed, its
-//! index and its length, so any thread may fill any block, and a large text has the statistics of a small one: all
-//! but the last block of a text are also the first blocks of every longer one. Every text is valid UTF-8 and exactly as
-//! long as asked. The bytes are fixed for ever by test vectors: no floating point, no library's random numbers.
+//! A text is a row of blocks of [`BLOCK_BYTES`], the last one shorter. Each block depends only on
+//! kind, seed, its index and its length, so any thread may fill any block, and a large text has the
+//! statistics of a small one: all but the last block of a text are also the first blocks of every
+//! longer one. Every text is valid UTF-8 and exactly as long as asked. The bytes are fixed forever
+//! by test vectors: no floating point, no library's random numbers.
 
 pub mod data;
 mod kinds;

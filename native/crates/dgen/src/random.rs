@@ -17,7 +17,7 @@ fn mix(value: u64) -> u64 {
 }
 
 impl Random {
-    /// A stream of its own for each triple; neighbouring seeds and blocks share nothing.
+    /// A separate stream for each triple; neighbouring seeds and blocks share nothing.
     pub(crate) fn new(seed: u64, stream: u64, block: u64) -> Self {
         let state =
             mix(mix(mix(seed.wrapping_add(INCREMENT)) ^ stream).wrapping_add(INCREMENT) ^ block);

@@ -15,14 +15,14 @@ use sink::Progress;
 use crate::data::Differences;
 use crate::write::{self, Expected};
 
-/// Why a file was not compared.
+/// Reason why a file was not compared.
 #[derive(Debug)]
 pub enum ReadError {
     /// The system refused.
     Io {
         /// The file.
         path: PathBuf,
-        /// Where in it, as far as that is known.
+        /// Offset in the file, if known.
         offset: Option<u64>,
         /// Error of the operating system.
         source: io::Error,
@@ -31,14 +31,14 @@ pub enum ReadError {
     Ended {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// Offset.
         offset: u64,
     },
     /// While it was read, the file was written, or another took its name.
     Changed {
         /// The file.
         path: PathBuf,
-        /// How that was seen.
+        /// Observation that shows the change.
         how: &'static str,
     },
     /// Options that contradict each other.
@@ -80,7 +80,7 @@ impl std::fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 impl ReadError {
-    /// Whether the options are at fault, not the work.
+    /// Returns whether the options caused the error, not the work.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Contradiction(_))
@@ -107,7 +107,7 @@ impl ReadError {
 /// Bytes that a thread compares at a time.
 const BLOCK: usize = 1 << 20;
 
-/// What comparing a file found.
+/// Result of comparing a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Validation {
     /// Bytes that were compared.
@@ -116,12 +116,13 @@ pub struct Validation {
     pub size_expected: u64,
     /// Size that it has.
     pub size_actual: u64,
-    /// Bytes that are not what they must be, with the first of them. Bytes that are missing or too many are not among them.
+    /// Bytes that differ from the expected ones, with the first of them. Bytes that are missing or
+    /// too many are not among them.
     pub differences: Differences,
 }
 
 impl Validation {
-    /// Whether the file is what it must be.
+    /// Returns whether the file has the expected contents.
     #[must_use]
     pub fn is_right(&self) -> bool {
         self.differences.count == 0 && self.size_expected == self.size_actual

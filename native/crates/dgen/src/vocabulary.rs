@@ -35,7 +35,8 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// Appends the word. Bytes after it are overwritten, because a copy of fixed size is one instruction.
+    /// Appends the word. Bytes after it are overwritten, because a copy of fixed size is one
+    /// instruction.
     #[inline]
     pub(crate) fn append(&self, out: &mut [u8], length: &mut usize) {
         out[*length..*length + 15].copy_from_slice(&self.bytes);

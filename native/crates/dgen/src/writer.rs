@@ -15,7 +15,7 @@ const PROGRESS_BYTES: usize = 8 << 20;
 /// Bytes per write.
 const BATCH: usize = 1 << 20;
 
-/// What was written.
+/// Result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// Bytes of the file.
@@ -24,8 +24,8 @@ pub struct Written {
     pub sha256: String,
 }
 
-/// Writes `text` to `path`, replacing what was there. `progress` gets the bytes written so far about every 8 MiB and at
-/// the end; its error ends the writing.
+/// Writes `text` to `path`, replacing an existing file. `progress` gets the bytes written so far
+/// about every 8 MiB and at the end; its error ends the writing.
 ///
 /// # Errors
 /// The file cannot be created or written, or `progress` failed. What was written so far is removed, if it is a regular

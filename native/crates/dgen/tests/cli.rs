@@ -29,7 +29,7 @@ fn a_text_is_written_and_its_digest_printed() {
 }
 
 #[test]
-fn wrong_usage_and_failure_have_codes_of_their_own() {
+fn wrong_usage_and_failure_have_different_exit_codes() {
     assert_eq!(
         dgen(&[
             "text",
@@ -56,7 +56,7 @@ fn wrong_usage_and_failure_have_codes_of_their_own() {
 }
 
 #[test]
-fn what_only_fills_is_valid_if_there_is_no_file() {
+fn generating_alone_is_valid_without_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data");
     let path = path.to_str().unwrap();

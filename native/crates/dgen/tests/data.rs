@@ -1,4 +1,5 @@
-//! The bytes of the data are fixed for ever: a file of last year must still be what its settings say.
+//! The bytes of the data are fixed forever: a file of last year must still be what its settings
+//! say.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected error stops at once"
@@ -19,8 +20,8 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Seed, dedup, compress, offset, the first 16 bytes and the SHA-256 of 6 001. `tests/unit/dgen` checks the
-/// same file against a simple generator in Python. The last offsets wrap around at 2^64.
+/// Seed, dedup, compress, offset, the first 16 bytes and the SHA-256 of 6 001. `tests/unit/dgen`
+/// checks the same file against a simple generator in Python. The last offsets wrap around at 2^64.
 #[test]
 fn vectors() {
     let expected = include_str!("data_vectors.txt");
@@ -61,7 +62,7 @@ fn vectors() {
     assert_eq!(seen, expected);
 }
 
-/// What a user names in a report: it must not change either.
+/// The text form that reports name; it must not change either.
 #[test]
 fn identities() {
     let identity = |dedup: Option<&str>, compress: Option<&str>| {

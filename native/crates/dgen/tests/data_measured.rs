@@ -1,4 +1,4 @@
-//! The bytes themselves, looked at from outside: are they what was asked for?
+//! The bytes themselves, measured from outside and compared with the settings.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected error stops at once"
@@ -118,12 +118,13 @@ fn so_many_units_are_different() {
 }
 
 #[test]
-fn copies_come_from_where_the_distance_says() {
+fn copies_have_the_requested_distance() {
     let units = |distance| {
         let data = data(9, Some(&format!("4@512,{distance}")), None);
         let bytes = bytes(&data, 0, 4000 * 512);
         let pieces: Vec<_> = bytes.chunks(512).map(<[u8]>::to_vec).collect();
-        // For each copy, the distance back to the last equal unit; and how often the most common unit occurs.
+        // For each copy, the distance back to the last equal unit; and how often the most common
+        // unit occurs.
         let mut last = std::collections::HashMap::new();
         let mut times = std::collections::HashMap::new();
         let mut back = Vec::new();
@@ -168,9 +169,10 @@ fn bytes_are_equally_frequent_at_every_place_of_a_block() {
     }
 }
 
-/// Half of the bits differ between neighbouring seeds, between neighbouring blocks, and between blocks whose counters
-/// differ in one bit. Over 8 Mi bits the standard deviation of the share is 0.00017; 6 of them are allowed. Each of the 128 bits of
-/// a block differs in half the cases too: over 65 536 blocks the standard deviation is 0.002, 6 are allowed.
+/// Half of the bits differ between neighbouring seeds, between neighbouring blocks, and between
+/// blocks whose counters differ in one bit. Over 8 Mi bits the standard deviation of the share is
+/// 0.00017; 6 of them are allowed. Each of the 128 bits of a block differs in half the cases too:
+/// over 65 536 blocks the standard deviation is 0.002, 6 are allowed.
 #[test]
 fn neighbours_share_nothing() {
     let size = 1 << 20;
@@ -219,7 +221,7 @@ fn there_are_four_rounds() {
 }
 
 #[test]
-fn wrong_settings_say_what_can_be_had() {
+fn errors_on_settings_list_valid_values() {
     let error = |dedup: Option<&str>, compress: Option<&str>| {
         let parsed = dedup
             .map(str::parse)

@@ -1,4 +1,4 @@
-//! What goes wrong around a writer: it says so in one line, and leaves nothing that looks complete.
+//! Failures around a writer: it reports each in one line, and leaves no file that looks complete.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"
@@ -92,7 +92,7 @@ fn refuse(
 /// The bit of `O_TMPFILE` that is its own.
 const UNNAMED: libc::c_int = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
-/// Whether a ring can be had here at all: without one there is nothing to forbid.
+/// Returns whether a ring is available; without one there is nothing to forbid.
 fn no_ring() -> bool {
     !needs::can_have("io_uring", sink::why_no_ring())
 }
@@ -111,7 +111,7 @@ fn a_missing_folder() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_not_replaced() {
+fn only_a_regular_file_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     fails(
         write(&["--backend", "pwrite"], folder.path()),
@@ -143,7 +143,8 @@ fn options_that_contradict_each_other() {
     }
 }
 
-/// Runs a script that mounts into namespaces of its own. `None` if nothing can be mounted on a machine that is known for it.
+/// Runs a script that mounts into its own namespaces. `None` if nothing can be mounted on a machine
+/// that is known for it.
 fn mounted(script: &str, folder: &Path) -> Option<String> {
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", script, "sh", DGEN])
@@ -229,7 +230,7 @@ fn a_read_only_file_system() {
 
 /// tmpfs accepts `O_DIRECT` and writes into the page cache.
 #[test]
-fn a_tmpfs_is_not_written_directly_whatever_it_accepts() {
+fn tmpfs_is_never_reported_as_direct() {
     let folder = tempfile::tempdir().unwrap();
     let script = "mount -t tmpfs none \"$2\" || exit 9; \
         \"$1\" run write --backend pwrite --direct require --size 1MiB \"$2/file\" 2>&1; echo code $?; \
@@ -271,7 +272,7 @@ fn a_limit_on_the_size_of_files_is_an_error_not_a_signal() {
 }
 
 #[test]
-fn without_io_uring_it_is_unavailable_and_nothing_else_runs_instead() {
+fn without_io_uring_uring_is_unavailable_and_no_other_mode_replaces_it() {
     if no_ring() {
         return;
     }
@@ -298,7 +299,7 @@ fn without_io_uring_it_is_unavailable_and_nothing_else_runs_instead() {
         let reason = found.unwrap().unavailable.as_deref().unwrap();
         assert!(reason.contains("os error 1"), "{reason}");
     }
-    // What others drive does not depend on the ring.
+    // Strategies with another driver do not depend on the ring.
     let others = described.axes["strategy"].values.iter().filter(|value| {
         let known = dgen::write::strategy::strategy(&value.name).unwrap();
         known.driver == Driver::Own && value.unavailable.is_some()
@@ -307,7 +308,7 @@ fn without_io_uring_it_is_unavailable_and_nothing_else_runs_instead() {
 }
 
 #[test]
-fn a_probe_by_what_is_available_says_what_that_was() {
+fn a_probe_reports_the_available_backend() {
     let folder = tempfile::tempdir().unwrap();
     let probe = |backend: &str| {
         let mut command = Command::new(DGEN);
@@ -339,7 +340,7 @@ fn line_of(mut command: Command, answers: &Path) -> Line {
 }
 
 #[test]
-fn what_the_kernel_refuses_to_register_is_left_out_and_noted() {
+fn a_refused_registration_is_omitted_and_noted() {
     if no_ring() {
         return;
     }
@@ -364,7 +365,8 @@ fn too_little_locked_memory_leaves_the_buffers_unregistered() {
     // SAFETY: between fork and exec only system calls are made.
     unsafe {
         command.pre_exec(|| {
-            // The limit applies to processes without the capability; dropping it from the bounding set takes it from root at exec.
+            // The limit applies to processes without the capability; dropping it from the bounding
+            // set takes it from root at exec.
             libc::prctl(libc::PR_CAPBSET_DROP, 14, 0, 0, 0);
             // Room for the ring itself, which counts too, but not for four buffers of 64 KiB.
             let limit = libc::rlimit {
@@ -384,7 +386,7 @@ fn too_little_locked_memory_leaves_the_buffers_unregistered() {
 }
 
 #[test]
-fn killed_in_the_middle_it_leaves_nothing() {
+fn a_killed_writer_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "the previous file").unwrap();
@@ -414,7 +416,7 @@ fn killed_in_the_middle_it_leaves_nothing() {
     }
     child.kill().unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
-    // A file system without unnamed files keeps one whose name says that it is partial.
+    // A file system without unnamed files keeps one whose name marks it as partial.
     let names = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name());
@@ -447,7 +449,7 @@ fn memory_is_the_pool_whatever_the_size() {
 
 /// As on vfat or an old NFS: the calls that open an unnamed file are answered as there.
 #[test]
-fn without_unnamed_files_it_has_a_partial_name_until_it_is_whole() {
+fn without_unnamed_files_a_file_has_a_partial_name_until_it_is_complete() {
     let folder = tempfile::tempdir().unwrap();
     let answers = tempfile::NamedTempFile::new().unwrap();
     let file = folder.path().join("file");

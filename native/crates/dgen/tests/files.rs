@@ -119,9 +119,10 @@ fn a_strategy_that_keeps_a_file_in_memory_writes_only_one() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Of 512 bytes at a time, none is in two files; inside of a file there are as many as were asked for.
+/// Of 512 bytes at a time, none is in two files; inside of a file there are as many as were
+/// requested.
 #[test]
-fn files_share_nothing_whatever_is_copied_inside_of_them() {
+fn files_share_nothing_whatever_is_copied_inside_them() {
     let cases = [
         (None, None),
         (Some("3@512"), None),
@@ -140,7 +141,7 @@ fn files_share_nothing_whatever_is_copied_inside_of_them() {
         for index in [0, 1, 2, 65_535] {
             let mut file = vec![0; 1 << 20];
             data.fill(data.stride() * index, &mut file);
-            // What repeats inside a granule is two bytes in turn, of which there are few kinds.
+            // The repeated part of a granule alternates two bytes, of which there are few kinds.
             let own: HashSet<_> = file
                 .chunks(512)
                 .filter(|piece| piece[..2] != piece[2..4])

@@ -36,7 +36,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Whether fio and a ring can be had here.
+/// Returns whether fio and a ring are available.
 fn is_here() -> bool {
     if !needs::can_have("io_uring", sink::why_no_ring()) {
         return false;
@@ -77,13 +77,13 @@ fn fails(mut command: Command, code: i32, words: &str, folder: &Path) {
 }
 
 #[test]
-fn it_writes_the_whole_file_and_says_what_it_did() {
+fn fio_writes_the_whole_file_and_the_receipt_reports_it() {
     if !is_here() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let mut digests = Vec::new();
-    // Of 17 threads for 16 blocks one has nothing to write.
+    // With 17 threads for 16 blocks, one thread has nothing to write.
     for (threads, more) in [
         (2, &["--threads", "2", "--durability", "end-fsync"][..]),
         (1, &["--backend", "pwrite", "--durability", "dsync"]),
@@ -128,7 +128,7 @@ fn it_writes_the_whole_file_and_says_what_it_did() {
 }
 
 #[test]
-fn what_its_job_has_not_is_refused() {
+fn options_that_the_fio_job_lacks_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (more, words) in [
         (&["--backend", "mmap"][..], "uring or pwrite"),
@@ -207,7 +207,7 @@ fn refusing(word: &str, folder: &Path) -> Command {
 }
 
 #[test]
-fn it_registers_what_the_ring_of_dgen_registers_and_says_what_could_not_be() {
+fn fio_registers_the_same_resources_as_the_ring_of_dgen_and_notes_failures() {
     for (word, without, attempts) in [
         ("--no-such-word", "", 1),
         ("--fixedbufs", "registered buffers", 2),
@@ -266,7 +266,8 @@ fn too_little_locked_memory_leaves_the_buffers_of_fio_unregistered() {
     // SAFETY: between fork and exec only system calls are made.
     unsafe {
         command.pre_exec(|| {
-            // The limit applies to processes without the capability; dropping it from the bounding set takes it from root at exec.
+            // The limit applies to processes without the capability; dropping it from the bounding
+            // set takes it from root at exec.
             libc::prctl(libc::PR_CAPBSET_DROP, 14, 0, 0, 0);
             let limit = libc::rlimit {
                 rlim_cur: 128 << 10,

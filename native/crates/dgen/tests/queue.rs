@@ -1,4 +1,5 @@
-//! If the kernel stops taking entries from a queue, the run fails: no thread waits for ever, and no file looks complete.
+//! If the kernel stops taking entries from a queue, the run fails: no thread waits forever, and no
+//! file looks complete.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"
@@ -44,7 +45,7 @@ fn refuse_entering(command: &mut Command, errno: libc::c_int) {
 }
 
 #[test]
-fn a_kernel_that_refuses_for_ever_is_given_up_with_its_refusal() {
+fn retries_end_with_the_error_of_a_kernel_that_keeps_refusing() {
     if !needs::can_have("io_uring", sink::why_no_ring()) {
         return;
     }

@@ -1,4 +1,4 @@
-//! What the binary says of itself and of its runs.
+//! Description and receipts of the binary.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"
@@ -82,7 +82,7 @@ fn describe_lists_every_registry() {
 }
 
 #[test]
-fn what_describe_calls_available_runs_and_what_runs_is_what_was_asked_for() {
+fn available_values_run_and_the_actual_mode_is_the_requested_one() {
     let folder = tempfile::tempdir().unwrap();
     let description = description(folder.path());
     let metrics: Vec<_> = description

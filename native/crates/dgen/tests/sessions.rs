@@ -1,4 +1,5 @@
-//! What every profile of sessions promises. That the lines are valid JSON is seen by the crate `search`.
+//! Properties of every profile of sessions. The crate `search` checks that the lines are valid
+//! JSON.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -21,7 +22,7 @@ fn hex(bytes: &[u8]) -> String {
         .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// The bytes are fixed for ever: a record of last year must be able to make its dataset again.
+/// The bytes are fixed forever: a record of last year must be able to make its dataset again.
 #[test]
 fn vectors() {
     let expected = include_str!("session_vectors.txt");
@@ -43,7 +44,7 @@ fn vectors() {
 }
 
 #[test]
-fn all_files_together_are_as_long_as_asked_and_each_is_what_it_says() {
+fn all_files_have_the_requested_total_size_and_each_matches_its_name() {
     for profile in PROFILES {
         for size in [0, 1, 511, 2048, 10_000, 99_999, 1_000_003] {
             let sessions = Sessions::new(profile.settings, 7, size);

@@ -1,4 +1,4 @@
-//! What every kind of text promises, for every kind in the registry.
+//! Properties of every kind of text in the registry.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"
@@ -25,7 +25,7 @@ fn hex(bytes: &[u8]) -> String {
         .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// The bytes are fixed for ever: a record of last year must be able to make its dataset again.
+/// The bytes are fixed forever: a record of last year must be able to make its dataset again.
 #[test]
 fn vectors() {
     let expected = include_str!("vectors.txt");

@@ -1,4 +1,4 @@
-//! Every strategy by every backend brings the right bytes into the file, and says what it did.
+//! Every strategy by every backend writes the right bytes, and reports the actual mode.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"

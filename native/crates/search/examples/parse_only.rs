@@ -1,5 +1,6 @@
-//! What a parser can do at best: one thread, every line of every file parsed into the worker's types, nothing searched.
-//! Prints lines and bytes. `tests/bench/peers_search.py` compares the engines with it.
+//! What a parser can do at best: one thread, every line of every file parsed into the worker's
+//! types, nothing searched. Prints lines and bytes. `tests/bench/peers_search.py` compares the
+//! engines with it.
 
 use std::fs;
 use std::process::ExitCode;

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 /// A file and its name in the answer, which does not depend on the location of the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The path below the folder that was given; for a file that was given its own name. With several inputs, the
-    /// number of the input is prepended.
+    /// The path below the folder that was given; for a file that was given its own name. With
+    /// several inputs, the number of the input is prepended.
     pub name: String,
     /// Bytes when the search began.
     pub size: u64,
@@ -77,7 +77,8 @@ fn collect(
     Ok(())
 }
 
-/// Returns the name as text. Bytes that are not UTF-8 become `\xff`, so that different names stay different.
+/// Returns the name as text. Bytes that are not UTF-8 become `\xff`, so that different names stay
+/// different.
 fn readable(name: &Path) -> String {
     let mut text = String::new();
     for chunk in name.as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_an_error_and_not_left_out() {
+    fn an_input_that_is_not_a_file_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.jsonl"), "x").unwrap();
         let link = folder.path().join("b.jsonl");

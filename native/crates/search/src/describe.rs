@@ -1,4 +1,4 @@
-//! What this worker is.
+//! Description of this worker.
 
 use search::{engine, fold, job, parser};
 use worker::describe::{Axis, Description, Direction, Metric, Unit, Value};

@@ -1,4 +1,4 @@
-//! What a message must be besides what a query says.
+//! Conditions on a message in addition to the query.
 
 use crate::record::{Message, Role};
 use crate::timestamp::Timestamp;
@@ -17,7 +17,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether a message is let through.
+    /// Returns whether a message passes the filter.
     #[must_use]
     pub fn passes(&self, message: &Message<'_>) -> bool {
         let time = |condition: &dyn Fn(Timestamp) -> bool| message.time.is_some_and(condition);

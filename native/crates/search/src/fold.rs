@@ -6,7 +6,7 @@
 
 use caseless::Caseless;
 
-/// How the definition is computed.
+/// Implementation of case folding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// Every text is folded by the full table.
@@ -15,7 +15,7 @@ pub enum Fold {
     Ascii,
 }
 
-/// Every way, its name and what it does, in the order in which help lists them.
+/// Every method with its name and description, in the order in which help lists them.
 pub static FOLDS: &[(Fold, &str, &str)] = &[
     (
         Fold::Unicode,

@@ -1,4 +1,4 @@
-//! What was found, and what was seen on the way. Parts of the work are merged; the order does not matter.
+//! Results and observations of a search. Parts are merged; their order does not matter.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};
@@ -18,7 +18,7 @@ pub const BAD_LINES_NAMED: usize = 5;
 /// Letters of a text that are kept for showing it.
 const PREVIEW: usize = 80;
 
-/// Where a line begins.
+/// Position of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Number of the file in the job.
@@ -36,7 +36,7 @@ pub struct Hit {
     pub place: Place,
     /// SHA-256 over everything that was found of it.
     pub digest: [u8; 32],
-    /// What is shown of it.
+    /// Displayed excerpt of the message.
     pub shown: String,
 }
 
@@ -62,17 +62,17 @@ pub struct Found {
     all: [u8; 32],
     /// The newest ones; the oldest of them on top.
     newest: BinaryHeap<Reverse<Hit>>,
-    /// How many are kept.
+    /// Maximum number of kept messages.
     limit: usize,
-    /// Lines that are not what they must be.
+    /// Invalid lines.
     pub bad: u64,
-    /// The first of them and what is wrong.
+    /// The first invalid line and its error.
     pub bad_named: BTreeMap<Place, String>,
-    /// What was seen on the way.
+    /// Observations of the search.
     pub seen: Seen,
 }
 
-/// What was observed while searching.
+/// Observations during a search.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Engines, as reported by the executed code and by the thread that ran it.
@@ -83,7 +83,7 @@ pub struct Seen {
     pub readings: BTreeSet<&'static str>,
     /// Threads that searched.
     pub threads: HashSet<ThreadId>,
-    /// Whether a prefilter looked at a block.
+    /// Whether a prefilter examined a block.
     pub prefiltered: bool,
     /// Texts folded by the full table.
     pub pieces_folded: u64,
@@ -91,7 +91,7 @@ pub struct Seen {
     pub ascii_folded: u64,
     /// Texts of ASCII searched as they are.
     pub pieces_plain: u64,
-    /// Lines copied into a buffer of their own.
+    /// Lines copied into their own buffer.
     pub lines_copied: u64,
     /// `bounded` or `unbounded`, as reported by the channel that transported results.
     pub channels: BTreeSet<&'static str>,
@@ -117,14 +117,14 @@ pub struct Seen {
     pub in_flight_peak: usize,
     /// Threads of the process when the search ended and its pools still existed.
     pub threads_alive: usize,
-    /// Of these, those of the pool or executor that shares out the work.
+    /// Those of them in the pool or executor that distributes the work.
     pub threads_executor: usize,
-    /// Of these, those of a pool for calls that block.
+    /// Those of them in a pool for blocking calls.
     pub threads_blocking: usize,
 }
 
 impl Found {
-    /// Nothing yet; the newest `limit` will be kept.
+    /// Creates an empty result that keeps the newest `limit` messages.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What is to be searched, and how.
+//! Settings of a search.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ use crate::parser::Choice;
 use crate::prefilter::Prefilter;
 use crate::query::{Matcher, Query};
 
-/// How the bytes of a file come in.
+/// Method of reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// In blocks, into a buffer.
@@ -18,7 +18,7 @@ pub enum Reading {
     Mmap,
 }
 
-/// Every way of reading, its name and what it is.
+/// Every method of reading with its name and description.
 pub static READINGS: &[(Reading, &str, &str)] = &[
     (
         Reading::Read,
@@ -28,7 +28,7 @@ pub static READINGS: &[(Reading, &str, &str)] = &[
     (Reading::Mmap, "mmap", "each file mapped whole"),
 ];
 
-/// Files that may be searched at one time; names and what they are.
+/// Files that may be searched at one time; names and descriptions.
 pub static CONCURRENCY: &[(&str, &str)] = &[
     ("none", "no limit"),
     ("half-cpu", "half as many files as processors, at least one"),
@@ -52,7 +52,7 @@ pub fn concurrency(name: &str, processors: usize) -> Option<usize> {
 /// Capacity of a bounded channel: results of that many files wait before a sender does.
 pub const CHANNEL: usize = 32;
 
-/// How results reach the one who merges them; names and what they are.
+/// Channels that transport results to the merging task; names and descriptions.
 pub static CHANNELS: &[(&str, &str)] = &[
     (
         "bounded",
@@ -61,7 +61,7 @@ pub static CHANNELS: &[(&str, &str)] = &[
     ("unbounded", "any number of results wait"),
 ];
 
-/// Whether a line gets a buffer of its own; names and what they are.
+/// Whether a line gets its own buffer; names and descriptions.
 pub static LINE_BUFFERS: &[(&str, &str)] = &[
     ("reuse", "a line is parsed where it was read"),
     (
@@ -73,15 +73,15 @@ pub static LINE_BUFFERS: &[(&str, &str)] = &[
 /// One value of each axis, and the files.
 #[derive(Debug)]
 pub struct Job {
-    /// What is looked for.
+    /// Query.
     pub query: Query,
-    /// What a message must be besides.
+    /// Filter in addition to the query.
     pub filter: Filter,
-    /// How literals are compared.
+    /// Comparison of literals.
     pub fold: Fold,
-    /// Who reads a line.
+    /// Parser of a line.
     pub parser: Choice,
-    /// How bytes come in.
+    /// Method of reading.
     pub reading: Reading,
     /// Size of a block that is read, in bytes.
     pub buffer_bytes: usize,
@@ -93,23 +93,23 @@ pub struct Job {
     pub concurrency: Option<usize>,
     /// Whether the channel of an asynchronous engine is bounded.
     pub bounded: bool,
-    /// Whether each line is copied into an allocation of its own.
+    /// Whether each line is copied into its own allocation.
     pub fresh_lines: bool,
-    /// Whether lines that cannot match are left out before parsing.
+    /// Whether to skip lines that cannot match before parsing.
     pub prefilter: bool,
-    /// Threads of rayon's pool or of an executor of our own; at least 1.
+    /// Threads of rayon's pool or of our own executor; at least 1.
     pub threads: usize,
     /// tokio's worker threads; its own default if `None`.
     pub tokio_workers: Option<usize>,
     /// tokio's blocking threads at most; its own default if `None`.
     pub tokio_blocking: Option<usize>,
-    /// How many of the newest messages are kept.
+    /// Number of the newest messages to keep.
     pub limit: usize,
     /// In the order of their names.
     pub sessions: Vec<Session>,
 }
 
-/// A job made ready: what is compiled once and shared by everyone who searches.
+/// A prepared job: values that are compiled once and shared by all threads.
 #[derive(Debug)]
 pub struct Search {
     /// The job.
@@ -141,7 +141,7 @@ impl Search {
     }
 }
 
-/// Counts what goes on at one time.
+/// Counts concurrent work.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     now: AtomicUsize,

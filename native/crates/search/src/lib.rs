@@ -1,8 +1,9 @@
 //! Searches JSONL sessions: the work of the worker `search`.
 //!
-//! A [`job::Job`] names one value of each axis. [`engine`] distributes the work, [`parser`] reads a line, and [`query`]
-//! matches it. Every combination gives the same answer, which `docs/reference/search-worker.md` defines. The tests
-//! compute it again with a slow program in Python.
+//! A [`job::Job`] names one value of each axis. [`engine`] distributes the work, [`parser`] reads a
+//! line, and [`query`] matches it. Every combination gives the same answer, which
+//! `docs/reference/search-worker.md` defines. The tests compute it again with a slow program in
+//! Python.
 
 pub mod corpus;
 pub mod engine;

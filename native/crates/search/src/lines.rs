@@ -25,7 +25,7 @@ impl LineBuffer {
         &mut self.bytes[self.filled..]
     }
 
-    /// Takes note of `count` bytes put into the room; the whole lines that there are now, perhaps none.
+    /// Records `count` bytes put into the room; the whole lines that there are now, perhaps none.
     pub(crate) fn fill(&mut self, count: usize) -> &[u8] {
         let from = self.filled;
         self.filled += count;
@@ -39,7 +39,7 @@ impl LineBuffer {
         self.filled -= count;
     }
 
-    /// What is left when nothing more comes: a line without its end, or nothing.
+    /// Returns the rest at the end of the input: a line without its end, or nothing.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.bytes[..self.filled]
     }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_out_whole_wherever_blocks_end() {
+    fn lines_are_whole_wherever_blocks_end() {
         let text = b"one\n\ntwo\r\nthree is longer than the buffer\nlast";
         for size in 1..60 {
             for step in 1..10 {

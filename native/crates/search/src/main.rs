@@ -1,4 +1,4 @@
-//! The worker `search`: searches sessions, and says what it is and what it did.
+//! The worker `search`: searches sessions, and describes itself and its runs.
 
 mod arguments;
 mod describe;

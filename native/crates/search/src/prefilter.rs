@@ -52,7 +52,7 @@ impl Prefilter {
         Some(Self { pattern })
     }
 
-    /// Where at or behind `from` something stands for whose sake the line must be parsed.
+    /// Returns the next position from `from` on that requires parsing of its line.
     pub(crate) fn find(&self, block: &[u8], from: usize) -> Option<usize> {
         self.pattern.find_at(block, from).map(|found| found.start())
     }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_query_demands() {
+    fn required_literals_of_a_query() {
         let texts =
             |list: &[&str]| Some(list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>());
         assert_eq!(demanded("Zyzzyva"), texts(&["zyzzyva"]));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hides_is_found() {
+    fn hidden_matches_are_found() {
         let prefilter = Prefilter::new(&Query::parse("task").unwrap()).unwrap();
         for line in [
             r#"{"text":"a TaSk"}"#,

@@ -1,4 +1,4 @@
-//! What is reported of a run besides its answer.
+//! Report of a run in addition to its answer.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,7 +19,7 @@ use crate::environment;
 pub(crate) fn outcome(answer: Answer, found: Found, phases: Phases, notes: Vec<String>) -> Outcome {
     let seen = found.seen;
     let joined = |values: Vec<&str>| values.join("+");
-    // Of an empty input nothing can be seen.
+    // An empty input shows nothing.
     let mut effective = BTreeMap::new();
     let mut put = |axis: &str, value: String| {
         if !value.is_empty() {
@@ -84,7 +84,7 @@ pub(crate) fn outcome(answer: Answer, found: Found, phases: Phases, notes: Vec<S
     }
 }
 
-/// What the reader of a result must know.
+/// Returns notes for the reader of a result.
 pub(crate) fn notes(search: &Search, found: &Found) -> Vec<String> {
     let mut notes = Vec::new();
     let job = &search.job;

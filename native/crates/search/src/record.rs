@@ -1,7 +1,7 @@
 //! One line of a session, as every parser delivers it.
 //!
-//! The types are read by serde from maps alone, each key once, and borrow their text from the line where it has no
-//! escapes. `docs/reference/search-worker.md` defines a valid line.
+//! The types are read by serde from maps alone, each key once, and borrow their text from the line
+//! where it has no escapes. `docs/reference/search-worker.md` defines a valid line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -88,11 +88,11 @@ object! {
     Line {
         /// `summary`, `system`, `user` or `assistant`.
         kind: Text<'a> = "type",
-        /// Of a summary.
+        /// Key of a summary.
         summary: Text<'a> = "summary",
-        /// Of a system line.
+        /// Key of a system line.
         content: Content<'a> = "content",
-        /// Of a user or assistant line.
+        /// Key of a user or assistant line.
         message: Body<'a> = "message",
         /// The session that the line belongs to.
         session: Text<'a> = "sessionId",
@@ -116,15 +116,15 @@ object! {
     Block {
         /// `text`, `tool_use`, `tool_result`, `thinking` or `image`.
         kind: Text<'a> = "type",
-        /// Of `text`.
+        /// Key of `text`.
         text: Text<'a> = "text",
-        /// Of `thinking`.
+        /// Key of `thinking`.
         thinking: Text<'a> = "thinking",
-        /// Of `tool_use`.
+        /// Key of `tool_use`.
         name: Text<'a> = "name",
-        /// Of `tool_use`.
+        /// Key of `tool_use`.
         input: Strings<'a> = "input",
-        /// Of `tool_result`.
+        /// Key of `tool_result`.
         content: Content<'a> = "content",
     }
 }
@@ -248,7 +248,7 @@ impl<'de> Visitor<'de> for Collect<'_, 'de> {
     }
 }
 
-/// Who a line is from.
+/// Author of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A summary of a session; it has no time.
@@ -280,10 +280,10 @@ impl Role {
     }
 }
 
-/// A line that is what it must be.
+/// A valid line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message<'a> {
-    /// Who it is from.
+    /// Author of the message.
     pub role: Role,
     /// When it was written; a line without a time is older than every other.
     pub time: Option<Timestamp>,
@@ -295,7 +295,7 @@ pub struct Message<'a> {
     pub pieces: Vec<Text<'a>>,
 }
 
-/// Why a line of valid JSON is bad.
+/// Reason why a line of valid JSON is invalid.
 pub type Fault = Cow<'static, str>;
 
 impl<'a> Message<'a> {

@@ -19,14 +19,14 @@ use crate::query::Matcher;
 use crate::record::Message;
 use crate::threads::Host;
 
-/// Which engine's code makes a scanner, and where its work belongs.
+/// Engine that creates a scanner, and the thread that its work belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stand {
     pub(crate) engine: &'static str,
     pub(crate) host: Host,
 }
 
-/// Searches lines by the parser `P`.
+/// Searcher of lines with the parser `P`.
 pub(crate) struct Scanner<P> {
     search: Arc<Search>,
     stand: Stand,
@@ -55,7 +55,7 @@ impl<P: Parser> Scanner<P> {
         }
     }
 
-    /// What was found and seen.
+    /// Returns the results and observations.
     pub(crate) fn finish(self) -> Found {
         let mut found = self.found;
         if self.parsed > 0 {
@@ -370,7 +370,8 @@ impl Mapped {
         Ok(Some(Self { file, map }))
     }
 
-    /// What was cut off inside the last page, or cut off and written again, was read as zeros without any signal.
+    /// Bytes that were truncated inside the last page, or truncated and rewritten, were read as
+    /// zeros without a signal.
     fn kept_its_size(&self) -> io::Result<()> {
         if self.file.metadata()?.len() == self.map.len() as u64 {
             return Ok(());

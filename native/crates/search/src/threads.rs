@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use std::{fs, process, thread};
 
-/// What kind of thread something runs on, seen from the thread.
+/// Kind of the current thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Host {
     /// A thread of a rayon pool.
@@ -15,13 +15,13 @@ pub(crate) enum Host {
     Blocking,
     /// A thread of smol's global executor.
     Smol,
-    /// A thread that runs an executor of our own.
+    /// A thread that runs our own executor.
     Own,
     /// Any other: the one that the program began with.
     Plain,
 }
 
-/// How threads that run an executor of our own are named, each with a number.
+/// Name prefix of threads that run an executor of this crate, followed by a number.
 pub(crate) const OWN: &str = "executor-";
 
 impl Host {
@@ -41,11 +41,12 @@ impl Host {
     }
 }
 
-/// How the crate `blocking` names its threads, and smol those of its global executor.
+/// Name prefix of the threads of the crate `blocking` and of smol's global executor.
 const BLOCKING: &str = "blocking-";
 const SMOL: &str = "smol-";
 
-/// How threads of a rayon pool are named here, and tokio's by tokio, workers and blocking ones alike.
+/// Name prefixes of threads of a rayon pool, set here, and of tokio's worker and blocking threads,
+/// set by tokio.
 pub(crate) const RAYON: &str = "rayon-";
 const TOKIO: &str = "tokio-";
 
@@ -60,12 +61,13 @@ pub(crate) struct Alive {
     pub(crate) blocking: usize,
 }
 
-/// Time after which a thread without a name is assumed to have none, such as a thread of a preloaded library. Such a
-/// thread belongs to no pool.
+/// Time after which a thread without a name is assumed to have none, such as a thread of a
+/// preloaded library. Such a thread belongs to no pool.
 const NAMELESS: Duration = Duration::from_millis(100);
 
 impl Alive {
-    /// Counts the threads. On a thread inside a tokio runtime, its workers are distinguished from its blocking threads.
+    /// Counts the threads. On a thread inside a tokio runtime, its workers are distinguished from
+    /// its blocking threads.
     pub(crate) fn count() -> Self {
         let workers = tokio::runtime::Handle::try_current()
             .map_or(0, |runtime| runtime.metrics().num_workers());
@@ -80,12 +82,12 @@ impl Alive {
     }
 }
 
-    /// Returns whether every thread has set its name.
-    ///
-    /// A thread names itself when it first runs. Until then it has the name of its parent, which is the
-    /// first thread (`names[0]`) or a thread of an executor. Those names are unique, so a duplicate
-    /// shows a thread that has not named itself yet. Threads of tokio and of the crate `blocking` create
-    /// only threads of the same kind.
+/// Returns whether every thread has set its name.
+///
+/// A thread names itself when it first runs. Until then it has the name of its parent, which is the
+/// first thread (`names[0]`) or a thread of an executor. Those names are unique, so a duplicate
+/// shows a thread that has not named itself yet. Threads of tokio and of the crate `blocking`
+/// create only threads of the same kind.
 fn all_have_their_own(names: &[String]) -> bool {
     let first = names.first();
     let mut seen = BTreeSet::new();
@@ -95,7 +97,7 @@ fn all_have_their_own(names: &[String]) -> bool {
         .all(|name| seen.insert(name))
 }
 
-/// How threads of executors are named, each with a number of its own.
+/// Name prefixes of executor threads, each followed by a number.
 const EXECUTORS: [&str; 3] = [RAYON, SMOL, OWN];
 
 fn count(names: impl Iterator<Item = String>, tokio_workers: usize) -> Alive {

@@ -1,4 +1,5 @@
-//! The binary: every engine writes the same list, every option is in the receipt, and failures are reported.
+//! The binary: every engine writes the same list, every option is in the receipt, and failures are
+//! reported.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"
@@ -81,7 +82,7 @@ fn description() -> Description {
 }
 
 #[test]
-fn every_engine_and_parser_writes_the_same_list_and_says_what_ran() {
+fn every_engine_and_parser_writes_the_same_list_and_reports_the_actual_mode() {
     let folder = tempfile::tempdir().unwrap();
     let corpus = corpus(folder.path());
     let description = description();
@@ -282,7 +283,7 @@ fn options_without_effect_are_reported() {
 type Refusal<'a> = (Vec<String>, &'a [(&'a str, &'a str)], i32, &'a str);
 
 #[test]
-fn what_cannot_be_done_is_one_clear_error() {
+fn impossible_work_is_one_clear_error() {
     let folder = tempfile::tempdir().unwrap();
     let corpus = corpus(folder.path()).display().to_string();
     let query = |text: &str| vec!["--query".to_owned(), text.to_owned(), corpus.clone()];

@@ -306,7 +306,7 @@ fn variations() -> Vec<Variation> {
 }
 
 #[test]
-fn every_combination_gives_the_plain_answer_and_says_what_ran() {
+fn every_combination_gives_the_reference_answer_and_reports_the_actual_mode() {
     let folder = tempfile::tempdir().unwrap();
     let mut combinations = 0;
     for (corpus, path) in corpora(folder.path()) {
@@ -452,7 +452,7 @@ fn filters_are_conditions_on_top() {
 
 /// Keeping the first n and sorting them afterwards would list other messages.
 #[test]
-fn the_newest_are_listed_wherever_they_stand() {
+fn the_newest_messages_are_listed_whatever_their_position() {
     let folder = tempfile::tempdir().unwrap();
     let line = |day: usize| {
         user(0, "\"task\"").replace(

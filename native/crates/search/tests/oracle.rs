@@ -1,5 +1,6 @@
-//! Comparison with the answers of an independent program, `tests/unit/native_oracle/test_search_answers.py`, on the files
-//! in `tests/fixtures/search/corpus`.
+//! Comparison with the answers of an independent program,
+//! `tests/unit/native_oracle/test_search_answers.py`, on the files in
+//! `tests/fixtures/search/corpus`.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which block is written next, and by whom.
+//! Distribution of blocks among writers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use crate::{Job, Split};
 pub struct Block {
     /// Its number in the file.
     pub index: u64,
-    /// Where it begins.
+    /// Offset of the block.
     pub offset: u64,
     /// Bytes of it in the file; the last block may be shorter.
     pub length: usize,
@@ -28,7 +28,7 @@ impl Cursor {
     pub(crate) fn take(&self) -> Option<Block> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         if index >= self.end {
-            // Undone, or a caller that asks for ever would wrap around.
+            // Undone, or a caller that asks without end would wrap around.
             self.next.fetch_sub(1, Ordering::Relaxed);
             return None;
         }

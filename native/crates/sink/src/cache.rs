@@ -1,4 +1,4 @@
-//! How much of a file is in the page cache.
+//! Number of bytes of a file in the page cache.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 /// The same on every architecture that Linux supports but alpha; libc does not name it everywhere.
 const SYS_CACHESTAT: libc::c_long = 451;
 const PAGE: u64 = 4096;
-/// Bytes looked at by one `mincore`.
+/// Bytes examined by one `mincore`.
 const WINDOW: u64 = 1 << 30;
 
 #[repr(C)]

@@ -1,4 +1,4 @@
-//! What a file system can do past the page cache, and around it.
+//! Support of a file system for writes past the page cache.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,8 +8,9 @@ use std::path::Path;
 
 use crate::pwrite;
 
-/// File systems that are known to bypass the page cache for `O_DIRECT` when they report its alignment, by the magic
-/// number of statfs(2). Not btrfs: since Linux 6.15 it writes checksummed files through the cache.
+/// File systems that are known to bypass the page cache for `O_DIRECT` when they report its
+/// alignment, by the magic number of statfs(2). Not btrfs: since Linux 6.15 it writes checksummed
+/// files through the cache.
 const HONEST: &[(i64, &str)] = &[(0xEF53, "ext"), (0x5846_5342, "xfs"), (0xF2F5_2010, "f2fs")];
 
 /// Alignment of memory and of offsets for `O_DIRECT` on `file`, or why it is not effective.
@@ -50,8 +51,8 @@ pub fn alignment(file: &File) -> Result<(usize, usize), String> {
     Ok((memory as usize, offset as usize))
 }
 
-/// Returns the reason why a file in `folder` cannot bypass the page cache, or `None`. Also `None` if no file can be
-/// created in the folder.
+/// Returns the reason why a file in `folder` cannot bypass the page cache, or `None`. Also `None`
+/// if no file can be created in the folder.
 #[must_use]
 pub fn why_not_direct(folder: &Path) -> Option<String> {
     let open = |flags| {
@@ -68,8 +69,8 @@ pub fn why_not_direct(folder: &Path) -> Option<String> {
     })
 }
 
-/// Returns the reason why a write in `folder` cannot use `RWF_DONTCACHE`, or `None`. Also `None` if no file can be
-/// created in the folder.
+/// Returns the reason why a write in `folder` cannot use `RWF_DONTCACHE`, or `None`. Also `None` if
+/// no file can be created in the folder.
 #[must_use]
 pub fn why_not_dontcache(folder: &Path) -> Option<String> {
     let file = OpenOptions::new()

@@ -1,4 +1,4 @@
-//! What writing leaves behind.
+//! Observable effects of writing.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 /// Time of one operation, by the time its completion was seen.
 pub type Latency = Histogram<u64>;
 
-/// Where the time of the writers went, summed over them.
+/// Time of the writers by activity, summed over all writers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// Producing contents.
@@ -37,9 +37,9 @@ pub struct Evidence {
     pub blocks: u64,
     /// Operations that completed.
     pub operations: u64,
-    /// Completions that asked for a repetition: `EINTR`, `EAGAIN`.
+    /// Completions that requested a repetition: `EINTR`, `EAGAIN`.
     pub repeated: u64,
-    /// Completions with fewer bytes than asked for.
+    /// Completions with fewer bytes than requested.
     pub short: u64,
     /// Bytes that `pwritev2` returned.
     pub call_bytes: u64,
@@ -51,11 +51,12 @@ pub struct Evidence {
     pub dontcache: u64,
     /// The fewest and the most blocks that a writer filled before its first submission.
     pub first_batch: Option<(usize, usize)>,
-    /// The most blocks of one writer under way at once.
+    /// The most blocks of one writer in flight at once.
     pub most_in_flight: usize,
     /// Times that a writer's next block did not follow its previous one.
     pub jumps: u64,
-    /// Whether the descriptor had `O_DIRECT`, and the file system reported its alignment and is known to honour it.
+    /// Whether the descriptor had `O_DIRECT`, and the file system reported its alignment and is
+    /// known to honour it.
     pub direct: bool,
     /// Whether the descriptor had `O_DSYNC`, or every mapped block was synced by `msync`.
     pub dsync: bool,
@@ -63,9 +64,9 @@ pub struct Evidence {
     pub syncs_between: u64,
     /// `fsync` calls on the file after the last write.
     pub syncs_after: u64,
-    /// Sum over all operations of their time under way.
+    /// Sum over all operations of their time in flight.
     pub in_flight: Duration,
-    /// Where the time went.
+    /// Time by activity.
     pub times: Times,
     /// Nanoseconds of each block from its submission until its completion was seen.
     pub latency: Latency,
@@ -128,7 +129,7 @@ pub fn latency() -> Latency {
 }
 
 impl Evidence {
-    /// Whether all contents were ready before anything was handed to the kernel.
+    /// Whether all contents were ready before the first write call.
     #[must_use]
     pub fn generated_first(&self) -> bool {
         match (self.last_fill, self.first_submit) {
@@ -137,7 +138,7 @@ impl Evidence {
         }
     }
 
-    /// Takes note of one more finished block that was under way since `since`.
+    /// Records one more finished block that was in flight since `since`.
     pub(crate) fn finish(&mut self, since: Instant) {
         let now = Instant::now();
         let spent = now - since;
@@ -149,7 +150,7 @@ impl Evidence {
         self.last_done = Some(now);
     }
 
-    /// Adds what another writer left.
+    /// Adds the results of another writer.
     pub(crate) fn merge(&mut self, other: Self) {
         self.writers += other.writers;
         self.buffers += other.buffers;

@@ -1,4 +1,4 @@
-//! Which bytes of a file were written, by what completions reported.
+//! Ranges of a file that were written, as completions reported them.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,8 @@ impl Extents {
         self.ranges.insert(start, end);
     }
 
-    /// Returns the same ranges without the bytes after `size`, which are the padding of an unaligned end.
+    /// Returns the same ranges without the bytes after `size`, which are the padding of an
+    /// unaligned end.
     #[must_use]
     pub fn within(&self, size: u64) -> Self {
         let ranges = self
@@ -62,7 +63,7 @@ impl Extents {
         self.twice
     }
 
-    /// Whether they are exactly the `size` bytes from 0, each written once.
+    /// Returns whether the ranges are exactly the `size` bytes from 0, each written once.
     #[must_use]
     pub fn are_whole(&self, size: u64) -> bool {
         self.twice == 0 && self.bytes() == size && self.ranges.len() <= 1 && {

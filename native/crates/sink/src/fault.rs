@@ -1,34 +1,34 @@
-//! Why writing ended early.
+//! Errors that end writing early.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why writing ended early. The words name the offset; the caller knows the path.
+/// Error that ends writing early. The message contains the offset; the caller adds the path.
 #[derive(Debug)]
 pub enum Fault {
     /// The system refused.
     Io {
-        /// What was being done, as in "cannot …".
+        /// The failed action, as in "cannot …".
         doing: &'static str,
-        /// Where in the file.
+        /// Offset in the file.
         offset: Option<u64>,
         /// Error of the operating system.
         source: io::Error,
     },
-    /// Writes returned without writing anything, or asked to be repeated without end.
+    /// Writes returned without writing anything, or had to be repeated without end.
     NoProgress {
-        /// Where in the file.
+        /// Offset in the file.
         offset: u64,
     },
     /// A fault of one file of several.
     In {
         /// The file.
         path: PathBuf,
-        /// What happened to it.
+        /// Change of the file.
         fault: Box<Fault>,
     },
-    /// What was asked for cannot be had here.
+    /// A requested feature is unavailable here.
     Unavailable(String),
     /// Options that contradict each other.
     Contradiction(String),
@@ -40,7 +40,7 @@ pub enum Fault {
         written: u64,
         /// Bytes that were reported more than once.
         twice: u64,
-        /// Bytes that were asked for.
+        /// Requested bytes.
         size: u64,
     },
 }

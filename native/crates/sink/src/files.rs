@@ -14,7 +14,7 @@ pub const MOST_FILES: usize = 1 << 16;
 /// Files begin and end at multiples of this, but for the end of the last: direct writes then need no padding.
 const PAGE: u64 = 4096;
 
-/// What file `index` of `files` is called: `path` itself if it is the only one.
+/// Returns the path of file `index` of `files`: `path` itself if it is the only one.
 #[must_use]
 pub fn path_of(path: &Path, files: NonZeroUsize, index: usize) -> PathBuf {
     if files.get() == 1 {
@@ -101,7 +101,8 @@ pub(crate) fn finish(targets: Vec<Target>, job: &Job, done: &mut Done) -> Result
     Ok(())
 }
 
-/// Names all files and returns their total size, read back by name. `named` receives the paths of the named files.
+/// Names all files and returns their total size, read back by name. `named` receives the paths of
+/// the named files.
 fn name_all(targets: Vec<Target>, job: &Job, named: &mut Vec<PathBuf>) -> Result<u64, Fault> {
     let mut whole = 0;
     let last = targets.len().saturating_sub(1);
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_have_together_what_was_asked_for_and_begin_on_pages() {
+    fn files_have_the_requested_total_size_and_begin_on_pages() {
         for size in [
             0,
             1,
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_has_the_name_and_several_have_a_number_behind_it() {
+    fn one_file_has_the_name_and_several_have_a_number_appended() {
         let two = NonZeroUsize::new(2).unwrap();
         let path = |files, index| path_of(Path::new("a/b.c"), files, index);
         assert_eq!(path(NonZeroUsize::MIN, 0), Path::new("a/b.c"));

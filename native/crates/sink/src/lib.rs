@@ -4,9 +4,10 @@
 //! A [`Sink`] never sees a caller's buffer: the crate owns aligned buffers and asks for their contents by offset
 //! ([`Fill`]), so any writer may produce any block, and a block goes to the kernel from where it was produced.
 //!
-//! A file gets its name last. It is written without a name (`O_TMPFILE`), or where the file system has no such files
-//! under a name that says that it is partial; so a writer that fails, is interrupted or killed leaves nothing that looks
-//! complete, and the previous file of that name is removed at the start.
+//! A file gets its name last. It is written without a name (`O_TMPFILE`), or where the file system
+//! has no such files under a name that marks it as partial; so a writer that fails, is interrupted
+//! or killed leaves nothing that looks complete, and the previous file of that name is removed at
+//! the start.
 //!
 //! The actual mode is derived from [`Evidence`], not from the requested mode.
 
@@ -55,12 +56,13 @@ pub use writer::Writer;
 /// Produces the contents: fills the buffer with the bytes at the offset. Called by any writer, in any order.
 pub type Fill<'run> = dyn Fn(u64, &mut [u8]) + Sync + 'run;
 
-/// Callback that receives the bytes completed so far, about twenty times a second; `Break` stops the writing.
+/// Callback that receives the bytes completed so far, about twenty times a second; `Break` stops
+/// the writing.
 pub type Progress<'run> = dyn FnMut(u64) -> std::ops::ControlFlow<()> + 'run;
 
 /// One way to bring blocks into a file.
 pub trait Sink: Sync {
-    /// Writes every block that `writer` hands out, and notes with it what was done.
+    /// Writes every block that `writer` hands out, and records the calls in it.
     ///
     /// # Errors
     /// Writing failed. No buffer is in use by the kernel any more when this returns, or it is never given back.
@@ -71,17 +73,17 @@ pub trait Sink: Sync {
 pub struct Mode {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Description in one line.
     pub about: &'static str,
-    /// Whether it can write past the page cache.
+    /// Whether the mode can write past the page cache.
     pub direct: bool,
     /// Whether contents are produced in mappings of the file: blocks begin on pages, and no buffers are needed.
     pub maps: bool,
-    /// Whether it keeps several blocks under way at once.
+    /// Whether the mode keeps several blocks in flight.
     pub queues: bool,
-    /// Why it cannot run here, or `None`.
+    /// Reason why the mode cannot run here, or `None`.
     pub probe: fn() -> Option<String>,
-    /// Whether `Evidence` is what this mode leaves behind.
+    /// Whether `Evidence` matches this mode.
     pub matches: fn(&Evidence) -> bool,
     /// The behaviour.
     pub sink: &'static dyn Sink,
@@ -117,7 +119,7 @@ pub fn judge(asked: &Mode, evidence: &Evidence) -> &'static str {
         .map_or("unknown", |mode| mode.name)
 }
 
-/// How the blocks of a file are shared out among writers.
+/// Distribution of the blocks of a file among writers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     /// Every writer takes the next block of the file.
@@ -141,11 +143,11 @@ pub enum Contents {
 pub enum Submit {
     /// Each at once.
     Each,
-    /// Only when as many as the depth allows are under way or waiting.
+    /// Only when as many as the depth allows are in flight or waiting.
     WhenFull,
 }
 
-/// What is to be written, and how.
+/// Output to write and the settings of the write.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Bytes of all files together.
@@ -159,23 +161,24 @@ pub struct Job {
     pub block_bytes: NonZeroUsize,
     /// Buffers of all writers together; each has at least one.
     pub buffers: NonZeroUsize,
-    /// The most blocks that one writer has under way; at most 32 768.
+    /// The most blocks that one writer has in flight; at most 32 768.
     pub depth: NonZeroUsize,
     /// Threads that write.
     pub writers: NonZeroUsize,
-    /// How they share the file.
+    /// Distribution of the file among the writers.
     pub split: Split,
     /// When contents are produced.
     pub contents: Contents,
     /// When blocks are handed over.
     pub submit: Submit,
-    /// Whether the page cache is passed by.
+    /// Whether to bypass the page cache.
     pub direct: Direct,
     /// When written data must be on the disk.
     pub durability: Durability,
-    /// Whether pages are dropped from the cache once they are written (`RWF_DONTCACHE`). Refused where it cannot be had.
+    /// Whether to drop pages from the cache once they are written (`RWF_DONTCACHE`). Refused where
+    /// unsupported.
     pub dontcache: bool,
-    /// Whether the blocks of the disk are reserved before the first write (`fallocate`).
+    /// Whether to reserve the blocks of the disk before the first write (`fallocate`).
     pub reserve: bool,
     /// Writer i runs on processor i modulo the length; anywhere if empty.
     pub processors: Vec<usize>,

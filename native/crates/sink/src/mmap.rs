@@ -65,7 +65,8 @@ impl Sink for Windows {
 }
 
 fn map(writer: &Writer<'_>, block: Block) -> Result<MmapMut, Fault> {
-    // SAFETY: the file has no name yet, so no other process can truncate or write it; writers have disjoint blocks.
+    // SAFETY: the file has no name yet, so no other process can truncate or write it; writers have
+    // disjoint blocks.
     unsafe {
         MmapOptions::new()
             .offset(block.offset)
@@ -75,7 +76,8 @@ fn map(writer: &Writer<'_>, block: Block) -> Result<MmapMut, Fault> {
     .map_err(Fault::at("map", block.offset))
 }
 
-/// Returns whether `window` is within a mapping of the file with `inode`, as `/proc/self/maps` lists it.
+/// Returns whether `window` is within a mapping of the file with `inode`, as `/proc/self/maps`
+/// lists it.
 #[must_use]
 pub fn is_mapping_of(window: &[u8], inode: u64) -> bool {
     let first = window.as_ptr() as u64;

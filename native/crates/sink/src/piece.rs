@@ -1,29 +1,30 @@
-//! State of one block in flight and the effect of a completion on it. The module makes no system calls, so that tests
-//! can try every outcome.
+//! State of one block in flight and the effect of a completion on it. The module makes no system
+//! calls, so that tests can try every outcome.
 
 use std::io;
 
 use crate::Fault;
 
-/// The most bytes that one write takes: Linux stops at 2 147 479 552, whatever was asked for. A multiple of any page.
+/// The most bytes that one write takes: Linux stops at 2 147 479 552, whatever was requested. A
+/// multiple of any page.
 const LARGEST_OPERATION: usize = 0x7fff_f000;
 
 /// Repetitions in a row without a byte written, after which a write counts as stuck.
 const PATIENCE: u32 = 100_000;
 
-/// What is left of a block to write.
+/// Rest of a block that is still to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Where in the file the rest begins.
+    /// Offset of the rest in the file.
     pub offset: u64,
-    /// Where in the buffer the rest begins.
+    /// Offset of the rest in the buffer.
     pub start: usize,
     /// Bytes left.
     pub length: usize,
     repeated: u32,
 }
 
-/// What is to be done with a piece next.
+/// Next action for a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Nothing was written: submit the same again.
@@ -62,7 +63,7 @@ impl Piece {
     /// the last multiple are written again.
     ///
     /// # Errors
-    /// The operation failed, wrote nothing, or was asked to be repeated too often.
+    /// The operation failed, wrote nothing, or had to be repeated too often.
     pub fn advance(&mut self, outcome: io::Result<usize>, alignment: usize) -> Result<Step, Fault> {
         match outcome {
             Err(error)

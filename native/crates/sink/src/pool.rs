@@ -27,7 +27,7 @@ impl Pool {
     /// Maps `count` buffers of at least `bytes`. Memory is taken when it is first touched.
     ///
     /// # Errors
-    /// So much memory cannot be had.
+    /// So much memory is unavailable.
     pub fn new(bytes: NonZeroUsize, count: NonZeroUsize) -> Result<Self, Fault> {
         let too_much = || {
             Fault::Unavailable(format!(
@@ -74,7 +74,7 @@ impl Pool {
         self.count
     }
 
-    /// Bytes of each buffer: the size asked for, rounded up to whole pages.
+    /// Bytes of each buffer: the requested size, rounded up to whole pages.
     #[must_use]
     pub fn stride(&self) -> usize {
         self.stride

@@ -18,7 +18,7 @@ pub(crate) static MODE: Mode = Mode {
     sink: &Calls { call: positioned },
 };
 
-/// A positioned write with flags of its own; tests inject faults here.
+/// A positioned write with its own flags; tests inject faults here.
 pub(crate) type Call = fn(&File, &[u8], u64, libc::c_int) -> io::Result<usize>;
 
 pub(crate) struct Calls {

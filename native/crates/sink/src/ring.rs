@@ -10,7 +10,7 @@ use io_uring::{IoUring, cqueue, opcode, squeue};
 
 use crate::{Fault, Pool};
 
-/// Why no ring can be had, or `None`.
+/// Returns the reason why no ring is available, or `None`.
 #[must_use]
 pub fn why_unavailable() -> Option<String> {
     IoUring::new(2)
@@ -21,13 +21,13 @@ pub fn why_unavailable() -> Option<String> {
 /// Refusals in a row, with nothing taken and nothing completed between them, after which a ring counts as stuck.
 const PATIENCE: u32 = 10_000;
 
-/// So many of them are repeated at once: most pass by themselves.
+/// Number of refusals that are retried without a pause, because most are temporary.
 const AT_ONCE: u32 = 100;
 
-/// Before each of the others, so that a kernel short of memory has about a second to find some.
+/// Pause before each later retry, so that a kernel short of memory has about a second to free some.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// How long refusals are borne that may pass by themselves.
+/// Counter of successive temporary refusals, which limits the retries.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     refused: u32,
@@ -87,7 +87,7 @@ impl std::fmt::Debug for Ring {
     }
 }
 
-/// What a degraded set-up is worth a note for.
+/// Returns whether `error` permits a degraded set-up, with a note.
 fn degrades(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -103,11 +103,11 @@ fn degrades(error: &io::Error) -> bool {
 }
 
 impl Ring {
-    /// A ring for `depth` operations of the calling thread on `file`, with the buffers of `pool` registered if possible.
-    /// Each step that the kernel refuses is left out and noted.
+    /// Opens a ring for `depth` operations of the calling thread on `file`, with the buffers of
+    /// `pool` registered if possible. Each step that the kernel refuses is skipped and noted.
     ///
     /// # Errors
-    /// No ring at all can be had.
+    /// No ring is available.
     pub fn open(
         depth: usize,
         file: &impl AsRawFd,
@@ -223,7 +223,7 @@ impl Ring {
     }
 
     /// # Safety
-    /// What `entry` points to stays valid until its completion was seen.
+    /// The memory that `entry` points to must stay valid until its completion was reaped.
     unsafe fn push(&mut self, entry: &squeue::Entry) -> Result<(), Fault> {
         // SAFETY: as the caller promises.
         unsafe { self.uring.submission().push(entry) }
@@ -232,7 +232,8 @@ impl Ring {
         Ok(())
     }
 
-    /// Hands what was pushed to the kernel and waits for `wanted` completions. `false` if it must be repeated.
+    /// Submits the pushed operations to the kernel and waits for `wanted` completions. `false` if
+    /// it must be repeated.
     ///
     /// # Errors
     /// The kernel does not take operations any more, or refused for too long.
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_pass_is_borne_as_long_as_anything_happens_between() {
+    fn temporary_refusals_are_retried_while_there_is_progress() {
         for code in [libc::EINTR, libc::EAGAIN, libc::EBUSY] {
             let mut patience = Patience::default();
             for round in 0..4 {
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_pass_is_an_error_at_once() {
+    fn a_permanent_refusal_is_an_error_at_once() {
         assert!(Patience::default().bears(refusal(libc::EBADF)).is_err());
     }
 }

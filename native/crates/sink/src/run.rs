@@ -25,14 +25,15 @@ const MOST_WRITERS: usize = 4096;
 /// Bytes that are filled beforehand between two looks at whether to stop.
 const PORTION: usize = 4 << 20;
 
-/// What was written, and what was seen on the way.
+/// Result of a write, with observations.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// Size of the files after closing, read back by name; for a job without a file, the bytes produced.
+    /// Size of the files after closing, read back by name; for a job without a file, the bytes
+    /// produced.
     pub size: u64,
     /// Bytes of each file that completions reported; of a job without a file, the bytes produced.
     pub extents: Vec<Extents>,
-    /// What the writers left behind.
+    /// Evidence of the writers.
     pub evidence: Evidence,
     /// When the first contents were begun.
     pub started: Instant,
@@ -40,7 +41,7 @@ pub struct Done {
     pub opening: Duration,
     /// From the first contents to the last completion.
     pub elapsed: Duration,
-    /// From the first contents until the files were on the disk, as far as that was asked for.
+    /// From the first contents until the files were on the disk, as far as that was requested.
     pub synced: Duration,
     /// Cutting off padding, naming and closing.
     pub closing: Duration,
@@ -95,7 +96,7 @@ pub fn write(
 /// Produces the contents of a job and discards them.
 ///
 /// # Errors
-/// Memory cannot be had, or `progress` ended it.
+/// Memory is unavailable, or `progress` ended it.
 pub fn discard(job: &Job, fill: &Fill<'_>, progress: &mut Progress<'_>) -> Result<Done, Fault> {
     check(&null_sink::MODE, job)?;
     let mut done = run_writers(&null_sink::MODE, job, &[], fill, progress, Instant::now())?;
@@ -232,7 +233,7 @@ fn shares<'run>(job: &Job, targets: &'run [Target], lanes: usize) -> Vec<Share<'
         .collect()
 }
 
-/// Writes with one of the writers of a lane, the `number`th, and adds what it left to `evidence`.
+/// Writes with one of the writers of a lane, the `number`th, and adds its evidence to `evidence`.
 #[expect(
     clippy::too_many_arguments,
     reason = "what a writer of a file is made of"

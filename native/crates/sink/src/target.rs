@@ -10,7 +10,7 @@ use crate::direct::alignment;
 use crate::tmpfile::{folder, link, open_unnamed};
 use crate::{Fault, Job, Mode};
 
-/// Whether the page cache is passed by (`O_DIRECT`).
+/// Whether to bypass the page cache (`O_DIRECT`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direct {
     /// Written through the page cache.
@@ -28,7 +28,8 @@ pub enum Durability {
     None,
     /// `fsync` after the last write.
     EndFsync,
-    /// `fdatasync` each time that a writer has finished so many blocks, with none under way, and `fsync` at the end.
+    /// `fdatasync` each time that a writer has finished so many blocks, with none in flight, and
+    /// `fsync` at the end.
     Fdatasync(u64),
     /// Before each write returns: `O_DSYNC`.
     Dsync,
@@ -38,24 +39,25 @@ pub enum Durability {
 #[derive(Debug)]
 pub(crate) struct Target {
     file: Option<File>,
-    /// Where it was asked to stand.
+    /// Requested path.
     pub(crate) asked: PathBuf,
-    /// Where that is, with links followed.
+    /// Path with links resolved.
     pub(crate) path: PathBuf,
     /// Bytes that it will have.
     pub(crate) size: u64,
-    /// The name that says that the file is partial, where there are no unnamed files.
+    /// The name that marks the file as partial, where there are no unnamed files.
     partial: Option<PathBuf>,
     /// Bytes to whose multiples direct writes are aligned; 1 through the cache.
     pub(crate) alignment: usize,
-    /// What the descriptor turned out to be.
+    /// Actual state of the descriptor.
     pub(crate) direct: bool,
     pub(crate) dsync: bool,
     pub(crate) notes: Vec<String>,
 }
 
 impl Target {
-    /// Opens a file of `size` bytes that will stand under `path`. What cannot be had is refused before anything is touched.
+    /// Opens a file of `size` bytes for `path`. An unavailable feature is refused before anything
+    /// is touched.
     pub(crate) fn open(asked: &Path, mode: &Mode, job: &Job, size: u64) -> Result<Self, Fault> {
         let path = resolve(asked)?;
         let mut notes = Vec::new();
@@ -109,7 +111,7 @@ impl Target {
         remove(&self.path)
     }
 
-    /// Reads back from the descriptor what it is.
+    /// Reads back the flags of the descriptor.
     fn look(&mut self) -> Result<(), Fault> {
         let flags = self.flags().map_err(Fault::of("look at the descriptor"))?;
         self.dsync = flags & libc::O_DSYNC != 0;
@@ -313,7 +315,7 @@ fn open_direct(
     Ok(target)
 }
 
-/// Closes `file` and does not swallow what the system says, as dropping it would.
+/// Closes `file` and returns the error of the system, which dropping it would ignore.
 fn close(file: File) -> io::Result<()> {
     // SAFETY: the descriptor was just taken out of its owner, so it is open and closed once.
     if unsafe { libc::close(file.into_raw_fd()) } != 0 {

@@ -8,7 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// A file without a name in the folder of `path`; else, with a note, one whose name says that it is partial.
+/// A file without a name in the folder of `path`; else, with a note, one whose name marks it as
+/// partial.
 pub(crate) fn open_unnamed(
     path: &Path,
     flags: libc::c_int,

@@ -1,4 +1,4 @@
-//! `uring`: several blocks under way at once in an `io_uring`.
+//! `uring`: several blocks in flight at once in an `io_uring`.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -21,7 +21,7 @@ pub(crate) static MODE: Mode = Mode {
     sink: &Queue::<Ring>(PhantomData),
 };
 
-/// What the loop needs of a ring; tests inject faults here.
+/// Operations of a ring that the loop uses; tests inject faults here.
 pub(crate) trait Operations: Sized {
     /// As [`Ring::open`].
     fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault>;
@@ -176,7 +176,7 @@ impl<R: Operations> Loop<R> {
                     more = false;
                 }
             }
-            // Nothing is under way then: no block was begun beyond those that are finished.
+            // Nothing is in flight then: no block was begun beyond those that are finished.
             if writer.sync_is_due() {
                 writer.sync()?;
                 continue;
@@ -203,7 +203,7 @@ impl<R: Operations> Loop<R> {
         }
     }
 
-    /// Blocks that are filled or under way.
+    /// Blocks that are filled or in flight.
     fn begun(&self) -> usize {
         self.under_way.len() - self.free.len()
     }
@@ -240,8 +240,8 @@ impl<R: Operations> Loop<R> {
         } else {
             0
         };
-        // SAFETY: a slot is filled only while it is free, which it becomes when its completion was seen; the pool
-        // lives until the ring is drained, or is kept for ever.
+        // SAFETY: a slot is filled only while it is free, which it becomes when its completion was
+        // seen; the pool lives until the ring is drained, or is kept forever.
         unsafe {
             self.ring.push(
                 writer.file(),

@@ -1,4 +1,4 @@
-//! What one writer has to work with: the next block, a buffer with its contents, and the notes that it takes.
+//! State of one writer: the next block, a buffer with its contents, and measurements.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use crate::blocks::Cursor;
 use crate::target::Target;
 use crate::{Block, Contents, Durability, Evidence, Extents, Fault, Fill, Job, Pool};
 
-/// What all writers share.
+/// State that all writers share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) stop: AtomicBool,
@@ -23,7 +23,7 @@ pub(crate) struct Shared {
 pub(crate) struct Share<'run> {
     /// None for contents that are discarded.
     pub(crate) target: Option<&'run Target>,
-    /// Where its contents begin.
+    /// Offset of the contents.
     pub(crate) base: u64,
     /// The blocks, for all of its writers or for each.
     pub(crate) cursors: Vec<Cursor>,
@@ -35,7 +35,7 @@ pub(crate) struct Share<'run> {
 pub(crate) enum Buffers<'run> {
     /// Its own, filled for each block.
     Own(Pool),
-    /// Of all writers, filled beforehand.
+    /// Buffers of all writers, filled beforehand.
     Shared(&'run Pool),
     /// None: the contents go somewhere else.
     None,
@@ -52,7 +52,7 @@ pub struct Writer<'run> {
     pub(crate) touched: usize,
     pub(crate) follows: Option<u64>,
     pub(crate) unsynced: u64,
-    /// What this writer leaves behind.
+    /// Evidence of this writer.
     pub evidence: Evidence,
 }
 
@@ -114,11 +114,11 @@ impl<'run> Writer<'run> {
         self.shared.stop.load(Ordering::Relaxed)
     }
 
-    /// Blocks that this writer may have under way at once.
+    /// Blocks that this writer may have in flight at once.
     pub(crate) fn slots(&self) -> usize {
         match &self.buffers {
             Buffers::Own(pool) => pool.count(),
-            // A buffer that is only read may be under way more than once.
+            // A buffer that is only read may be in flight more than once.
             Buffers::Shared(_) | Buffers::None => self.job.depth.get(),
         }
     }
@@ -138,7 +138,8 @@ impl<'run> Writer<'run> {
         block.length.next_multiple_of(alignment)
     }
 
-    /// Produces the contents of `block` in `slot`, if contents are produced for each block. The slot must not be under way.
+    /// Produces the contents of `block` in `slot`, if contents are produced for each block. The
+    /// slot must not be in flight.
     pub(crate) fn prepare(&mut self, block: Block, slot: usize) {
         let padded = self.padded(block);
         let Buffers::Own(pool) = &mut self.buffers else {
@@ -194,21 +195,21 @@ impl<'run> Writer<'run> {
         &pool.buffer(self.index_of(block, slot))[..self.padded(block)]
     }
 
-    /// Takes note that `count` blocks were handed to the kernel, with so many now under way.
+    /// Records that `count` blocks were handed to the kernel, with so many now in flight.
     pub(crate) fn submitted(&mut self, count: usize, in_flight: usize, at: Instant) {
         self.evidence.first_submit.get_or_insert(at);
         self.evidence.first_batch.get_or_insert((count, count));
         self.evidence.most_in_flight = self.evidence.most_in_flight.max(in_flight);
     }
 
-    /// Takes note of bytes that a completion reported.
+    /// Records bytes that a completion reported.
     pub(crate) fn landed(&mut self, offset: u64, bytes: usize) {
         self.evidence.written_bytes += bytes as u64;
         self.shared.done.fetch_add(bytes as u64, Ordering::Relaxed);
         self.extents().add(offset, bytes as u64);
     }
 
-    /// Takes note that `block` was produced and is discarded.
+    /// Records that `block` was produced and is discarded.
     pub(crate) fn produced(&mut self, block: Block) {
         let bytes = block.length as u64;
         self.shared.done.fetch_add(bytes, Ordering::Relaxed);
@@ -222,14 +223,14 @@ impl<'run> Writer<'run> {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Takes note that a block is done which was handed over at `since`.
+    /// Records that a block is done which was handed over at `since`.
     pub(crate) fn finished(&mut self, since: Instant) {
         self.evidence.finish(since);
         self.unsynced += 1;
     }
 
-    /// Returns whether another block may begin while `under_way` blocks are in flight. All of them complete before the
-    /// next sync, which must not be late.
+    /// Returns whether another block may begin while `under_way` blocks are in flight. All of them
+    /// complete before the next sync, which must not be late.
     pub(crate) fn may_begin(&self, under_way: usize) -> bool {
         match self.job.durability {
             Durability::Fdatasync(every) => self.unsynced.saturating_add(under_way as u64) < every,
@@ -237,12 +238,12 @@ impl<'run> Writer<'run> {
         }
     }
 
-    /// Whether it is time for an `fdatasync`, to be called with nothing under way.
+    /// Returns whether an `fdatasync` is due. Must be called with no block in flight.
     pub(crate) fn sync_is_due(&self) -> bool {
         matches!(self.job.durability, Durability::Fdatasync(every) if self.unsynced >= every)
     }
 
-    /// Brings what is written to the disk.
+    /// Flushes the written data to the disk.
     pub(crate) fn sync(&mut self) -> Result<(), Fault> {
         let start = Instant::now();
         // SAFETY: fdatasync takes no pointer.
@@ -255,7 +256,7 @@ impl<'run> Writer<'run> {
         Ok(())
     }
 
-    /// What it leaves behind, at its end, and its buffers.
+    /// Returns the evidence of the writer and its buffers at the end.
     pub(crate) fn conclude(mut self) -> (Evidence, Buffers<'run>) {
         self.evidence.writers = usize::from(self.evidence.blocks > 0);
         if self.job.contents == Contents::PerBlock {

@@ -52,7 +52,7 @@ fn probe() -> Option<String> {
     }
 }
 
-/// What a folder says of `O_DIRECT`.
+/// Support of a folder for `O_DIRECT`.
 enum Asked {
     Answer(io::Result<usize>),
     /// No file could be made to ask with.
@@ -163,7 +163,7 @@ fn switch_on(file: &File) -> io::Result<usize> {
     Ok(alignment)
 }
 
-/// Where offsets and lengths may start and end, or why that is not known.
+/// Alignment of offsets and lengths, or the reason why it is unknown.
 fn alignment(known: &Statx) -> Result<usize, &'static str> {
     if StatxFlags::from_bits_retain(known.stx_mask).contains(StatxFlags::DIOALIGN) {
         match known.stx_dio_offset_align.max(known.stx_dio_mem_align) {
@@ -211,7 +211,7 @@ mod tests {
 
     /// Procfs is everywhere, and does not do it.
     #[test]
-    fn what_does_not_report_an_alignment_is_refused_by_name() {
+    fn a_file_system_without_an_alignment_is_refused_by_name() {
         let error = switch_on(&File::open("/proc/self/status").unwrap()).unwrap_err();
         assert!(
             error.to_string().starts_with("no O_DIRECT on proc: "),
@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// What the kernel may do below the loop: interrupt, ask for patience, and return less than was asked for.
+    /// Simulated results of the kernel: interruptions, `EAGAIN` and short reads.
     #[test]
     fn short_and_interrupted_reads_lose_nothing() {
         let contents: Vec<u8> = (0..=250).cycle().take(4096 + 512 + 7).collect();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alignment_of_nothing_is_none() {
+    fn an_alignment_of_zero_is_refused() {
         let file = tempfile::tempfile().unwrap();
         let mut known =
             rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).unwrap();

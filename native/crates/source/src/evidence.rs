@@ -1,4 +1,4 @@
-//! What reading leaves behind, and which mode that is.
+//! Observable effects of reading, from which the actual mode is derived.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -24,11 +24,11 @@ pub struct Evidence {
     pub bytes: u64,
     /// Size of the largest delivered block.
     pub largest_block_bytes: u64,
-    /// The block size that was asked for.
+    /// The requested block size.
     pub block_bytes: u64,
     /// The `madvise` value of the mapping, from `/proc/self/smaps`; `None` without a mapping.
     pub advice: Option<&'static str>,
-    /// What the mode did without, and the errno that was the reason.
+    /// Features that the mode did without, with the errno of the refusal.
     pub notes: Vec<String>,
     /// What only one mode leaves, such as completions counted by a ring or `O_DIRECT` read back from a descriptor. A
     /// mode that recognises itself by the fields above asks for this to be empty, so a new mode changes no other file.
@@ -87,7 +87,7 @@ impl<'run> Counted<'run> {
     }
 }
 
-/// What the blocks themselves show, seen from outside the mode.
+/// Properties of the blocks, observed outside the mode.
 pub(crate) struct Delivered {
     inode: u64,
     mapped: u64,
@@ -127,7 +127,7 @@ impl Delivered {
     }
 }
 
-/// How many bytes of `block` lie in a mapping of the file with `inode`.
+/// Returns how many bytes of `block` are in a mapping of the file with `inode`.
 fn mapped_from(block: &[u8], inode: u64) -> u64 {
     let first = block.as_ptr() as u64;
     let last = first + block.len() as u64;

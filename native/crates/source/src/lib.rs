@@ -2,8 +2,8 @@
 //! [`MODES`].
 //!
 //! A [`Source`] pushes borrowed blocks to its caller. Modes that have the whole input at once
-//! ([`Mode::whole`]) push it as one block, so a caller may split it among threads without copying; the others
-//! push blocks of bounded size, and a caller that hands them on copies them.
+//! ([`Mode::whole`]) push it as one block, so a caller may split it among threads without copying;
+//! the others push blocks of bounded size, and a caller that hands them on copies them.
 //!
 //! [`Opened::visit_blocks`] derives the actual mode from [`Evidence`], not from the requested mode.
 
@@ -37,12 +37,12 @@ use std::path::PathBuf;
 pub use evidence::{Counted, Evidence};
 pub use mmap::{ADVICE, Advice};
 
-/// What the caller does with a block; `Break` ends the reading without error.
+/// Callback for each block; `Break` ends the reading without error.
 pub type Visit<'visit> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'visit;
 
 /// One way to read an open input from its start to its end.
 pub trait Source: Sync {
-    /// Pushes the blocks of `file` in order to `visit`, and notes in `evidence` what was done.
+    /// Pushes the blocks of `file` in order to `visit`, and records the calls in `evidence`.
     ///
     /// # Errors
     /// Opening, mapping or reading failed.
@@ -59,15 +59,15 @@ pub trait Source: Sync {
 pub struct Mode {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Description in one line.
     pub about: &'static str,
     /// Whether the input arrives as one block.
     pub whole: bool,
     /// Whether it can read standard input and pipes.
     pub streams: bool,
-    /// Why it cannot run here, or `None`.
+    /// Reason why the mode cannot run here, or `None`.
     pub probe: fn() -> Option<String>,
-    /// Whether `Evidence` of one input is what this mode leaves behind.
+    /// Whether `Evidence` of one input matches this mode.
     pub matches: fn(&Evidence) -> bool,
     /// The behaviour.
     pub source: &'static dyn Source,
@@ -120,7 +120,7 @@ impl Default for Options {
     }
 }
 
-/// Where the bytes come from.
+/// Origin of the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Standard input, written `-`.
@@ -158,12 +158,12 @@ impl fmt::Display for Input {
     }
 }
 
-/// What reading one input turned out to be.
+/// Observed properties of reading one input.
 #[derive(Clone, Debug)]
 pub struct Observed {
     /// Name of the mode that the evidence shows; `unknown` if the evidence matches no mode.
     pub mode: &'static str,
-    /// What the evidence was.
+    /// Evidence of the mode.
     pub evidence: Evidence,
     /// Stated fallbacks: the mode could not read this kind of input, or did without something that it has elsewhere.
     pub notes: Vec<String>,
@@ -177,15 +177,16 @@ pub struct Opened {
     note: Option<String>,
 }
 
-/// Opens `input` for `mode`. Standard input and pipes are read in blocks if `mode` cannot stream, and the result of
-/// reading says so. Standard input counts as a stream even if it comes from a file: it may already be read in part.
+/// Opens `input` for `mode`. Standard input and pipes are read in blocks if `mode` cannot stream,
+/// and the result of reading says so. Standard input counts as a stream even if it comes from a
+/// file, because a part may already have been read.
 ///
 /// # Errors
 /// The input cannot be opened.
 pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
     let file = input.open()?;
     let kind = file.metadata()?.file_type();
-    // Each mode would refuse it in words of its own.
+    // Each mode would refuse it in its own words.
     if kind.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
@@ -208,12 +209,13 @@ pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
     })
 }
 
-/// What was read is neither what the file was nor what it is.
+/// Returns the error for an input that changed while it was read.
 fn changed() -> io::Error {
     io::Error::other("the file changed its size while it was read")
 }
 
-/// As files of /proc are. What a mode takes for the whole file would be nothing.
+/// Returns the error for a file that reports a size of 0 but has contents, such as the files of
+/// `/proc`.
 fn sizeless() -> io::Error {
     io::Error::other(
         "the file has contents but says that its size is 0: only modes that read in blocks can read it",

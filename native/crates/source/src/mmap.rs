@@ -23,9 +23,9 @@ pub(crate) static MODE: Mode = Mode {
 pub struct Advice {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Description in one line.
     pub about: &'static str,
-    /// Why it cannot be given here, or `None`.
+    /// Reason why the advice is unavailable here, or `None`.
     pub probe: fn() -> Option<String>,
     /// Maps a file that is not empty, and gives the advice.
     map: fn(&File) -> io::Result<Mmap>,
@@ -111,7 +111,8 @@ impl Source for Mapped {
         let guard = Guard::over(&map, file);
         let _ = visit(&map);
         drop(guard);
-        // What was cut off inside the last page, or cut off and written again, was read as zeros without any signal.
+        // Bytes that were truncated inside the last page, or truncated and rewritten, were read as
+        // zeros without a signal.
         if file.metadata()?.len() != map.len() as u64 {
             return Err(changed());
         }

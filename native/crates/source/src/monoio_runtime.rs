@@ -1,4 +1,5 @@
-//! What the two `monoio` modes share: the runtime on the `io_uring` driver, and the proof that the driver read.
+//! Shared code of the two `monoio` modes: the runtime on the `io_uring` driver, and the proof that
+//! the driver read.
 //!
 //! `monoio` is built without its other driver: there is nothing that it could fall back to.
 
@@ -34,7 +35,7 @@ pub(crate) fn probe() -> Option<String> {
     }
 }
 
-/// Runs `work` on a runtime of its own, and notes how many completions its ring got.
+/// Runs `work` on its own runtime, and notes how many completions its ring got.
 ///
 /// # Errors
 /// `io_uring` cannot be set up, or `work` failed.
@@ -63,8 +64,8 @@ pub(crate) async fn watched<T>(evidence: &mut Evidence, reading: impl Future<Out
     result
 }
 
-/// Returns whether `evidence` contains only facts of `monoio`, at least `least` completions, and no bytes read by another
-/// call.
+/// Returns whether `evidence` contains only facts of `monoio`, at least `least` completions, and no
+/// bytes read by another call.
 pub(crate) fn read_by_ring(evidence: &Evidence, least: u64) -> bool {
     let fact = |name| evidence.facts.get(name).copied();
     evidence
@@ -83,9 +84,9 @@ mod tests {
 
     use super::*;
 
-    /// What the seed program did: an asynchronous function around an ordinary read.
+    /// An asynchronous function around an ordinary read, which the evidence must not accept.
     #[test]
-    fn an_ordinary_read_inside_the_runtime_is_found_out() {
+    fn an_ordinary_read_inside_the_runtime_is_detected() {
         if !crate::needs::can_have("io_uring", probe()) {
             return;
         }

@@ -1,15 +1,17 @@
-//! The kernel's account of the `io_uring` instances of this process, for modes that cannot count completions
-//! themselves, and the reason why an instance is unavailable.
+//! The kernel's account of the `io_uring` instances of this process, for modes that cannot count
+//! completions themselves, and the reason why an instance is unavailable.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-/// Lock for creating and closing an instance, which distinguishes a new descriptor from those of other threads.
+/// Lock for creating and closing an instance, which distinguishes a new descriptor from those of
+/// other threads.
 static CHANGING: Mutex<()> = Mutex::new(());
 
-/// Why `io_uring` cannot be used here: the error of its set-up, with what the errno means for a reader.
+/// Returns the reason why `io_uring` is unavailable: the error of its set-up, with the meaning of
+/// the errno.
 pub(crate) fn unavailable(error: &io::Error) -> String {
     let hint = match error.raw_os_error() {
         Some(errno) if errno == rustix::io::Errno::NOSYS.raw_os_error() => {
@@ -26,7 +28,8 @@ pub(crate) fn unavailable(error: &io::Error) -> String {
     format!("io_uring cannot be set up: {error}{hint}")
 }
 
-/// Builds a value that owns one `io_uring` instance, and returns it with the descriptor of that instance.
+/// Builds a value that owns one `io_uring` instance, and returns it with the descriptor of that
+/// instance.
 ///
 /// # Errors
 /// `build` failed.
@@ -58,8 +61,8 @@ fn descriptors() -> BTreeSet<u32> {
         .collect()
 }
 
-/// Returns all completions that the kernel put into the instance of `descriptor` so far; `None` if it does not report
-/// them.
+/// Returns all completions that the kernel put into the instance of `descriptor` so far; `None` if
+/// it does not report them.
 pub(crate) fn completions(descriptor: u32) -> Option<u64> {
     let info = fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}")).ok()?;
     info.lines()

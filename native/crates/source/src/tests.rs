@@ -23,7 +23,7 @@ fn file(folder: &Path, size: usize) -> PathBuf {
     path
 }
 
-/// Modes that can run here. Nothing is left out in silence: what is missing is printed.
+/// Modes that can run here. Missing modes are printed, never skipped silently.
 fn available() -> impl Iterator<Item = &'static Mode> {
     MODES.iter().copied().filter(|mode| match (mode.probe)() {
         None => true,
@@ -76,9 +76,9 @@ fn every_mode_delivers_the_file_and_leaves_its_own_evidence() {
     }
 }
 
-/// A mode under another's name is found out, once the file is larger than a block.
+/// A mode under another's name is detected, once the file is larger than a block.
 #[test]
-fn a_swapped_mode_is_named_by_what_it_did() {
+fn a_swapped_mode_is_reported_as_the_actual_mode() {
     let folder = tempfile::tempdir().unwrap();
     let input = Input::File(file(folder.path(), 100_000));
     for named in MODES {
@@ -119,7 +119,7 @@ impl Source for Untraced {
 }
 
 #[test]
-fn what_left_no_evidence_is_unknown_under_any_name() {
+fn reading_without_evidence_is_unknown_under_any_name() {
     let folder = tempfile::tempdir().unwrap();
     let input = Input::File(file(folder.path(), 12));
     for named in MODES {
@@ -194,9 +194,9 @@ fn a_file_with_contents_but_no_size_is_no_empty_file() {
     }
 }
 
-/// In a process of its own, because the end of that process is what is looked at.
+/// In its own process, because the test examines how that process ends.
 #[test]
-fn a_file_that_is_truncated_while_it_is_mapped_is_an_error_and_no_signal() {
+fn a_file_truncated_while_mapped_is_an_error_not_a_signal() {
     const CHILD: &str = "SOURCE_TEST_TRUNCATES";
     if let Some(path) = std::env::var_os(CHILD) {
         let input = Input::File(PathBuf::from(&path));
@@ -217,7 +217,7 @@ fn a_file_that_is_truncated_while_it_is_mapped_is_an_error_and_no_signal() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), 100_000);
-    let name = "tests::a_file_that_is_truncated_while_it_is_mapped_is_an_error_and_no_signal";
+    let name = "tests::a_file_truncated_while_mapped_is_an_error_not_a_signal";
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args([name, "--exact", "--nocapture"])
         .env(CHILD, &path)

@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What the handler needs to know; it may neither allocate nor lock.
+/// State of the handler, which may neither allocate nor lock.
 struct Mapping {
     first: usize,
     behind: usize,
@@ -66,7 +66,8 @@ impl Drop for Guard {
 
 /// Sets up the handler, once.
 fn install() {
-    // SAFETY: the structures are plain data, and the handler keeps to what a signal handler may do.
+    // SAFETY: the structures are plain data, and the handler keeps to operations that are safe in a
+    // signal handler.
     BEFORE.get_or_init(|| unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handle as *const () as usize;
@@ -79,8 +80,9 @@ fn install() {
 
 extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
     let mapping = GUARDED.load(Ordering::Acquire);
-    // SAFETY: the kernel hands a valid `info`; the mapping lives as long as it is in `GUARDED`, and the thread that
-    // would free it waits for the one that is here. `write` and `_exit` may be called in a handler.
+    // SAFETY: the kernel hands a valid `info`; the mapping lives as long as it is in `GUARDED`, and
+    // the thread that would free it waits for the one that is here. `write` and `_exit` may be
+    // called in a handler.
     unsafe {
         let address = (*info).si_addr() as usize;
         if let Some(mapping) = mapping.as_ref()

@@ -86,7 +86,7 @@ impl Source for Uring {
 /// One buffer and the request that fills it.
 struct Slot {
     buffer: Vec<u8>,
-    /// Where the buffer starts in the file.
+    /// Offset of the buffer in the file.
     offset: u64,
     filled: usize,
     in_flight: bool,
@@ -216,7 +216,7 @@ impl<R: Requests> Reads<R> {
         }
     }
 
-    /// Takes note of every completion, and asks again for what came short.
+    /// Records every completion, and asks again for what came short.
     fn reap(&mut self) -> io::Result<()> {
         loop {
             let Some((index, result)) = self.requests.completed() else {
@@ -327,7 +327,8 @@ mod tests {
             let at = usize::try_from(wanted.offset).unwrap();
             let rest = self.contents.get(at..).unwrap_or_default();
             let count = rest.len().min(wanted.length as usize).min(most);
-            // SAFETY: the address has room for `length` bytes, and no other code uses them before this completion.
+            // SAFETY: the address has room for `length` bytes, and no other code uses them before
+            // this completion.
             unsafe { std::ptr::copy_nonoverlapping(rest.as_ptr(), wanted.address, count) };
             Some((wanted.slot, i32::try_from(count).unwrap()))
         }
@@ -381,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_refuses_for_ever_is_given_up() {
+    fn retries_end_if_the_kernel_keeps_refusing() {
         let refusals = vec![libc::EAGAIN; 3 * PATIENCE as usize];
         let (outcome, _) = read_scripted(&[7; 1000], refusals, Vec::new());
         assert_eq!(outcome.unwrap_err().raw_os_error(), Some(libc::EAGAIN));

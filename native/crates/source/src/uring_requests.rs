@@ -9,30 +9,31 @@ use rustix::io::Errno;
 
 use crate::ring;
 
-/// A read that is asked for.
+/// A requested read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     /// Number of the buffer, and name of the request.
     pub(crate) slot: usize,
-    /// Where the bytes go, inside that buffer.
+    /// Offset inside that buffer.
     pub(crate) address: *mut u8,
     pub(crate) length: u32,
-    /// Where they stand in the file.
+    /// Offset in the file.
     pub(crate) offset: u64,
 }
 
 /// Something that takes reads and completes them later, in any order.
 pub(crate) trait Requests {
-    /// Takes note of a read.
+    /// Records a read.
     ///
     /// # Safety
     /// The bytes at its address are not touched, moved or freed before its completion was seen.
     unsafe fn push(&mut self, wanted: Wanted) -> io::Result<()>;
 
-    /// Hands what was pushed to the kernel, waits for `completions`, and returns how many the kernel took.
+    /// Submits the pushed operations to the kernel, waits for `completions`, and returns how many
+    /// the kernel took.
     fn enter(&mut self, completions: usize) -> io::Result<usize>;
 
-    /// Whether a completion can be taken.
+    /// Whether a completion is available.
     fn any_completed(&mut self) -> bool;
 
     /// The slot of a completed read, and its result: bytes, or a negative errno.
@@ -158,8 +159,8 @@ pub(crate) fn set_up(entries: u32) -> io::Result<(IoUring, Vec<String>)> {
     first_that_works(&attempts)
 }
 
-/// Returns the first success, with a note for each failure before it. Only an errno about the flags or about memory is a
-/// reason to try the next; otherwise the last error is returned.
+/// Returns the first success, with a note for each failure before it. Only an errno about the flags
+/// or about memory is a reason to try the next; otherwise the last error is returned.
 fn first_that_works<T>(
     attempts: &[(&str, &dyn Fn() -> io::Result<T>)],
 ) -> io::Result<(T, Vec<String>)> {
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forbidden_is_not_tried_in_another_way() {
+    fn a_forbidden_set_up_is_not_retried_with_other_flags() {
         for errno in [1, 38] {
             let forbidden = fails(errno);
             let error = first_that_works(&[("A", &forbidden), ("B", &|| panic!("tried again"))])

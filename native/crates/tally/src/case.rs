@@ -13,7 +13,7 @@ pub enum Case {
     Upper,
 }
 
-/// Every value, with its name and what it does.
+/// Every value with its name and description.
 pub static CASES: &[(Case, &str, &str)] = &[
     (Case::Original, "original", "words as written"),
     (

@@ -1,4 +1,4 @@
-//! The threads that count, each with a table of its own.
+//! The threads that count, each with its own table.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,8 @@ use crate::job::Job;
 use crate::table::Table;
 use crate::tokenizer::{BadByte, Tokenizer};
 
-/// What is folded and tokenized at once: large enough that the calls do not show, small enough for a second-level cache.
+/// Bytes folded and tokenized at once: large enough to make the call overhead negligible, small
+/// enough for the L2 cache.
 const PIECE: usize = 128 << 10;
 
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub(crate) struct Crew {
     bad: Mutex<Option<BadByte>>,
 }
 
-/// What the crew did.
+/// Result of a crew.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
     pub(crate) tables: Vec<Table>,
@@ -48,7 +49,8 @@ pub(crate) struct Done {
 }
 
 impl Crew {
-    /// Creates a crew of `threads` threads in addition to the calling one; 0 for the calling thread alone.
+    /// Creates a crew of `threads` threads in addition to the calling one; 0 for the calling thread
+    /// alone.
     pub(crate) fn new(job: &Job, threads: usize) -> Self {
         Self {
             tokenizer: job.tokenizer,
@@ -70,8 +72,8 @@ impl Crew {
         }
     }
 
-    /// Counts a piece at `offset` of the current input, by the hand of the current thread of a pool, or by
-    /// the last for any other thread.
+    /// Counts a piece at `offset` of the current input, by the hand of the current thread of a
+    /// pool, or by the last for any other thread.
     pub(crate) fn count(&self, text: &[u8], offset: u64) {
         let outside = self.hands.len() - 1;
         let index = rayon::current_thread_index()
@@ -125,7 +127,7 @@ impl Crew {
         }
     }
 
-    /// Whether a bad byte was found: bytes behind it need not be read.
+    /// Returns whether an invalid byte was found; bytes after it need not be read.
     pub(crate) fn failed(&self) -> bool {
         self.first_bad.load(Ordering::Relaxed) != u64::MAX
     }

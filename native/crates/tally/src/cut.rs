@@ -1,7 +1,8 @@
-//! Where a text may be cut without changing its words.
+//! Positions where a text may be cut without changing its words.
 //!
-//! A cut between two bytes is safe if, whatever the text before and after, no word crosses it and the words on each side
-//! are the same as if the other side were not there, for every tokenizer. Five kinds are known to be:
+//! A cut between two bytes is safe if, whatever the text before and after, no word crosses it and
+//! the words on each side are the same as if the other side were not there, for every tokenizer.
+//! Five kinds are known to be:
 //!
 //! - before an ASCII byte that takes part in no joining rule (`-`, `(`, NUL, …): no rule joins it to the text before
 //!   it, and no rule of the text after it looks further back;
@@ -63,12 +64,12 @@ const fn leads_han(byte: u8) -> bool {
     matches!(byte, 0xE4..=0xE9)
 }
 
-/// Whether the text may be cut between `left` and `right`.
+/// Returns whether the text may be cut between `left` and `right`.
 pub(crate) fn between(left: u8, right: u8) -> bool {
     CLASS[right as usize] & ALONE != 0 || before_ascii(left, right)
 }
 
-/// Whether the text may be cut between `left` and `right`, for a reason that is ASCII.
+/// Returns whether the text may be cut between `left` and `right`, by a rule on ASCII.
 pub(crate) fn before_ascii(left: u8, right: u8) -> bool {
     CLASS[right as usize] & ENDS != 0
         || left == b'\n'
@@ -96,8 +97,9 @@ pub(crate) fn last(text: &[u8]) -> Option<usize> {
     (1..text.len()).rev().find(|&at| is_safe(text, at))
 }
 
-/// Splits `text` into pieces of about `target` bytes, each with its offset. Only the places from each target to its cut
-/// are looked at, so a text without any safe cut is one piece, found in one pass.
+/// Splits `text` into pieces of about `target` bytes, each with its offset. Only the places from
+/// each target to its cut are examined, so a text without any safe cut is one piece, found in one
+/// pass.
 pub fn pieces(text: &[u8], target: usize) -> impl Iterator<Item = (usize, &[u8])> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -115,12 +117,12 @@ pub fn pieces(text: &[u8], target: usize) -> impl Iterator<Item = (usize, &[u8])
 
 /// Joins blocks that may end anywhere into pieces that end at safe cuts.
 ///
-/// The text after the last safe cut of a block is carried to the next; only new bytes are searched, so the work is
-/// linear even if no cut ever comes and the carry grows to the whole text.
+/// The text after the last safe cut of a block is carried to the next; only new bytes are searched,
+/// so the work is linear even if no cut ever comes and the carry grows to the whole text.
 #[derive(Debug, Default)]
 pub struct Stitcher {
     carry: Vec<u8>,
-    /// Where the carry starts in the input.
+    /// Offset of the carry in the input.
     offset: u64,
     /// The most bytes that were ever carried.
     pub peak: usize,
@@ -171,8 +173,8 @@ mod tests {
 
     use super::*;
 
-    /// Every character before every byte of ASCII, with a mark behind it that makes a word of what it joins: where
-    /// `is_safe` allows a cut, the segmenter cuts too.
+    /// Every character before every byte of ASCII, with a mark behind it that makes a word of what
+    /// it joins: where `is_safe` allows a cut, the segmenter cuts too.
     #[test]
     fn a_safe_cut_before_ascii_is_one_for_every_character_before_it() {
         let rights: Vec<u8> = (0..0x80).filter(|&right| between(b'a', right)).collect();

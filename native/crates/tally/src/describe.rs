@@ -1,4 +1,4 @@
-//! What this worker is.
+//! Description of this worker.
 
 use std::collections::BTreeMap;
 

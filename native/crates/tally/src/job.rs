@@ -1,4 +1,4 @@
-//! What is to be counted, and what was.
+//! Settings and result of a count.
 
 use std::collections::BTreeSet;
 
@@ -15,13 +15,13 @@ use crate::tokenizer::{BadByte, Tokenizer};
 /// One value of each axis, and the inputs.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// How bytes are read.
+    /// Mode of reading.
     pub mode: &'static Mode,
-    /// What a word is.
+    /// Tokenizer: the definition of a word.
     pub tokenizer: &'static Tokenizer,
-    /// What happens to a word before it is counted.
+    /// Transformation of a word before it is counted.
     pub case: Case,
-    /// How a word finds its place in the table.
+    /// Hash function of the table.
     pub hasher: &'static Hasher,
     /// Advice to the kernel on a mapping.
     pub advice: &'static Advice,
@@ -34,7 +34,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// What reading needs to know.
+    /// Returns the options of reading.
     pub(crate) fn options(&self) -> Options {
         Options {
             block_bytes: self.block_bytes,
@@ -43,7 +43,7 @@ impl Job {
     }
 }
 
-/// What was counted, and what was seen on the way.
+/// Result of a count, with observations.
 #[derive(Debug, Default)]
 pub struct Count {
     /// The words.
@@ -75,7 +75,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Takes note of one input that was read.
+    /// Records one input that was read.
     pub(crate) fn note(&mut self, observed: Observed) {
         self.bytes += observed.evidence.bytes;
         self.read_calls += observed.evidence.read_calls;

@@ -1,4 +1,4 @@
-//! The worker `tally`: counts words, and says what it is and what it did.
+//! The worker `tally`: counts words, and describes itself and its runs.
 
 mod arguments;
 mod describe;

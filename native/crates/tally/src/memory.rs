@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use worker::exit;
 
-/// Makes room for `additional` more items, or ends the process with a line that says why.
+/// Reserves room for `additional` more items, or ends the process with an error message.
 ///
 /// Ends it from here, because the tables grow inside loops that run for every word and have no way to fail.
 pub(crate) fn reserve<T>(items: &mut Vec<T>, additional: usize) {

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::memory;
 use crate::table::{Entry, Table};
 
-/// Axis `sort`: name and what it does.
+/// Axis `sort`: name and description.
 pub static SORTS: &[(&str, &str)] = &[
     (
         "count",

@@ -11,7 +11,8 @@ use crate::hasher::HASHERS;
 use crate::table::Table;
 use crate::tokenizer::{BadByte, tokenizer};
 
-/// Characters of every class that UAX #29 distinguishes, and of every kind that the cuts treat specially.
+/// Characters of every class that UAX #29 distinguishes, and of every kind that the cuts treat
+/// specially.
 fn tricky() -> impl Strategy<Value = char> {
     let letters: Vec<char> = "aZ09_'.:,;\" -/(\n\r\t\0éß١٢·\u{301}\u{308}\u{ad}\u{200b}\u{200d}\u{feff}\u{a0}\u{3000}\u{2003}\u{85}\u{2028}\
         \u{2019}\u{2024}\u{202f}\u{ff0e}漢字語一龯㐀\u{9fff}\u{4000}\u{a000}\u{fe0f}\u{e0100}\u{302a}\u{3099}ひらカタｶﾅー々〇ไทย\u{e34}\u{e48}ກ\u{eb4}\

@@ -302,7 +302,7 @@ impl<'table> Entry<'table> {
         }
     }
 
-    /// How often the word occurred.
+    /// Number of occurrences of the word.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.slot.count

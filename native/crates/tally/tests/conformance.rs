@@ -136,7 +136,7 @@ fn counted(count: &Count) -> String {
         })
 }
 
-/// Modes that can run here. Nothing is left out in silence: what is missing is printed.
+/// Modes that can run here. Missing modes are printed, never skipped silently.
 fn modes() -> Vec<&'static Mode> {
     let available = source::MODES
         .iter()
@@ -189,7 +189,7 @@ fn every_job(path: &Path, mut check: impl FnMut(&str, &runtime::Runtime, &Job)) 
 }
 
 #[test]
-fn every_combination_gives_the_plain_answer_and_says_what_ran() {
+fn every_combination_gives_the_reference_answer_and_reports_the_actual_mode() {
     let folder = tempfile::tempdir().unwrap();
     let corpora = Mutex::new(corpora());
     let (start, combinations) = (Instant::now(), AtomicUsize::new(0));
@@ -354,7 +354,7 @@ fn an_input_that_cannot_be_read_is_an_error_that_names_it() {
 /// Words outside ASCII between single spaces, and bytes that are no words, with no line feed anywhere: what a naive
 /// cut keeps whole grows with the file.
 #[test]
-fn what_is_carried_does_not_grow_with_the_file() {
+fn the_carry_does_not_grow_with_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("words");
     for (text, words) in [
@@ -393,9 +393,9 @@ fn a_text_without_a_safe_cut_is_counted_in_linear_time() {
     }
 }
 
-/// A pool of the library's own choice would use more threads than were asked for.
+/// A pool of the library's own choice would use more threads than were requested.
 #[test]
-fn nothing_starts_a_pool_of_its_own() {
+fn no_runtime_starts_another_pool() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("words");
     let words: Vec<String> = (0..50_000).map(|number| format!("w{number} ")).collect();

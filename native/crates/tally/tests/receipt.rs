@@ -1,4 +1,4 @@
-//! What the binary says of itself and of its runs.
+//! Description and receipts of the binary.
 // The double swaps a mode on purpose; `swapped.rs` looks at it.
 #![cfg(not(feature = "test-swap-io"))]
 #![expect(
@@ -101,7 +101,7 @@ fn describe_lists_every_registry() {
 }
 
 #[test]
-fn every_combination_answers_alike_and_reports_what_ran() {
+fn every_combination_gives_the_same_answer_and_reports_the_actual_mode() {
     let folder = tempfile::tempdir().unwrap();
     let (input, answers) = (folder.path().join("input"), folder.path().join("answers"));
     fs::write(

@@ -1,4 +1,4 @@
-//! What the program says and does where the kernel refuses what it asks for: `io_uring`, as containers do, or memory.
+//! Behaviour if the kernel refuses `io_uring`, as in containers, or memory.
 #![cfg(not(feature = "test-swap-io"))]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(
@@ -215,8 +215,9 @@ fn running_out_of_memory_is_one_line_and_exit_code_1() {
     }
 }
 
-/// The receipt agrees with the system calls: where reads are forbidden, a ring still works, and no mode that is reported
-/// as reading does. Bytes past the page cache are those that storage delivered, as the kernel counts them.
+/// The receipt agrees with the system calls: where reads are forbidden, a ring still works, and no
+/// mode that is reported as reading does. Bytes past the page cache are those that storage
+/// delivered, as the kernel counts them.
 #[test]
 fn who_reads_by_a_ring_needs_no_read_calls() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -254,7 +255,8 @@ fn who_reads_by_a_ring_needs_no_read_calls() {
             assert_eq!(line.answer.count, 2 << 20);
         }
         if mode.name == "direct" {
-            // The file was just written and is in the page cache: an ordinary read takes nothing from storage.
+            // The file was just written and is in the page cache: an ordinary read takes nothing
+            // from storage.
             let status = Command::new(env!("CARGO_BIN_EXE_tally"))
                 .args(arguments)
                 .env("BENCHCTL_ANSWERS", &answers)

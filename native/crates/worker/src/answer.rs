@@ -1,4 +1,4 @@
-//! What a run did: the line that it appends to the file named by `BENCHCTL_ANSWERS`.
+//! Result of a run: the line that it appends to the file named by `BENCHCTL_ANSWERS`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,7 +18,7 @@ pub const ITERATION: &str = "HYPERFINE_ITERATION";
 /// The work done, as one comparable value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// How much was found.
+    /// Number of results.
     pub count: u64,
     /// Text that is equal if and only if the result is.
     pub digest: String,
@@ -42,7 +42,7 @@ pub struct Outcome {
     pub bytes: u64,
     /// The metrics that `describe` announces.
     pub metrics: BTreeMap<String, f64>,
-    /// What the reader of a result must know.
+    /// Notes for the reader of a result.
     pub notes: Vec<String>,
 }
 
@@ -68,11 +68,12 @@ pub struct Line {
     pub counters: BTreeMap<String, Option<u64>>,
     /// The metrics announced by `describe`.
     pub metrics: BTreeMap<String, f64>,
-    /// What the reader of a result must know.
+    /// Notes for the reader of a result.
     pub notes: Vec<String>,
 }
 
-/// Appends the answer line if the environment asks for one, and says whether it did. Call it last.
+/// Appends the answer line if the environment requests one, and returns whether it did. Must be the
+/// last call.
 ///
 /// # Errors
 /// The file cannot be opened, or did not take the whole line in one write.
@@ -80,10 +81,11 @@ pub fn deliver(outcome: Outcome) -> io::Result<bool> {
     deliver_line(outcome, usage::Whose::Own)
 }
 
-/// Prints the answer for work that a child process did, with the memory, page faults and context switches of the child.
+/// Prints the answer for work that a child process did, with the memory, page faults and context
+/// switches of the child.
 ///
 /// # Errors
-/// As of [`deliver`].
+/// Those of [`deliver`].
 pub fn deliver_of_child(outcome: Outcome) -> io::Result<bool> {
     deliver_line(outcome, usage::Whose::Child)
 }

@@ -1,4 +1,4 @@
-//! What a worker is: the object that `WORKER describe` prints.
+//! Description of a worker: the object that `WORKER describe` prints.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Description {
     pub allocator: Allocator,
     /// Axis name to its values.
     pub axes: BTreeMap<String, Axis>,
-    /// What the worker reports beyond the fixed keys.
+    /// Metrics that the worker reports in addition to the fixed keys.
     pub metrics: Vec<Metric>,
 }
 
@@ -30,7 +30,7 @@ pub struct Description {
 pub struct Allocator {
     /// `system`, `jemalloc`, `mimalloc`.
     pub name: String,
-    /// What the allocator's own version call returns, or `None` where it has none.
+    /// Result of the allocator's version function, or `None` if it has none.
     pub version: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Allocator {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// What is varied.
+    /// Description of the axis.
     pub about: String,
     /// The settings.
     pub values: Vec<Value>,
@@ -50,9 +50,9 @@ pub struct Axis {
 pub struct Value {
     /// Kebab-case name, the same on the command line, in YAML and in CSV.
     pub name: String,
-    /// What it does.
+    /// Description of the value.
     pub about: String,
-    /// Why it cannot run here, or `None`.
+    /// Reason why the value is unavailable here, or `None`.
     pub unavailable: Option<String>,
 }
 
@@ -76,9 +76,9 @@ pub struct Metric {
     pub name: String,
     /// Unit of the number.
     pub unit: Unit,
-    /// Which way is better.
+    /// Direction in which the metric is better.
     pub direction: Direction,
-    /// What is measured.
+    /// Description of the metric.
     pub about: String,
 }
 
@@ -96,7 +96,7 @@ pub enum Unit {
     Ratio,
 }
 
-/// Which way of a metric is better.
+/// Direction in which a metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -104,7 +104,7 @@ pub enum Direction {
     Lower,
     /// More is better.
     Higher,
-    /// Neither is better.
+    /// Neither direction is better.
     None,
 }
 

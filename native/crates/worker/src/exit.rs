@@ -11,7 +11,7 @@ pub const FAILED: u8 = 1;
 /// The command line was wrong.
 pub const USAGE: u8 = 2;
 
-/// Why a worker stops without an answer.
+/// Reason why a worker stops without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The work failed: exit code 1.
@@ -29,7 +29,8 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Returns the exit code of `result`, and prints a failure on stderr in one line that starts with the worker's name.
+/// Returns the exit code of `result`, and prints a failure on stderr in one line that starts with
+/// the worker's name.
 #[must_use]
 pub fn conclude(worker: &str, result: Result<(), Failure>) -> ExitCode {
     match result {

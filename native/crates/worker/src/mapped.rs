@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// What the handler needs; it may neither allocate nor lock.
+/// State of the handler, which may neither allocate nor lock.
 struct Guarded {
     message: String,
     /// The action before ours: Rust's own, which knows stack overflows.
@@ -19,8 +19,9 @@ static GUARDED: OnceLock<Guarded> = OnceLock::new();
 pub fn end_where_files_are_cut(worker: &str) {
     GUARDED.get_or_init(|| {
         let message = format!("{worker}: a file became shorter while it was mapped\n");
-        // SAFETY: the structures are plain data, and the handler keeps to what a signal handler may do; a signal that
-        // comes before the message is stored is left to the action before.
+        // SAFETY: the structures are plain data, and the handler keeps to operations that are safe
+        // in a signal handler; a signal that comes before the message is stored is left to the
+        // action before.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = handle as *const () as usize;
@@ -69,7 +70,7 @@ mod tests {
 
     const CHILD: &str = "WORKER_TEST_SIGBUS";
 
-    /// Runs the test `name` again in a process of its own, whose end is what is looked at.
+    /// Runs the test `name` again in its own process, and returns how it ends.
     fn ended(name: &str, what: &str) -> (ExitStatus, String) {
         let output = Command::new(std::env::current_exe().unwrap())
             .args([&format!("mapped::tests::{name}"), "--exact", "--nocapture"])
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cut_off_ends_the_process_with_a_line() {
+    fn access_to_a_truncated_mapping_ends_the_process_with_one_line() {
         if let Some(path) = std::env::var_os(CHILD) {
             end_where_files_are_cut("reader");
             let file = File::options().read(true).write(true).open(&path).unwrap();
@@ -105,7 +106,7 @@ mod tests {
         let path = folder.path().join("file");
         std::fs::write(&path, vec![7; 100_000]).unwrap();
         let (status, stderr) = ended(
-            "what_was_cut_off_ends_the_process_with_a_line",
+            "access_to_a_truncated_mapping_ends_the_process_with_one_line",
             path.to_str().unwrap(),
         );
         assert_eq!(status.code(), Some(1), "{stderr}");

@@ -1,4 +1,4 @@
-//! Where the time of a run went, by the monotonic clock.
+//! Time of a run by phase, measured with the monotonic clock.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

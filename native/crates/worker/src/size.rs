@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_number_of_bytes_is_refused() {
+    fn a_fraction_of_bytes_is_refused() {
         for text in [
             "",
             "B",

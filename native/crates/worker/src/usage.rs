@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Who did the work.
+/// Process that did the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// This process.
@@ -40,7 +40,7 @@ impl Counter {
     }
 }
 
-/// What the kernel reported at one moment.
+/// Counters of the kernel at one moment.
 struct Snapshot {
     usage: libc::rusage,
     /// Text of `/proc/self/io`: of this process, and of the children that it waited for.

@@ -9,7 +9,7 @@ fn absent() -> String {
 }
 
 #[test]
-fn what_can_be_had_is_tried_whatever_the_environment_says() {
+fn an_available_feature_is_tested_whatever_the_environment_contains() {
     for without in ["", "mounts", "io_uring, mounts"] {
         assert_eq!(decide("mounts", None, without), Ok(true));
     }
@@ -18,7 +18,7 @@ fn what_can_be_had_is_tried_whatever_the_environment_says() {
 }
 
 #[test]
-fn what_is_missing_fails_with_its_reason_unless_it_is_named() {
+fn a_missing_feature_fails_with_its_reason_unless_the_environment_names_it() {
     for without in ["", "io_uring", "fio,io_uring"] {
         let failure = decide("mounts", Some(absent()), without).unwrap_err();
         assert!(

@@ -41,7 +41,7 @@ struct Arguments {
 
 const KIB: usize = 1 << 10;
 
-/// Settings, and by which granules they are looked at.
+/// Settings, and by which granules they are examined.
 const TABLE: &[(Option<&str>, Option<&str>, &[usize])] = &[
     (None, None, &[4]),
     (None, Some("1.5"), &[4, 128]),

@@ -8,29 +8,29 @@ use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
 
-/// What the granules of some bytes are.
+/// Statistics of the granules of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// Bytes of a granule.
     pub granule: usize,
-    /// Whole granules; what is left behind them is not looked at.
+    /// Whole granules; what is left behind them is ignored.
     pub granules: u64,
     /// Different ones among them, by SHA-256.
     pub different: u64,
     /// Granules in which all bytes are the same.
     pub constant: u64,
-    /// How far each granule alone compresses as an LZ4 block.
+    /// Compression ratio of each granule alone as an LZ4 block.
     pub lz4: Ratios,
 }
 
 /// Bytes ÷ compressed bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratios {
-    /// Of all granules together, each compressed alone.
+    /// Ratio of all granules together, each compressed alone.
     pub all: f64,
-    /// Of the granule that compresses least.
+    /// Ratio of the granule that compresses least.
     pub least: f64,
-    /// Of the granule that compresses most.
+    /// Ratio of the granule that compresses most.
     pub most: f64,
 }
 
@@ -64,7 +64,8 @@ pub fn measure(bytes: &[u8], granule: usize) -> Measured {
     }
 }
 
-/// How far each whole granule of `bytes` compresses by `compress`, which returns the compressed bytes of one.
+/// Returns the compression ratios of the whole granules of `bytes`. `compress` returns the
+/// compressed bytes of one.
 ///
 /// # Panics
 /// `granule` is 0.

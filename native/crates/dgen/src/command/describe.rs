@@ -1,4 +1,4 @@
-//! What this worker is.
+//! Description of this worker.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub(crate) const DONTCACHE: &[(&str, &str)] = &[
     ),
 ];
 
-/// Where it is asked is where it will write: what the file system there cannot do is unavailable.
+/// Describes the worker for the current folder: features that its file system lacks are unavailable.
 pub(crate) fn describe() -> Description {
     let here = Path::new(".");
     let listed = |values: &[(&str, &str)]| -> Vec<Value> {

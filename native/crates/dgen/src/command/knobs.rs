@@ -1,4 +1,4 @@
-//! What writing and validating have in common: the data, and the sizes that a tuning file may give.
+//! Options common to writing and validating: the data, and the sizes that a tuning file may set.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ use worker::exit::Failure;
 
 use super::{known, names, parse_size};
 
-/// What determines the bytes of a file.
+/// Options that determine the bytes of a file.
 #[derive(Debug, Args)]
 pub(crate) struct Contents {
     /// When contents are produced and who writes them

@@ -61,7 +61,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     whole.wrong.map_or(Ok(()), |why| Err(Failure::Work(why)))
 }
 
-/// What was found in all files.
+/// Combined result of all files.
 #[derive(Default)]
 struct Found {
     bytes: u64,
@@ -70,7 +70,7 @@ struct Found {
     bad_bytes: u64,
     /// The first file with a byte that is not what it must be.
     first: Option<(PathBuf, Differences)>,
-    /// What is wrong with the first file that is not right.
+    /// Error of the first invalid file.
     wrong: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Which bytes of a granule are random and which repeat.
+//! Choice of the random and the repeated bytes of a granule.
 //!
 //! A granule starts with random bytes, as many as its LZ4 form has room for, and goes on with two different random bytes
 //! in turn. So each granule compresses alone and no part of it is empty. A period as short as that is found at once even

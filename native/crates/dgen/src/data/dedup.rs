@@ -1,9 +1,11 @@
-//! Mapping from units of the output to units of the source. Equal units are copies of one source unit.
+//! Mapping from units of the output to units of the source. Equal units are copies of one source
+//! unit.
 //!
-//! Unit i is the place of the first appearance of source k(i) = ⌊i ÷ ratio⌋ if i is the first with that k; every other
-//! unit is a copy. So the first n units hold exactly ⌊(n − 1) ÷ ratio⌋ + 1 different ones, whatever a copy is a copy
-//! of, as long as that came before. Copies look back no further than the start of their window, so any row of whole
-//! windows contains its exact share too (one more where a window starts between first appearances).
+//! Unit i is the place of the first appearance of source k(i) = ⌊i ÷ ratio⌋ if i is the first with
+//! that k; every other unit is a copy. So the first n units hold exactly ⌊(n − 1) ÷ ratio⌋ + 1
+//! different ones, whatever a copy is a copy of, as long as that came before. Copies look back no
+//! further than the start of their window, so any row of whole windows contains its exact share too
+//! (one more where a window starts between first appearances).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Where bytes are not what they must be.
+//! Differences between actual and expected bytes.
 
 use super::Data;
 
@@ -8,23 +8,24 @@ const PIECE: usize = 8 << 10;
 /// The most bytes shown from a difference on.
 const SHOWN: usize = 16;
 
-/// What comparing has found so far.
+/// Differences so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// Bytes compared.
     pub compared: u64,
-    /// Bytes that are not what they must be.
+    /// Bytes that differ from the expected ones.
     pub count: u64,
     /// Lowest offset of a difference; `None` without differences.
     pub first: Option<u64>,
-    /// What must be there and in the 15 bytes behind it, as far as those were compared with it.
+    /// Expected bytes at that offset and in the 15 bytes after it, as far as they were compared
+    /// together.
     pub expected: Vec<u8>,
-    /// What is there.
+    /// The actual bytes.
     pub actual: Vec<u8>,
 }
 
 impl Differences {
-    /// Adds what another thread found.
+    /// Adds the results of another thread.
     pub fn merge(&mut self, other: Self) {
         self.compared += other.compared;
         self.count += other.count;
@@ -42,8 +43,8 @@ impl Differences {
 }
 
 impl Data {
-    /// Compares all of `actual`, which starts at `offset` of the data, and adds what it finds to `report`. Pieces may
-    /// come in any order.
+    /// Compares all of `actual`, which starts at `offset` of the data, and adds the differences to
+    /// `report`. Pieces may come in any order.
     pub fn differences(&self, offset: u64, actual: &[u8], report: &mut Differences) {
         let mut made = [0; PIECE];
         report.compared += actual.len() as u64;

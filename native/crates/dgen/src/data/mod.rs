@@ -1,11 +1,13 @@
 //! Seeded bytes of any length: a pure function of settings and offset.
 //!
-//! Any thread may fill any piece in any order, and the bytes are the same on every machine, for ever: test vectors hold
-//! them. Checking a file needs no stored copy, a second file is another range of offsets, and resuming is a matter of
-//! knowing where. Offsets are modulo 2^64: behind the last byte follows the byte at 0.
+//! Any thread may fill any piece in any order, and the bytes are the same on every machine,
+//! forever: test vectors hold them. Checking a file needs no stored copy, a second file is another
+//! range of offsets, and resuming is a matter of knowing where. Offsets are modulo 2^64: behind the
+//! last byte follows the byte at 0.
 //!
-//! A byte is computed in three steps, one module each: `dedup` maps an offset to a unit of the source, `compress`
-//! decides which bytes of a granule are random and which repeat, and `stream` generates the random bytes.
+//! A byte is computed in three steps, one module each: `dedup` maps an offset to a unit of the
+//! source, `compress` decides which bytes of a granule are random and which repeat, and `stream`
+//! generates the random bytes.
 
 mod compress;
 mod dedup;
@@ -26,7 +28,7 @@ use path::{Path, Stores};
 pub use settings::{Compress, Dedup, Distance, Ratio, Settings, SettingsError};
 use stream::Stream;
 
-/// Bytes that are worth a thread of their own.
+/// Bytes that justify another thread.
 const THREAD_BYTES: usize = 1 << 20;
 
 /// The most that [`Data::stride`] is: larger than any file, and four times the largest window.
@@ -48,12 +50,13 @@ impl Data {
     /// The data of `settings`, filled by the fastest path of this processor.
     ///
     /// # Errors
-    /// The settings contradict each other or ask for what cannot be had; the message says which and why.
+    /// The settings contradict each other or request something unavailable; the message says which
+    /// and why.
     pub fn new(settings: &Settings) -> Result<Self, SettingsError> {
         Self::with_path(settings, path::fastest())
     }
 
-    /// The same data by the path that runs everywhere: what the others are checked against.
+    /// The same data by the portable path, which is the reference for the others.
     ///
     /// # Errors
     /// As [`Data::new`].
@@ -137,8 +140,9 @@ impl Data {
         )
     }
 
-    /// Distance between the offsets of files that share nothing: no unit is copied from one file into another,
-    /// and each file begins with a new granule. There is room for 65 536 files of up to half of it.
+    /// Distance between the offsets of files that share nothing: no unit is copied from one file
+    /// into another, and each file begins with a new granule. There is room for 65 536 files of up
+    /// to half of it.
     #[must_use]
     pub fn stride(&self) -> u64 {
         let whole = match (&self.units, &self.granules) {

@@ -1,16 +1,16 @@
-//! What can be asked of the data, and its text form.
+//! Settings of the data, and their text form.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What determines the bytes.
+/// Settings that determine the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Different seeds give data that share nothing.
     pub seed: u64,
-    /// How many units are copies; without, none.
+    /// Deduplication ratio; `None` for no copies.
     pub dedup: Option<Dedup>,
-    /// How far granules can be compressed; without, not at all.
+    /// Compression ratio of granules; `None` for incompressible data.
     pub compress: Option<Compress>,
 }
 
@@ -21,11 +21,11 @@ pub struct Dedup {
     pub ratio: Ratio,
     /// Bytes of a unit: a multiple of 512.
     pub unit: u32,
-    /// Which unit a copy is a copy of.
+    /// Choice of the unit that a copy repeats.
     pub distance: Distance,
 }
 
-/// Which unit a copy is a copy of.
+/// Choice of the unit that a copy repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distance {
     /// The one before it.
@@ -45,10 +45,10 @@ pub struct Compress {
     pub granule: u32,
 }
 
-/// Bytes of a unit or granule unless another number is asked for.
+/// Default number of bytes of a unit or granule.
 const DEFAULT_BYTES: u32 = 4096;
 
-/// What sizes of units and granules are multiples of: a sector.
+/// Divisor of the sizes of units and granules: a sector.
 const SECTOR: u32 = 512;
 
 /// The largest unit or granule.
@@ -126,7 +126,7 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// Settings that contradict each other or ask for what cannot be had.
+/// Settings that contradict each other or request something unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError(pub(super) String);
 
@@ -139,7 +139,7 @@ impl fmt::Display for SettingsError {
 impl std::error::Error for SettingsError {}
 
 impl Settings {
-    /// What does not depend on how it is done.
+    /// Checks the rules that do not depend on the implementation.
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         if let Some(dedup) = &self.dedup {
             check_size("unit", dedup.unit)?;

@@ -19,19 +19,19 @@ pub(super) type Block = [u8; BLOCK];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keys(pub(super) [Block; 5]);
 
-/// Which block it is.
+/// Number of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counter {
     domain: Domain,
     index: u64,
 }
 
-/// What blocks are for; each has all numbers for itself.
+/// Purpose of a block; each purpose has its own range of numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Domain {
     /// The random bytes.
     Bytes = 0,
-    /// What repeats in a granule: one block of the number of the granule.
+    /// The repeated part of a granule: one block with the number of the granule.
     Fillers = 1,
 }
 
@@ -46,7 +46,7 @@ impl Counter {
         Self { index, ..self }
     }
 
-    /// What the rounds start from.
+    /// Returns the initial state of the rounds.
     pub(super) fn to_block(self) -> Block {
         (u128::from(self.domain as u8) << 64 | u128::from(self.index)).to_le_bytes()
     }
@@ -85,7 +85,7 @@ impl Stream {
         }
     }
 
-    /// What the choice of a copied unit is mixed from.
+    /// Input of the choice of a copied unit.
     pub(super) fn pick_key(&self) -> u64 {
         self.pick_key
     }
@@ -107,7 +107,7 @@ impl Stream {
     }
 
     fn blocks(&self, domain: Domain, index: u64, places: &mut [Block], stores: Stores) {
-        // SAFETY: a path is only chosen where its probe found what it needs.
+        // SAFETY: a path is only chosen where its probe found the required features.
         unsafe { (self.path.fill)(&self.keys, Counter::new(domain, index), places, stores) };
     }
 

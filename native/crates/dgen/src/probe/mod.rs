@@ -1,7 +1,8 @@
-//! Which block size, depth and number of threads write fastest to a disk: a short trial of each, limited in time.
+//! Search for the fastest block size, depth and number of threads on a disk: a short trial of each,
+//! limited in time.
 //!
-//! Trials are made in passes, each in an order of its own, so that a slow moment of the disk does not meet the same trial
-//! twice. Every trial writes a file of its own and removes it.
+//! Trials are made in passes, each in its own order, so that a slow moment of the disk does not
+//! meet the same trial twice. Every trial writes its own file and removes it.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -15,12 +16,12 @@ use crate::data::Settings;
 use crate::random::Random;
 use crate::write::{Options, WriteError, write_file};
 
-/// What a probe found best.
+/// Best settings of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     /// Bytes of a block.
     pub block_bytes: NonZeroUsize,
-    /// Blocks that one thread has under way.
+    /// Blocks that one thread has in flight.
     pub depth: NonZeroUsize,
     /// Threads.
     pub threads: NonZeroUsize,
@@ -29,7 +30,7 @@ pub struct Choice {
 /// One combination, and how fast it was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What was tried.
+    /// Settings that were tried.
     #[serde(flatten)]
     pub tried: Choice,
     /// Seconds of each trial, syncs included; none if the time was up before.
@@ -38,7 +39,7 @@ pub struct Row {
     pub bytes_per_s: Option<f64>,
 }
 
-/// What a probe found.
+/// Result of a probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// The folder.
@@ -53,7 +54,7 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// The one to use.
     pub choice: Choice,
-    /// Why this one.
+    /// Reason for this choice.
     pub basis: String,
 }
 
@@ -71,8 +72,8 @@ const DEPTHS: [usize; 5] = [1, 2, 4, 8, 16];
 const MOST_POOL: usize = 32 << 20;
 /// Passes that the time is shared out for.
 const PASSES: u32 = 2;
-/// Share of the best rate from which rates count as equal, because few trials cannot distinguish them. Among equal
-/// rates, the combination with the least memory wins.
+/// Share of the best rate from which rates count as equal, because few trials cannot distinguish
+/// them. Among equal rates, the combination with the least memory wins.
 const CLOSE: f64 = 0.95;
 /// Written once to learn how much a trial may write.
 const FIRST_BYTES: u64 = 16 << 20;
@@ -81,8 +82,8 @@ const TRIAL_BYTES: (u64, u64) = (4 << 20, 256 << 20);
 /// The random stream of the order of trials.
 const STREAM: u64 = u64::from_le_bytes(*b"dgen-prb");
 
-/// Tries combinations in `folder` for about `limit`, with everything else as in `options`; its size is not used.
-/// `progress` receives the number of completed trials; `Break` ends the probe.
+/// Tries combinations in `folder` for about `limit`, with everything else as in `options`; its size
+/// is not used. `progress` receives the number of completed trials; `Break` ends the probe.
 ///
 /// # Errors
 /// A trial failed, or `progress` ended the probe.
@@ -219,7 +220,8 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Of the rows nearly as fast as the fastest, the one with the least memory, then the fewest threads; and why.
+/// Returns the row with the least memory, then the fewest threads, among the rows nearly as fast as
+/// the fastest; and the reason.
 fn choose(rows: &[Row]) -> Option<(Choice, String)> {
     let rate = |row: &Row| row.bytes_per_s.unwrap_or(0.0);
     let tried = rows.iter().filter(|row| row.bytes_per_s.is_some()).count();

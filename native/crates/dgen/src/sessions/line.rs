@@ -96,7 +96,7 @@ impl Writer {
         out.extend_from_slice(end);
     }
 
-    /// What every message begins with.
+    /// Appends the common beginning of every message.
     fn head(&mut self, kind: &str, out: &mut Vec<u8>) {
         self.time_ms += 100 + u64::from(self.random.below(60_000));
         let own = uuid(&mut self.random);

@@ -1,9 +1,10 @@
 //! Seeded sessions: folders of JSONL files as a chat program keeps them, a pure function of settings and size.
 //!
-//! A folder contains many small files and a few large ones. Together they have exactly the requested size.
-//! Each file depends only on the settings, the seed, its index and its length. A line is one object: summaries first,
-//! then system, user and assistant messages with contents of every kind, escapes of every kind and text in several
-//! scripts. A rare word is planted at a known rate. The bytes are fixed for ever by test vectors.
+//! A folder contains many small files and a few large ones. Together they have exactly the
+//! requested size. Each file depends only on the settings, the seed, its index and its length. A
+//! line is one object: summaries first, then system, user and assistant messages with contents of
+//! every kind, escapes of every kind and text in several scripts. A rare word is planted at a known
+//! rate. The bytes are fixed forever by test vectors.
 
 mod folder;
 mod line;
@@ -14,7 +15,7 @@ pub use line::RARE_WORD;
 use crate::random::Random;
 use line::Writer;
 
-/// What the files of a folder are like.
+/// Properties of the files of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Small files have between half of this and one and a half times this, in bytes.
@@ -34,7 +35,7 @@ pub struct Settings {
 pub struct Profile {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line.
     pub about: &'static str,
     /// Its settings.
     pub settings: Settings,
@@ -169,7 +170,7 @@ impl Sessions {
         let spread = u32::try_from(small).unwrap_or(u32::MAX);
         while rest > 0 {
             let size = small / 2 + u64::from(random.below(spread));
-            // What would be left is too small for a file of its own.
+            // The rest would be too small for its own file.
             let size = if rest < size + LEAST_FILE { rest } else { size };
             sizes.push(size);
             rest -= size;
@@ -187,7 +188,7 @@ impl Sessions {
     /// Gives the contents of a file, piece by piece, to `out`.
     ///
     /// # Errors
-    /// What `out` raises.
+    /// Errors of `out`.
     pub fn write<E>(
         &self,
         session: &Session,

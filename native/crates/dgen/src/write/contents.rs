@@ -1,4 +1,4 @@
-//! What the bytes of a written file must be.
+//! Expected contents of a written file.
 
 use super::Options;
 use crate::data::{Data, Differences, Settings, SettingsError};
@@ -7,7 +7,7 @@ use crate::data::{Data, Differences, Settings, SettingsError};
 #[derive(Clone, Debug)]
 pub struct Expected {
     data: Data,
-    /// Where in the data the file begins.
+    /// Offset of the file in the data.
     base: u64,
     /// Bytes after which the data begin again.
     period: Option<u64>,

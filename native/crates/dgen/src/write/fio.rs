@@ -1,6 +1,6 @@
-//! The equivalent fio job, for comparison with an independent program: the same block size, depth, threads, direct I/O,
-//! syncs, registered buffers and registered file, with new contents for every block. fio chooses the contents, so only
-//! the size of the file can be compared.
+//! The equivalent fio job, for comparison with an independent program: the same block size, depth,
+//! threads, direct I/O, syncs, registered buffers and registered file, with new contents for every
+//! block. fio chooses the contents, so only the size of the file can be compared.
 
 use std::env;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ mod account;
 
 use account::Account;
 
-/// What fio's job was, by its own account and by the file that it left.
+/// Result of a fio job, from fio's report and from the file.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Such as `fio-3.33`.
@@ -30,13 +30,13 @@ pub struct Report {
     pub operations: u64,
     /// Threads that completed any.
     pub threads: usize,
-    /// Completions with fewer bytes than asked for.
+    /// Completions with fewer bytes than requested.
     pub short: u64,
     /// From fio's first operation to its last, in seconds, which fio counts in thousandths.
     pub elapsed_s: f64,
     /// The same with its last sync.
     pub synced_s: f64,
-    /// Operations under way, mean over the elapsed time.
+    /// Operations in flight, mean over the elapsed time.
     pub achieved_depth: f64,
     /// Time of an operation.
     pub latency: LatencySeconds,
@@ -64,7 +64,7 @@ pub fn engine(mode: &Mode) -> Option<&'static str> {
     }
 }
 
-/// Why fio cannot run here, or `None`.
+/// Returns the reason why fio cannot run here, or `None`.
 #[must_use]
 pub fn why_unavailable() -> Option<String> {
     match installed() {
@@ -83,7 +83,8 @@ fn installed() -> Option<PathBuf> {
         })
 }
 
-/// Has fio write the file at `path`, replacing what was there. It is written under a name that says that it is partial.
+/// Lets fio write the file at `path`, replacing an existing file. It is written under a name that
+/// marks it as partial.
 ///
 /// # Errors
 /// The options ask for what fio's job has not, or fio cannot run, or did not write the whole file. No file has the name
@@ -160,15 +161,17 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
     })
 }
 
-/// What dgen asks of a ring where it may, as fio names it; and what the job is without, if it comes to that.
+/// Options of fio for the features that dgen requests of a ring, and the note if a feature is
+/// unavailable.
 const REGISTERED: [(&[&str], &str); 3] = [
     (&["--fixedbufs", "--registerfiles"], ""),
     (&["--registerfiles"], "registered buffers"),
     (&[], "registered buffers and file"),
 ];
 
-/// Has fio write, and returns its account with the time that its process took. Like dgen, it does without what the kernel
-/// does not register, and that is noted; fio itself fails then, so it is started again.
+/// Runs fio, and returns its report with the elapsed time of its process. If the kernel refuses a
+/// registration, fio fails. It is then started again without that registration, with a note, as
+/// dgen does.
 fn write(
     program: &Path,
     words: &[String],

@@ -27,16 +27,16 @@ pub use stats::{LatencySeconds, Stats, digest_of, hex};
 
 use crate::data::SettingsError;
 
-/// Why there is no file.
+/// Reason why no file was written.
 #[derive(Debug)]
 pub enum WriteError {
-    /// The data cannot be had.
+    /// The data are unavailable.
     Settings(SettingsError),
     /// The writing ended early.
     Fault {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         fault: Fault,
     },
 }
@@ -62,7 +62,7 @@ impl WriteError {
         }
     }
 
-    /// Whether the options are at fault, not the work.
+    /// Returns whether the options caused the error, not the work.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(
@@ -76,9 +76,10 @@ impl WriteError {
     }
 }
 
-/// Writes the file at `path`, or those whose names begin with it, replacing what was there. `progress` is called on the calling thread about twenty times a
-/// second with the bytes that completions reported so far; `Break` ends the writing. A strategy that writes nothing does
-/// not touch `path`.
+/// Writes the file at `path`, or those whose names begin with it, replacing an existing file.
+/// `progress` is called on the calling thread about twenty times a second with the bytes that
+/// completions reported so far; `Break` ends the writing. A strategy that writes nothing does not
+/// touch `path`.
 ///
 /// # Errors
 /// The settings contradict each other, or something was refused, or `progress` ended it. No file has the name then.
@@ -124,8 +125,8 @@ fn cached_in_all(path: &Path, files: NonZeroUsize) -> Option<u64> {
         .sum()
 }
 
-/// Bytes of the file that are in the page cache; 0 without a file, `None` if the kernel does not report them or the
-/// path is not a regular file.
+/// Bytes of the file that are in the page cache; 0 without a file, `None` if the kernel does not
+/// report them or the path is not a regular file.
 #[must_use]
 pub fn cached_bytes(path: &Path) -> Option<u64> {
     match open_regular(path) {
@@ -150,7 +151,8 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 /// Alignment of memory and of offsets for `O_DIRECT` on the file at `path`.
 ///
 /// # Errors
-/// The file cannot be opened, the file system is not known to honour the flag, or it does not report the alignment.
+/// The file cannot be opened, the file system is not known to honour the flag, or it does not
+/// report the alignment.
 pub fn direct_alignment(path: &Path) -> Result<(usize, usize), String> {
     let file = open_regular(path).map_err(|error| format!("cannot open it: {error}"))?;
     sink::direct_alignment(&file)

@@ -1,4 +1,4 @@
-//! What a file is written with.
+//! Options of a write.
 
 use std::num::NonZeroUsize;
 
@@ -7,7 +7,7 @@ use sink::{Contents, Direct, Durability, Fault, Job, Mode, Split, Submit};
 use super::strategy::Strategy;
 use crate::data::Settings;
 
-/// What a file is written with.
+/// Options of a write.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// When contents are produced and who writes them.
@@ -22,21 +22,21 @@ pub struct Options {
     pub buffer_bytes: NonZeroUsize,
     /// Buffers of all threads together.
     pub buffers: NonZeroUsize,
-    /// The most blocks that one thread has under way.
+    /// The most blocks that one thread has in flight.
     pub depth: NonZeroUsize,
     /// Threads.
     pub threads: NonZeroUsize,
-    /// Whether the page cache is passed by.
+    /// Whether to bypass the page cache.
     pub direct: Direct,
     /// When written data must be on the disk.
     pub durability: Durability,
-    /// Whether pages are dropped from the cache once they are written (`RWF_DONTCACHE`).
+    /// Whether to drop pages from the cache once they are written (`RWF_DONTCACHE`).
     pub dontcache: bool,
-    /// Whether the blocks of the disk are reserved before the first write.
+    /// Whether to reserve the blocks of the disk before the first write.
     pub reserve: bool,
     /// Thread i runs on processor i modulo the length; anywhere if empty.
     pub processors: Vec<usize>,
-    /// What determines the data.
+    /// Settings that determine the data.
     pub settings: Settings,
 }
 
@@ -122,7 +122,7 @@ pub const DIRECTS: &[(Direct, &str, &str)] = &[
     ),
 ];
 
-/// Blocks between two calls of `fdatasync` unless another number is asked for.
+/// Default number of blocks between two calls of `fdatasync`.
 const SYNC_EVERY: u64 = 64;
 
 /// Values of the axis `durability`.

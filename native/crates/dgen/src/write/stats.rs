@@ -1,4 +1,4 @@
-//! What was written, as it was observed.
+//! Observations of a write.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ impl LatencySeconds {
     }
 }
 
-/// What was written, as it was observed.
+/// Observations of a write.
 #[derive(Clone, Debug)]
 pub struct Stats {
     /// Size of the files after closing; of a strategy that writes nothing, the bytes produced.
@@ -65,13 +65,13 @@ pub struct Stats {
     pub blocks: u64,
     /// Operations that completed.
     pub operations: u64,
-    /// Completions that asked for a repetition.
+    /// Completions that requested a repetition.
     pub repeated: u64,
-    /// Completions with fewer bytes than asked for.
+    /// Completions with fewer bytes than requested.
     pub short: u64,
-    /// Blocks under way, mean over the elapsed time.
+    /// Blocks in flight, mean over the elapsed time.
     pub achieved_depth: f64,
-    /// The most blocks of one thread under way at once.
+    /// The most blocks of one thread in flight at once.
     pub most_in_flight: usize,
     /// Bytes of contents produced.
     pub filled_bytes: u64,
@@ -83,7 +83,8 @@ pub struct Stats {
     pub latency: LatencySeconds,
     /// Bytes of the previous file in the page cache; `None` if the kernel does not report them.
     pub cached_bytes_before: Option<u64>,
-    /// Bytes of the files in the page cache after closing; `None` if the kernel does not report them.
+    /// Bytes of the files in the page cache after closing; `None` if the kernel does not report
+    /// them.
     pub cached_bytes_after: Option<u64>,
     /// Fallbacks, each with its cause, and where threads ran.
     pub notes: Vec<String>,
@@ -141,8 +142,9 @@ fn identity(options: &Options, expected: &Expected) -> String {
     }
 }
 
-/// SHA-256 over what the contents are, which bytes of the file completions reported, and the final size. Writers that
-/// all begin at offset 0 leave other extents than they were asked for, and so another digest.
+/// SHA-256 over what the contents are, which bytes of the file completions reported, and the final
+/// size. Writers that all begin at offset 0 leave other extents than requested, and so another
+/// digest.
 fn digest(identity: &str, files: &[Extents], size: u64) -> String {
     let mut text = format!("{identity}\n");
     for (index, extents) in files.iter().enumerate() {
@@ -253,7 +255,8 @@ fn syncs(every: u64, files: usize, evidence: &Evidence) -> RangeInclusive<u64> {
     evidence.blocks.saturating_sub(rests).div_ceil(every)..=evidence.blocks / every
 }
 
-/// Blocks between two syncs, on average, rounded away from the number that was asked for and not kept.
+/// Blocks between two syncs, on average, rounded away from the number that was requested and not
+/// kept.
 fn mean_between(asked: Durability, evidence: &Evidence) -> u64 {
     let (blocks, syncs) = (evidence.blocks, evidence.syncs_between.max(1));
     match asked {

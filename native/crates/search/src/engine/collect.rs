@@ -6,7 +6,7 @@ use worker::exit::Failure;
 use crate::found::Found;
 use crate::job::{CHANNEL, Search};
 
-/// What a task sends.
+/// Message of a task.
 pub(super) type Part = Result<Found, Failure>;
 
 /// The channel that the job asks for.

@@ -1,4 +1,4 @@
-//! Who does the work: one file per engine, one line in [`ENGINES`].
+//! Engines, which distribute the work: one file per engine, one line in [`ENGINES`].
 
 mod collect;
 mod rayon;
@@ -23,7 +23,7 @@ use crate::job::Search;
 pub struct Engine {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line.
     pub about: &'static str,
     /// Options and environment variables that act on it and not on every engine.
     pub knobs: &'static [Knob],

@@ -35,7 +35,7 @@ impl Work for Rayon<'_> {
     }
 }
 
-/// Does every piece of work on a pool, each thread with a scanner of its own.
+/// Does every piece of work on a pool, each thread with its own scanner.
 pub(super) fn share_out<P: Parser, T: Sync>(
     search: &Arc<Search>,
     stand: Stand,

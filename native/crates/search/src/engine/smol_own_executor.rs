@@ -1,4 +1,4 @@
-//! `smol-own-executor`: as `smol-global`, on a static executor that threads of our own drive.
+//! `smol-own-executor`: as `smol-global`, on a static executor that our own threads drive.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;

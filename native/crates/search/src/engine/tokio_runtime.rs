@@ -40,7 +40,7 @@ pub(super) async fn search_file<P: Parser>(
     Ok(())
 }
 
-/// Searches every file in a task of its own; no more of them at one time than the job allows.
+/// Searches every file in its own task; no more of them at one time than the job allows.
 pub(super) fn task_per_file<P, S, F>(search: &Arc<Search>, stand: Stand, one: S) -> Part
 where
     P: Parser,

@@ -1,4 +1,4 @@
-//! Who reads a line: one file per parser, one line in the list below.
+//! Parsers of a line: one file per parser, one line in the list below.
 
 mod serde_json;
 mod simd_json;
@@ -14,7 +14,7 @@ pub use self::sonic_rs::SonicRs;
 pub trait Parser: Default + Send + 'static {
     /// Kebab-case name, reported by the code that parses.
     const NAME: &'static str;
-    /// What it is, in one line.
+    /// Description in one line.
     const ABOUT: &'static str;
 
     /// Reads one line without its line end.
@@ -26,7 +26,7 @@ pub trait Parser: Default + Send + 'static {
 
 /// Something to do with a parser that is chosen at run time.
 pub trait Work {
-    /// What it gives.
+    /// Result of the parser.
     type Output;
 
     /// Does it.

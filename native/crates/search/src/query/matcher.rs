@@ -1,4 +1,4 @@
-//! Whether a message has what a query looks for.
+//! Matching of a message against a query.
 
 use memchr::memmem::Finder;
 use regex::bytes::RegexBuilder;
@@ -7,18 +7,19 @@ use super::Query;
 use crate::fold::{Fold, fold_into, folded};
 use crate::record::Message;
 
-/// A query made ready, with buffers of its own: one for each thread or task.
+/// A prepared query with its own buffers: one for each thread or task.
 #[derive(Clone, Debug)]
 pub struct Matcher {
     root: Node,
     fold: Fold,
-    /// The pieces of the current message that were case-folded, each preceded by a NUL, which no literal contains.
+    /// The pieces of the current message that were case-folded, each preceded by a NUL, which no
+    /// literal contains.
     folded: String,
-    /// Whether `folded` is that of the current message.
+    /// Whether `folded` belongs to the current message.
     fresh: bool,
     /// Pieces that were folded by the full table.
     pub(crate) pieces_folded: u64,
-    /// Of these, pieces of ASCII alone.
+    /// Those of them that are ASCII only.
     pub(crate) ascii_folded: u64,
     /// Literals that were looked for in a piece as it is.
     pub(crate) pieces_plain: u64,
@@ -58,7 +59,7 @@ impl Matcher {
         })
     }
 
-    /// Whether the message has it.
+    /// Returns whether the message matches.
     pub fn matches(&mut self, message: &Message<'_>) -> bool {
         self.fresh = false;
         let mut root = std::mem::replace(&mut self.root, Node::Any(Vec::new()));

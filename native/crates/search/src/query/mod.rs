@@ -1,4 +1,4 @@
-//! What is looked for: `error and (timeout or "timed out") not /retry \d+/i`.
+//! Queries such as `error and (timeout or "timed out") not /retry \d+/i`.
 
 mod matcher;
 mod parse;

@@ -7,7 +7,7 @@ use super::{Pattern, Query};
 /// Deepest nesting of parentheses and `not`s.
 pub const DEEPEST: usize = 64;
 
-/// What is wrong with a query, and where.
+/// Error in a query, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// Counted in characters, from 1.

@@ -15,11 +15,11 @@ use crate::tests::{contents, expected, job, on, some};
 use crate::uring::{Operations, Queue};
 use crate::{Direct, Fault, Job, Mode, Split, Submit, Writer, pwrite, uring, write};
 
-/// What every direct write in the tests is aligned to, if it is one.
+/// Alignment of direct writes in the tests.
 const SECTOR: usize = 512;
 
 thread_local! {
-    /// Writes that this thread tried; each test has threads of its own.
+    /// Writes that this thread tried; each test has its own threads.
     static TRIED: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn modes() -> [&'static Mode; 2] {
 }
 
 #[test]
-fn every_byte_lands_once_whatever_is_interrupted_or_cut_short() {
+fn every_byte_is_written_once_despite_interrupted_and_short_writes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     for mode in modes() {
@@ -200,7 +200,7 @@ fn breaks(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> io::Res
 }
 
 #[test]
-fn an_error_after_short_writes_names_where_it_happened_and_leaves_no_file() {
+fn an_error_after_short_writes_names_its_offset_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let mode = with_faults(&pwrite::MODE, &pwrite::Calls { call: breaks });
@@ -261,9 +261,9 @@ impl Operations for Broken {
     }
 }
 
-/// That nothing is under way any more when the buffers are given back, `FaultyRing` asserts when it is dropped.
+/// Nothing is in flight when the buffers are freed: `FaultyRing` asserts it when it is dropped.
 #[test]
-fn a_failed_completion_ends_the_queue_with_nothing_under_way() {
+fn a_failed_completion_ends_the_queue_with_nothing_in_flight() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let mode = with_faults(&uring::MODE, &Queue::<Broken>(PhantomData));

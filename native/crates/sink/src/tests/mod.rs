@@ -127,9 +127,9 @@ fn every_mode_writes_the_file_and_leaves_its_own_evidence() {
     }
 }
 
-/// A mode under another's name is found out.
+/// A mode under another's name is detected.
 #[test]
-fn a_swapped_mode_is_named_by_what_it_did() {
+fn a_swapped_mode_is_reported_as_the_actual_mode() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     for named in here() {
@@ -221,9 +221,9 @@ fn a_link_that_leads_to_no_file_yet_is_followed() {
     assert!(refused.to_string().contains("levels of symbolic links"));
 }
 
-/// Neither is found out only when the file is to get its name, behind all the work.
+/// Both are detected before the work begins, not when the file gets its name.
 #[test]
-fn a_name_that_cannot_be_given_is_refused_before_anything_is_produced() {
+fn an_impossible_name_is_refused_before_contents_are_produced() {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("missing/", folder.path().join("link")).unwrap();
     let untouched = |_: u64, _: &mut [u8]| panic!("contents were produced");
@@ -289,7 +289,8 @@ fn discarding_writes_nothing() {
     assert_eq!(done.evidence.filled_bytes, 100_000);
 }
 
-/// File i contains the data from i strides on, whichever writer writes it. No file has its name before all are complete.
+/// File i contains the data from i strides on, whichever writer writes it. No file has its name
+/// before all are complete.
 #[test]
 fn several_files_are_written_by_any_number_of_writers() {
     const STRIDE: u64 = 1 << 30;
@@ -341,7 +342,7 @@ fn several_files_are_written_by_any_number_of_writers() {
 }
 
 #[test]
-fn of_several_files_all_or_none_have_names_and_a_fault_says_which() {
+fn all_files_get_names_or_none_does_and_a_fault_names_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let three = Job {
@@ -359,7 +360,8 @@ fn of_several_files_all_or_none_have_names_and_a_fault_says_which() {
     );
     assert_eq!(fs::read(at(0)).unwrap(), b"stays");
     fs::remove_dir(at(2)).unwrap();
-    // What takes the last name meanwhile is not replaced; the first two names are taken back.
+    // A file that takes the last name in the meantime is not replaced; the first two names are
+    // removed.
     let taken = |offset: u64, room: &mut [u8]| {
         fs::write(at(2), "another's").unwrap();
         contents(offset, room);

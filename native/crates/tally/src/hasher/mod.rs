@@ -10,7 +10,7 @@ mod siphash;
 
 use crate::table::{SHORT, Store, Words};
 
-/// How words are hashed.
+/// Hash function for words.
 pub trait Hash {
     /// The value of the axis.
     const NAME: &'static str;
@@ -27,18 +27,18 @@ pub trait Hash {
 pub struct Hasher {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub about: &'static str,
-    /// An empty table that uses it.
+    /// Creates an empty table that uses it.
     pub table: fn() -> Table,
 }
 
 /// Work on the words of a table, compiled once for each hasher.
 pub(crate) trait Work {
-    /// What it returns.
+    /// Result of the work.
     type Done;
 
-    /// Does it.
+    /// Does the work.
     fn on<H: Hash>(self, words: &mut Words<H>) -> Self::Done;
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use crate::table::Entry;
 
-/// Axis `output`: name and what it does.
+/// Axis `output`: name and description.
 pub static OUTPUTS: &[(&str, &str)] = &[
     ("stdout", "the word list on stdout"),
     ("none", "no word list"),
@@ -19,7 +19,7 @@ pub static OUTPUTS: &[(&str, &str)] = &[
 pub struct Format {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it looks like.
+    /// Description of the format.
     pub about: &'static str,
     /// Writes the list.
     pub write: fn(&[Entry<'_>], &mut dyn Write) -> io::Result<()>,

@@ -22,7 +22,7 @@ const PIECES_PER_THREAD: usize = 16;
 pub struct Runtime {
     /// Kebab-case name.
     pub name: &'static str,
-    /// Who does the work.
+    /// Runtime that does the work.
     pub about: &'static str,
     /// Does it.
     pub run: fn(&Job) -> Result<Count, Failure>,

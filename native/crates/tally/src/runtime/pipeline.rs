@@ -29,8 +29,8 @@ pub(super) static RUNTIME: Runtime = Runtime {
     run,
 };
 
-/// Buffers per counting thread: one that is counted, and some that wait, so that a reader that is late to wake up
-/// leaves no thread without work.
+/// Buffers per counting thread: one that is counted, and some that wait, so that a reader that is
+/// late to wake up leaves no thread without work.
 const BUFFERS_PER_THREAD: usize = 4;
 
 fn run(job: &Job) -> Result<Count, Failure> {

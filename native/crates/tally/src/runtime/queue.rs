@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_pushed_is_popped_in_order_even_after_the_end() {
+    fn pushed_items_are_popped_in_order_even_after_the_end() {
         let queue = Queue::default();
         assert_eq!((queue.push(1), queue.push(2)), (Ok(()), Ok(())));
         queue.close();
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_abandoned_is_dropped() {
+    fn abandoned_items_are_dropped() {
         let (queue, item) = (Queue::default(), std::sync::Arc::new(()));
         queue.push(item.clone()).unwrap();
         queue.abandon();

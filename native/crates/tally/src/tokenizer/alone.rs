@@ -2,7 +2,7 @@
 //! marks that follow them, whatever the neighbours are. They are most of Chinese, Japanese and Thai text, and asking the
 //! segmenter for each would take most of the time. Tests ask it about every character named here.
 
-/// What is known of a character.
+/// Known property of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     /// Class Other, a letter: a word.
@@ -40,8 +40,8 @@ pub(super) fn starts_segment(letter: char) -> bool {
     matches!(known(letter), Known::Word | Known::Mark)
 }
 
-/// Returns the end of the segment at the start of `text`, and whether it is a word, if `letter`, its first character,
-/// is a segment by itself and the next character is known.
+/// Returns the end of the segment at the start of `text`, and whether it is a word, if `letter`,
+/// its first character, is a segment by itself and the next character is known.
 pub(super) fn segment(text: &str, letter: char) -> Option<(usize, bool)> {
     let is_word = match known(letter) {
         Known::Word => true,
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_extends_and_what_starts_does_so() {
+    fn extending_and_starting_characters_match_the_segmenter() {
         for (letter, known) in all() {
             let behind = format!("漢{letter}");
             let segments: Vec<_> = behind.split_word_bounds().collect();

@@ -13,11 +13,12 @@ use crate::table::Table;
 pub struct BadByte {
     /// Offset of the first byte that cannot be read: in a piece, or in an input.
     pub offset: u64,
-    /// What it is.
+    /// Description.
     pub what: &'static str,
 }
 
-/// Who counted a piece, given by the code that counted it: this, not the command line, is what the receipt says.
+/// Tokenizer that counted a piece, as reported by its own code. The receipt contains this name, not
+/// that of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// Name of the tokenizer.
@@ -31,7 +32,7 @@ pub struct Signature {
 pub struct Tokenizer {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What a word is.
+    /// Definition of a word, in one line.
     pub about: &'static str,
     /// Counts the words of a piece that starts and ends at safe cuts.
     pub count: fn(&[u8], Case, &mut Table) -> Result<Signature, BadByte>,

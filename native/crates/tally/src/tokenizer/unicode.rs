@@ -3,9 +3,9 @@
 //! No dictionary: each Han ideograph and each Hiragana letter is a word, a run of Katakana is one, and a Thai letter with
 //! its marks is one. `Don't`, `3.14` and `foo_bar` are one word each.
 //!
-//! Stretches of ASCII are cut by bit masks, which is exact for ASCII (see [`word_bits`]). The stretch from the safe
-//! cut before a character outside ASCII to the safe cut after it goes to the `unicode-segmentation` crate, except for
-//! characters that are segments of their own (see [`alone`]).
+//! Stretches of ASCII are cut by bit masks, which is exact for ASCII (see [`word_bits`]). The
+//! stretch from the safe cut before a character outside ASCII to the safe cut after it goes to the
+//! `unicode-segmentation` crate, except for characters that are separate segments (see [`alone`]).
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -144,7 +144,7 @@ fn count_ascii<H: Hash>(text: &[u8], table: &mut Words<H>) {
     }
 }
 
-/// Whether the byte before a chunk is a letter or a digit, as 0 or 1.
+/// Class of the byte before a chunk: 1 for a letter or a digit, else 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Before {
     letter: u64,

@@ -11,7 +11,7 @@ mod jemalloc;
 mod mimalloc;
 mod system;
 
-/// What an allocator can report about itself.
+/// Functions of an allocator that report its state.
 trait Kind: Sync {
     /// The value of the axis `allocator`.
     fn name(&self) -> &'static str;

@@ -9,17 +9,17 @@ const WITHOUT: &str = "BENCHCTL_TESTS_WITHOUT";
 /// `fio`: the program. `io_uring`: rings. `mounts`: `unshare --mount` and `mount` inside it.
 const KNOWN: [&str; 3] = ["fio", "io_uring", "mounts"];
 
-/// Whether a test that needs `what` can go on; `absent` says why that cannot be had here.
+/// Whether a test that needs `what` can go on; `absent` says why it is unavailable here.
 ///
 /// # Panics
-/// It cannot be had, and [`WITHOUT`] does not name it; or that names what no test needs.
+/// It is unavailable, and [`WITHOUT`] does not name it; or that names what no test needs.
 #[must_use]
 pub fn can_have(what: &str, absent: Option<String>) -> bool {
     let without = env::var(WITHOUT).unwrap_or_default();
     decide(what, absent, &without).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// The same, given what the environment says.
+/// The same, with the value of the environment variable.
 ///
 /// # Errors
 /// The sentence with which the test fails.

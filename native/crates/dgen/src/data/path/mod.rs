@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::stream::{Block, Counter, Keys};
 
-/// How bytes leave the processor.
+/// Kind of store instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stores {
     /// Into the caches: right for what fits them and is read soon, such as a pool of I/O buffers.
@@ -24,7 +24,7 @@ impl Stores {
     /// (cached 39 and 12 GB/s into 8 and 32 MiB, streaming 21 and 20).
     const STREAMING: usize = 16 << 20;
 
-    /// What is right for a buffer of so many bytes.
+    /// Returns the best kind for a buffer of so many bytes.
     pub(super) fn of(bytes: usize) -> Self {
         if bytes < Self::STREAMING {
             Self::Cached
@@ -38,9 +38,10 @@ impl Stores {
 pub(super) struct Path {
     /// Kebab-case name.
     pub(super) name: &'static str,
-    /// Whether this processor has what it needs.
+    /// Whether this processor supports the path.
     pub(super) probe: fn() -> bool,
-    /// Fills the blocks of a domain from the given number on. To be called only where `probe` says yes.
+    /// Fills the blocks of a domain from the given number on. Must be called only if `probe`
+    /// returns true.
     pub(super) fill: unsafe fn(&Keys, Counter, &mut [Block], Stores),
 }
 

@@ -18,7 +18,7 @@ pub(super) static PATH: Path = Path {
 /// Pairs of blocks in flight: an AES instruction takes 3 to 8 cycles, and one or two start per cycle.
 const LANES: usize = 8;
 
-/// What is in flight.
+/// Blocks in flight.
 type Group = [Block; 2 * LANES];
 
 /// Two blocks: what one register holds.

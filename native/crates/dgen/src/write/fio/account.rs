@@ -9,7 +9,7 @@ use sink::Fault;
 
 use crate::write::LatencySeconds;
 
-/// What all threads did together.
+/// Figures of all threads combined.
 pub(super) struct Account {
     /// Such as `fio-3.33`.
     pub(super) version: String,
@@ -18,7 +18,7 @@ pub(super) struct Account {
     pub(super) short: u64,
     /// Threads that completed an operation.
     pub(super) threads: usize,
-    /// Of the thread that took longest: they begin together.
+    /// Time of the slowest thread; all begin together.
     pub(super) elapsed_s: f64,
     /// The same with the last sync.
     pub(super) synced_s: f64,
@@ -27,7 +27,7 @@ pub(super) struct Account {
     pub(super) latency: LatencySeconds,
 }
 
-/// Why there is no account.
+/// Reason why fio's report is unavailable.
 pub(super) enum Failed {
     /// fio could not set its ring up; no thread that met this wrote anything.
     Setup(io::Error),
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_that_failed_is_a_failure() {
+    fn a_failure_of_one_thread_is_a_failure_of_the_job() {
         let jobs = [job(0, 2, 10, ""), job(12, 0, 0, "")].join(",");
         let setup = read(&output(
             &jobs,

@@ -19,25 +19,25 @@ use sink::{Evidence, Fault, Job, Mode};
 pub struct Strategy {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Description in one line.
     pub about: &'static str,
-    /// Whether it writes a file.
+    /// Whether the strategy writes a file.
     pub writes: bool,
-    /// Whether the contents of a pool are written again and again, so that the file repeats.
+    /// Whether the strategy writes the contents of a pool repeatedly, so that the file repeats.
     pub recycles: bool,
-    /// What drives it. [`super::write_file`] takes those of its own alone.
+    /// Implementation. [`super::write_file`] accepts only drivers inside this process.
     pub driver: Driver,
-    /// The backend that it uses unless another is asked for.
+    /// The default backend.
     backend: &'static str,
-    /// Why it cannot be had with a backend, or `None`.
+    /// Reason why the strategy is unavailable with a backend, or `None`.
     pub refuses: fn(&Mode) -> Option<&'static str>,
     /// Changes a job of streaming into its own.
     pub(super) shape: fn(&mut Job) -> Result<(), Fault>,
-    /// Whether `Evidence` of that job is what it leaves behind.
+    /// Whether `Evidence` of that job matches this strategy.
     pub(super) matches: fn(&Evidence, &Job) -> bool,
 }
 
-/// What fills the buffers and writes them.
+/// Implementation that fills the buffers and writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {
     /// Threads of this process.
@@ -86,14 +86,14 @@ pub fn strategy(name: &str) -> Option<&'static Strategy> {
         .find(|strategy| strategy.name == name)
 }
 
-/// The strategy that is meant unless another is asked for.
+/// The default strategy.
 #[must_use]
 pub fn default() -> &'static Strategy {
     &streaming::STRATEGY
 }
 
 impl Strategy {
-    /// Whether it can be had with `io_uring` alone.
+    /// Returns whether the strategy requires `io_uring`.
     #[must_use]
     pub fn needs_ring(&self) -> bool {
         self.writes
@@ -102,7 +102,7 @@ impl Strategy {
                 .all(|mode| mode.queues == (self.refuses)(mode).is_none())
     }
 
-    /// Why it cannot run here, or `None`.
+    /// Returns the reason why the strategy cannot run here, or `None`.
     #[must_use]
     pub fn why_unavailable(&self) -> Option<String> {
         match self.driver {
@@ -112,7 +112,7 @@ impl Strategy {
         }
     }
 
-    /// The backend that it uses unless another is asked for.
+    /// The default backend.
     ///
     /// # Panics
     /// Never: a test asks every strategy.
@@ -133,7 +133,7 @@ pub(super) fn judge(asked: &Strategy, evidence: &Evidence, job: &Job) -> &'stati
         .map_or("unknown", |strategy| strategy.name)
 }
 
-/// Nothing speaks against any backend.
+/// Accepts every backend.
 fn takes_any(_: &Mode) -> Option<&'static str> {
     None
 }
@@ -174,7 +174,7 @@ fn too_large(job: &Job) -> Fault {
     Fault::Unavailable(format!("{} bytes do not fit in memory", job.size))
 }
 
-/// Whether everything was produced once and before the first write.
+/// Returns whether all contents were produced once and before the first write.
 fn produced_first(evidence: &Evidence, job: &Job) -> bool {
     evidence.generated_first() && evidence.filled_bytes >= job.size
 }

@@ -1,4 +1,4 @@
-//! All blocks of the file in buffers of their own: produced, then written by a ring.
+//! All blocks of the file in their own buffers: produced, then written by a ring.
 
 use sink::Contents;
 

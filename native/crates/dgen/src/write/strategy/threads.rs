@@ -1,4 +1,4 @@
-//! Writers that have a part of the file each, at offsets of their own.
+//! Writers that have a part of the file each, at their own offsets.
 
 use sink::Split;
 
