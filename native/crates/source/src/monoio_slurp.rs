@@ -53,7 +53,7 @@ impl Source for Slurp {
     }
 }
 
-/// Opening and reading, and opening, looking behind the end and closing are separate completions.
+/// Open and read, or open, the read past the end and close, are separate completions.
 fn matches(evidence: &Evidence) -> bool {
     evidence.blocks <= 1
         && monoio_runtime::read_by_ring(evidence, if evidence.bytes > 0 { 5 } else { 4 })
