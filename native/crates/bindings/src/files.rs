@@ -1,4 +1,4 @@
-//! Files of seeded data: written, and compared with what they must hold.
+//! Files of seeded data: written, and compared with the expected bytes.
 
 use std::num::NonZero;
 use std::ops::ControlFlow;

@@ -46,7 +46,8 @@ impl Text {
         self.size
     }
 
-    /// Fills the first bytes of `block` with block `index` and returns them; none behind the end of the text.
+    /// Fills the first bytes of `block` with block `index` and returns them; none after the end of
+    /// the text.
     ///
     /// # Panics
     /// `block` is shorter than [`BLOCK_BYTES`].

@@ -3,7 +3,7 @@
 use crate::record::{Message, Role};
 use crate::timestamp::Timestamp;
 
-/// Every condition that is set must hold.
+/// A message must satisfy every condition that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// It is from this one.

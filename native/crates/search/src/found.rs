@@ -250,7 +250,8 @@ fn combine(all: &mut [u8; 32], digest: &[u8; 32]) {
         .for_each(|(all, byte)| *all ^= byte);
 }
 
-/// Every field behind its length, so that no two messages give the same bytes.
+/// Returns a digest of all fields. Each field is preceded by its length, so that different messages
+/// give different bytes.
 fn digest(message: &Message<'_>, offset: u64, name: &str) -> [u8; 32] {
     let mut hash = Sha256::new();
     let mut field = |bytes: &[u8]| {

@@ -138,7 +138,7 @@ fn unknown(axis: &str, value: &str) -> Failure {
     Failure::Usage(format!("--{axis} has no value {value}"))
 }
 
-/// A name may hold a line end, which would end the line that it is written in.
+/// A name may contain a line end, which would end its line in the output.
 fn one_line(name: &str) -> String {
     name.chars()
         .map(|letter| {

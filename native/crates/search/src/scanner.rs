@@ -149,7 +149,8 @@ impl<P: Parser> Scanner<P> {
         buffer
     }
 
-    /// Searches the lines that `count` further bytes make whole; of none, the rest. Returns the offset behind them.
+    /// Searches the lines that `count` further bytes make whole; of none, the rest. Returns the
+    /// offset after them.
     fn received(&mut self, file: usize, buffer: &mut LineBuffer, offset: u64, count: usize) -> u64 {
         self.found.seen.reads += 1;
         let block = if count > 0 {
@@ -181,7 +182,7 @@ impl<P: Parser> Scanner<P> {
         self.block(file, 0, contents, "read");
     }
 
-    /// Searches the lines that begin in `from..to` of a file; they may end behind it.
+    /// Searches the lines that begin in `from..to` of a file; they may end after it.
     pub(crate) fn chunk(&mut self, file: usize, from: u64, to: u64) -> Result<(), Failure> {
         let search = Arc::clone(&self.search);
         let _entered = search.in_flight.enter();
@@ -384,7 +385,7 @@ impl Mapped {
 fn owned(bytes: &[u8], from: u64, to: u64) -> std::ops::Range<usize> {
     let index = |at: u64| usize::try_from(at).map_or(bytes.len(), |at| at.min(bytes.len()));
     let (from, to) = (index(from), index(to));
-    // Not behind `to`: each piece of one huge line would look through all of its rest.
+    // Not after `to`: each piece of one huge line would look through all of its rest.
     let start = match from.checked_sub(1) {
         None => 0,
         Some(before) => memchr(b'\n', &bytes[before..to]).map_or(to, |end| before + end + 1),

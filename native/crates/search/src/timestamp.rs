@@ -5,7 +5,7 @@
 pub struct Timestamp {
     /// Seconds since 1970-01-01T00:00:00Z.
     pub seconds: i64,
-    /// Nanoseconds behind them.
+    /// Nanoseconds after them.
     pub nanoseconds: u32,
 }
 

@@ -371,7 +371,7 @@ fn impossible_work_is_one_clear_error() {
     );
 }
 
-/// Cut off while it is mapped, a file is an error that says so, never a death without a word.
+/// A file that is truncated while it is mapped causes an error message, never a silent death.
 #[test]
 fn a_file_that_is_cut_while_it_is_mapped_is_an_error() {
     let folder = tempfile::tempdir().unwrap();

@@ -56,7 +56,8 @@ pub(crate) fn count(job: &Job, size: u64) -> u64 {
     size.div_ceil(job.block_bytes.get() as u64)
 }
 
-/// The cursors of a file of `size` bytes that so many writers share: one for all of them, or one for each.
+/// The cursors of a file of `size` bytes that `writers` threads share: one for all of them, or one
+/// for each.
 pub(crate) fn cursors(job: &Job, size: u64, writers: usize) -> Vec<Cursor> {
     let blocks = count(job, size);
     match job.split {

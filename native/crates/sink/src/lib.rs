@@ -62,10 +62,11 @@ pub type Progress<'run> = dyn FnMut(u64) -> std::ops::ControlFlow<()> + 'run;
 
 /// One way to bring blocks into a file.
 pub trait Sink: Sync {
-    /// Writes every block that `writer` hands out, and records the calls in it.
+    /// Writes every block from `writer`, and records the calls in it.
     ///
     /// # Errors
-    /// Writing failed. No buffer is in use by the kernel any more when this returns, or it is never given back.
+    /// Writing failed. No buffer is in use by the kernel any more when this returns, or its memory
+    /// is leaked.
     fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault>;
 }
 

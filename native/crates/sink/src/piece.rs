@@ -59,8 +59,8 @@ impl Piece {
         self.length.min(LARGEST_OPERATION)
     }
 
-    /// Takes the outcome of one operation. With `alignment` above 1 a rest begins at a multiple of it: the bytes behind
-    /// the last multiple are written again.
+    /// Takes the outcome of one operation. With `alignment` above 1 a rest begins at a multiple of
+    /// it: the bytes after the last multiple are written again.
     ///
     /// # Errors
     /// The operation failed, wrote nothing, or had to be repeated too often.

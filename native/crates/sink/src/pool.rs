@@ -1,4 +1,4 @@
-//! Memory that the kernel may write from while the program goes on.
+//! Memory that the kernel may read for writes while the program continues.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -39,7 +39,8 @@ impl Pool {
             .checked_next_multiple_of(PAGE)
             .ok_or_else(too_much)?;
         let whole = stride.checked_mul(count.get()).ok_or_else(too_much)?;
-        // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing of ours.
+        // SAFETY: an anonymous mapping at an address that the kernel chooses overlaps no other
+        // memory.
         let start = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),

@@ -226,7 +226,7 @@ fn remove(path: &Path) -> Result<(), Fault> {
 /// replaced, is refused.
 ///
 /// # Errors
-/// It cannot stand there.
+/// A file is impossible at that path.
 pub fn resolve(path: &Path) -> Result<PathBuf, Fault> {
     let path = match fs::canonicalize(path) {
         Ok(path) => path,
@@ -247,7 +247,7 @@ pub fn resolve(path: &Path) -> Result<PathBuf, Fault> {
     Ok(path)
 }
 
-/// Linux gives up after so many links too.
+/// Linux has the same limit on links.
 const LINKS: usize = 40;
 
 fn resolve_missing(path: &Path) -> Result<PathBuf, Fault> {

@@ -147,7 +147,8 @@ struct Loop<R> {
     ring: R,
     depth: usize,
     under_way: Vec<Option<UnderWay>>,
-    /// Slots that hold nothing, the one last used on top: its bytes are most likely still in the processor's cache.
+    /// Empty slots, the one last used on top: its bytes are most likely still in the processor's
+    /// cache.
     free: Vec<usize>,
     /// Slots with contents that wait for room in the queue.
     ready: VecDeque<usize>,

@@ -1,5 +1,5 @@
-//! A mapping whose file becomes shorter: using what was cut off raises SIGBUS, and the default would be to die of it
-//! without a word.
+//! A mapping whose file becomes shorter: using what was cut off raises SIGBUS, and by default the
+//! process dies without a message.
 
 use std::ffi::c_void;
 use std::fs::{self, File};

@@ -33,7 +33,7 @@ pub(crate) struct Crew {
     reader: ThreadId,
     /// One for each thread of the pool, and the last for a thread outside.
     hands: Vec<Mutex<Hand>>,
-    /// Offset of the first bad byte found so far: pieces behind it need not be counted.
+    /// Offset of the first bad byte found so far: pieces after it need not be counted.
     first_bad: AtomicU64,
     bad: Mutex<Option<BadByte>>,
 }

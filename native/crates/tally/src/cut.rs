@@ -6,7 +6,7 @@
 //!
 //! - before an ASCII byte that takes part in no joining rule (`-`, `(`, NUL, …): no rule joins it to the text before
 //!   it, and no rule of the text after it looks further back;
-//! - before a space, unless another kind of space may stand before it (`WB3d` joins those, and a Thai vowel sign behind
+//! - before a space, unless another kind of space may precede it (`WB3d` joins those, and a Thai vowel sign after
 //!   them makes a word of them all);
 //! - after a line feed (UAX #29, `WB3a`: always a break, and nothing looks across it);
 //! - between an ASCII byte that takes part in no joining rule (space, `-`, `(`, …) and an ASCII letter, digit or `_`
@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// Every character before every byte of ASCII, with a mark behind it that makes a word of what
+    /// Every character before every byte of ASCII, with a mark after it that makes a word of what
     /// it joins: where `is_safe` allows a cut, the segmenter cuts too.
     #[test]
     fn a_safe_cut_before_ascii_is_one_for_every_character_before_it() {

@@ -297,7 +297,7 @@ fn invalid_utf8_is_named_by_its_offset_wherever_a_block_ends() {
                 let offset = contents.len();
                 contents.extend_from_slice(bytes);
                 contents.extend_from_slice(after.as_bytes());
-                // Another one behind it must not be the one that is named.
+                // Another one after it must not be the one that is named.
                 contents.extend_from_slice(b" tail \xff");
                 fs::write(&path, &contents).unwrap();
                 every_job(&path, |name, runtime, job| {

@@ -1,5 +1,5 @@
-//! Files that become shorter while they are mapped: using what was cut off raises SIGBUS, and the default would be to
-//! die of it without a word.
+//! Files that become shorter while they are mapped: using what was cut off raises SIGBUS, and the
+//! default would be to terminate the process without a message.
 
 use std::ffi::c_void;
 use std::ptr;

@@ -13,7 +13,7 @@ const UNITS: [(&str, u64); 11] = [
     ("B", 1),
     ("", 1),
 ];
-/// More digits behind the point are no whole number of bytes in any unit but by zeros.
+/// With more digits after the point, a number of bytes is whole in no unit, except for zeros.
 const MOST_DIGITS: usize = 18;
 
 /// Bytes of `4096`, `64KiB`, `200MB` or `1.5GiB`.

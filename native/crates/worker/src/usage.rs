@@ -101,7 +101,7 @@ fn whole(value: libc::c_long) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
 
-/// The first number behind `key:` at the start of a line.
+/// The first number after `key:` at the start of a line.
 fn field(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let value = line.strip_prefix(key)?.strip_prefix(':')?;

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 pub struct Measured {
     /// Bytes of a granule.
     pub granule: usize,
-    /// Whole granules; what is left behind them is ignored.
+    /// Whole granules; what is left after them is ignored.
     pub granules: u64,
     /// Different ones among them, by SHA-256.
     pub different: u64,

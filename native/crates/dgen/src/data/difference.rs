@@ -62,7 +62,8 @@ impl Data {
             report.count += count as u64;
             let first = from.wrapping_add(at as u64);
             if report.is_behind(Some(first)) {
-                // Behind the end of the piece too, so that what is shown does not depend on how the data were cut.
+                // After the end of the piece too, so that what is shown does not depend on how the
+                // data were cut.
                 let start = usize::try_from(first.wrapping_sub(offset)).unwrap_or(usize::MAX);
                 let shown = &actual[start..actual.len().min(start + SHOWN)];
                 report.first = Some(first);

@@ -1,8 +1,8 @@
 //! Seeded bytes of any length: a pure function of settings and offset.
 //!
 //! Any thread may fill any piece in any order, and the bytes are the same on every machine,
-//! forever: test vectors hold them. Checking a file needs no stored copy, a second file is another
-//! range of offsets, and resuming is a matter of knowing where. Offsets are modulo 2^64: behind the
+//! forever: test vectors check them. Checking a file needs no stored copy, a second file is another
+//! range of offsets, and resuming is a matter of knowing where. Offsets are modulo 2^64: after the
 //! last byte follows the byte at 0.
 //!
 //! A byte is computed in three steps, one module each: `dedup` maps an offset to a unit of the

@@ -111,7 +111,7 @@ impl Stream {
         unsafe { (self.path.fill)(&self.keys, Counter::new(domain, index), places, stores) };
     }
 
-    /// Fills `buffer` with the random bytes from `offset` on, which do not reach behind 2^64.
+    /// Fills `buffer` with the random bytes from `offset` on, which do not reach beyond 2^64.
     pub(super) fn fill(&self, offset: u64, buffer: &mut [u8], stores: Stores) {
         let mut index = offset / BLOCK as u64;
         let skipped = phase(offset);

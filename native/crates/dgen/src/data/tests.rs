@@ -95,7 +95,7 @@ proptest! {
         second in any::<prop::sample::Index>(),
         change in 1..=u8::MAX,
     ) {
-        // Behind the last byte the lowest offset is not the first in the buffer.
+        // After the last byte the lowest offset is not the first in the buffer.
         prop_assume!(offset.checked_add(length as u64).is_some());
         let data = Data::new(&settings).unwrap();
         let mut actual = bytes(&data, offset, length);

@@ -239,7 +239,7 @@ impl Writer {
         }
     }
 
-    /// Words of about `length` bytes as they stand in a JSON string: no blank at either end.
+    /// Words of about `length` bytes as in a JSON string: no blank at either end.
     fn words(&mut self, length: u32, out: &mut Vec<u8>) {
         let end = out.len() + length as usize;
         // Some texts are in another script, as it is or, as some programs write it, in escapes.

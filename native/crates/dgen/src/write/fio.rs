@@ -187,7 +187,8 @@ fn write(
     let chosen = format!("--ioengine={engine}");
     let mut refused = None;
     for (index, (registered, without)) in attempts.iter().enumerate() {
-        // fio knows the options of an engine behind its name, and those before the name of a job are for all jobs.
+        // fio knows the options of an engine after its name, and those before the name of a job are
+        // for all jobs.
         let words = [chosen.as_str()]
             .into_iter()
             .chain(registered.iter().copied())

@@ -16,7 +16,7 @@ pub struct Options {
     pub backend: &'static Mode,
     /// Bytes of the file, or of all files together.
     pub size: u64,
-    /// Files that these are split over; several have `.0`, `.1`, … behind the name.
+    /// Files that these are split over; several have `.0`, `.1`, … after the name.
     pub files: NonZeroUsize,
     /// Bytes of a buffer and of a block of the file.
     pub buffer_bytes: NonZeroUsize,

@@ -309,14 +309,14 @@ mod tests {
         assert_eq!(durability(asked, 1, &evidence(0, 1, false)), "end-fsync");
         assert_eq!(durability(asked, 1, &evidence(0, 0, false)), "none");
         assert_eq!(durability(asked, 1, &evidence(0, 0, true)), "dsync");
-        let durability = |every, between, after, dsync| {
+        let effective = |every, between, after, dsync| {
             let asked = Durability::Fdatasync(every);
             durability(asked, 1, &evidence(between, after, dsync))
         };
-        assert_eq!(durability(10, 10, 1, false), "fdatasync:10");
-        assert_eq!(durability(10, 0, 1, false), "end-fsync");
-        assert_eq!(durability(10, 10, 1, true), "dsync");
-        assert_eq!(durability(101, 0, 1, false), "fdatasync:101");
+        assert_eq!(effective(10, 10, 1, false), "fdatasync:10");
+        assert_eq!(effective(10, 0, 1, false), "end-fsync");
+        assert_eq!(effective(10, 10, 1, true), "dsync");
+        assert_eq!(effective(101, 0, 1, false), "fdatasync:101");
         assert_eq!(
             durability(Durability::None, 1, &evidence(1, 1, false)),
             "fdatasync:100"
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn each_share_of_the_blocks_may_leave_a_rest_that_is_not_synced_between() {
-        let durability = |between, writers, files| {
+        let effective = |between, writers, files| {
             let evidence = Evidence {
                 syncs_between: between,
                 syncs_after: files as u64,
@@ -360,10 +360,10 @@ mod tests {
         };
         // 8 shares of 8 blocks have 2 syncs each; the least that any shares need is (64 - 8 * 2) / 3.
         for (writers, files) in [(8, 1), (1, 8), (8, 8)] {
-            assert_eq!(durability(15, writers, files), "fdatasync:5");
-            assert_eq!(durability(16, writers, files), "fdatasync:3");
-            assert_eq!(durability(21, writers, files), "fdatasync:3");
-            assert_eq!(durability(22, writers, files), "fdatasync:2");
+            assert_eq!(effective(15, writers, files), "fdatasync:5");
+            assert_eq!(effective(16, writers, files), "fdatasync:3");
+            assert_eq!(effective(21, writers, files), "fdatasync:3");
+            assert_eq!(effective(22, writers, files), "fdatasync:2");
         }
     }
 

@@ -1,4 +1,5 @@
-//! `rayon-chunked`: the threads of a pool take pieces of files, so that one large file does not hold up the end.
+//! `rayon-chunked`: the threads of a pool take pieces of files, so that one large file does not
+//! delay the end.
 
 use std::sync::Arc;
 

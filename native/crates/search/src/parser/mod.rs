@@ -103,7 +103,7 @@ fn depth(line: &[u8]) -> usize {
             }
             b']' | b'}' => depth = depth.saturating_sub(1),
             b'"' => {
-                // To the closing quote; an escape takes the byte behind it along.
+                // To the closing quote; an escape takes the byte after it along.
                 while let Some(end) = memchr::memchr2(b'"', b'\\', &line[at.min(line.len())..]) {
                     at += end + 1;
                     if line[at - 1] == b'"' {

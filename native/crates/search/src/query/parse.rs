@@ -188,7 +188,7 @@ fn literal(text: String, column: usize) -> Result<Token, Wrong> {
 struct Reader {
     tokens: Vec<(usize, Token)>,
     at: usize,
-    /// Column behind the last character.
+    /// Column after the last character.
     end: usize,
     depth: usize,
 }

@@ -359,7 +359,7 @@ fn a_queue_that_is_stuck_ends_with_the_refusal_and_keeps_its_buffers() {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let (address, length, offset) = LEFT_UNDER_WAY.lock().unwrap().take().unwrap();
         let (mut kept, mut right) = (vec![0; length], vec![0; length]);
-        // Read as another process would: memory that was given back is an error, not a signal.
+        // Read as another process would: memory that was freed is an error, not a signal.
         let memory = File::open("/proc/self/mem").unwrap();
         memory.read_exact_at(&mut kept, address as u64).unwrap();
         contents(offset, &mut right);

@@ -34,7 +34,7 @@ pub(crate) fn job(size: u64) -> Job {
     }
 }
 
-/// No two blocks are alike, and no byte is zero, which a hole would be.
+/// All blocks differ, and no byte is zero, as in a hole.
 pub(crate) fn contents(offset: u64, room: &mut [u8]) {
     for (at, byte) in (offset..).zip(room) {
         let mixed = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;

@@ -15,7 +15,7 @@ pub trait Hash {
     /// The value of the axis.
     const NAME: &'static str;
 
-    /// The hash of a word of at most 16 bytes, which come as two numbers, zero behind the end.
+    /// The hash of a word of at most 16 bytes, which come as two numbers, zero after the end.
     fn short(low: u64, high: u64) -> u64;
 
     /// The hash of a longer word.

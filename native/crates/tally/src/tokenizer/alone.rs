@@ -1,6 +1,7 @@
-//! Characters that stand alone: of class Other in UAX #29, so that a segment starts before them and ends behind the
-//! marks that follow them, whatever the neighbours are. They are most of Chinese, Japanese and Thai text, and asking the
-//! segmenter for each would take most of the time. Tests ask it about every character named here.
+//! Characters that are segments by themselves: of class Other in UAX #29, so that a segment starts
+//! before them and ends after the marks that follow them, whatever the neighbours are. They are
+//! most of Chinese, Japanese and Thai text, and asking the segmenter for each would take most of
+//! the time. Tests ask it about every character named here.
 
 /// Known property of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! `unicode`: the segments of UAX #29 that hold a letter or digit.
+//! `unicode`: the segments of UAX #29 that contain a letter or digit.
 //!
 //! No dictionary: each Han ideograph and each Hiragana letter is a word, a run of Katakana is one, and a Thai letter with
 //! its marks is one. `Don't`, `3.14` and `foo_bar` are one word each.

@@ -28,7 +28,7 @@ type Pair = [Block; 2];
 fn fill(keys: &Keys, first: Counter, blocks: &mut [Block], stores: Stores) {
     let ahead = blocks.as_ptr().align_offset(align_of::<__m256i>());
     if stores == Stores::Streaming && ahead <= 1 && ahead <= blocks.len() {
-        // One block may stand before the first whole register.
+        // One block may precede the first whole register.
         let (ahead, blocks) = blocks.split_at_mut(ahead);
         fill_cached(keys, first, ahead);
         let first = first.plus(ahead.len());

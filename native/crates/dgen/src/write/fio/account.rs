@@ -96,7 +96,7 @@ pub(super) fn read(output: &Output) -> Result<Account, Failed> {
         let words = last.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
         Failed::Other(Fault::Unavailable(format!("fio failed: {words}")))
     };
-    // Warnings may stand before the object, and what failed in which function.
+    // Warnings may precede the object, and so may the failed call with its function.
     let start = output
         .stdout
         .iter()
@@ -152,7 +152,8 @@ fn latency<'report>(threads: impl Iterator<Item = &'report Latency>) -> LatencyS
         }
     }
     let all = bins.values().sum::<u64>() as f64;
-    // The first bin that reaches the share, as fio itself has it. Its name may lie behind the largest.
+    // The first bin that reaches the share, as fio itself has it. Its name may lie after the
+    // largest.
     let at = |share: f64| {
         let mut reached = 0;
         let found = bins.iter().find(|&(_, &operations)| {
