@@ -133,7 +133,7 @@ class WriteStats:
 class Generator:
     """Seeded bytes of any length: a pure function of settings and offset.
 
-    Cheap to make, holds no buffer, may be used by many threads at once.
+    Creating one is cheap. It contains no buffer, and many threads may use it at once.
 
     Args:
         seed: 0 to 2⁶⁴ − 1; different seeds share nothing.
@@ -162,7 +162,7 @@ class Generator:
 
     @property
     def path(self) -> str:
-        """What computes the bytes on this processor: ``portable``, ``aes-ni`` or ``vaes``; the bytes are the same."""
+        """The implementation that computes the bytes on this processor: ``portable``, ``aes-ni`` or ``vaes``; the bytes are the same."""
         return self._native.path
 
     def fill(self, buffer: AnyBuffer, offset: int = 0, *, threads: int = 1) -> None:
@@ -174,7 +174,7 @@ class Generator:
 
         Args:
             buffer: the buffer; all its bytes are filled.
-            offset: where in the data its first byte stands.
+            offset: position of its first byte in the data.
             threads: how many fill it; short buffers take fewer.
 
         Raises:
@@ -217,7 +217,7 @@ def write_file(
     """Write a file of `size` seeded bytes, replacing what was there; return what was observed.
 
     The file has its name only when it is whole; of several, none has its name before all are whole. Ctrl-C, an
-    exception of `progress`, a full disk or `kill -9` leave no file that looks complete; what stood there before is
+    exception of `progress`, a full disk or `kill -9` leave no file that looks complete; the earlier file is
     removed when the writing begins.
 
     Args:
@@ -285,7 +285,7 @@ def read_and_validate(
         compress: as of `Generator`.
         size: bytes that the file, or all files together, must have; any number if None.
         threads: readers, with 1 MiB each; one per processor if None.
-        progress: called likewise with the bytes compared so far.
+        progress: called with the bytes compared so far.
 
     Raises:
         ValueError: settings that contradict each other, or `path` is no regular file.
@@ -314,7 +314,7 @@ def direct_alignment(path: str | PathLike[str]) -> tuple[int, int]:
     """To how many bytes memory and offsets must be aligned for `O_DIRECT` on a file.
 
     Raises:
-        OSError: the file system is not known to honour the flag, or does not tell.
+        OSError: the file system is not known to honour the flag, or does not report it.
     """
     return _native.direct_alignment(path)
 

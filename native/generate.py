@@ -36,8 +36,8 @@ def forwarded(crate: str) -> str:
     allocators = tomllib.loads(manifest("worker").read_text(encoding="utf-8"))["features"]
     lines = [f'{name} = ["worker/{name}"]' for name in allocators]
     text = manifest(crate).read_text(encoding="utf-8")
-    kept = re.sub(r'^[\w-]+ = \["worker/[\w-]+"\]\n', "", text, flags=re.MULTILINE)
-    return kept.replace("[features]\n", "\n".join(["[features]", *lines, ""]), 1)
+    rest = re.sub(r'^[\w-]+ = \["worker/[\w-]+"\]\n', "", text, flags=re.MULTILINE)
+    return rest.replace("[features]\n", "\n".join(["[features]", *lines, ""]), 1)
 
 
 def described(worker: str) -> dict[str, Any]:

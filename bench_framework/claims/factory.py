@@ -183,9 +183,11 @@ class Facts(Names):
             "not-comparable": "not comparable",
             "not-started": "not started",
         }
-        own = [s for s in self._judgement.states if self.cells[s.cell_id].role is not Role.CONTROL]
-        counts = Counter(words.get(s.state, s.state) for s in own)
-        values: dict[str, float | int | str] = {"planned": len(own), "measured": 0, **counts}
+        states = [
+            s for s in self._judgement.states if self.cells[s.cell_id].role is not Role.CONTROL
+        ]
+        counts = Counter(words.get(s.state, s.state) for s in states)
+        values: dict[str, float | int | str] = {"planned": len(states), "measured": 0, **counts}
         values["excluded"] = len(self.plan.holes)
         return Claim("", "coverage", "this record", None, None, (), None, values=values)
 

@@ -1,4 +1,4 @@
-"""What the axes do, of a whole record: effects, contributions, crossings and fronts together."""
+"""Analysis of the axes of a record: effects, contributions, crossovers and Pareto fronts."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ def structure(
 ) -> Structure:
     """Everything of this part; a headline metric that is the same in every run has no effects by round."""
     every = [*comparisons, *(c for g in best for c in g.comparisons)]
-    found = pareto.fronts(at.plan, summaries, builds, at.usable, at.same, every)
+    fronts = pareto.fronts(at.plan, summaries, builds, at.usable, at.same, every)
     pairs = before_after.replacements(at, every)
     way: Literal["lower", "higher"] = "higher" if at.higher else "lower"
     if at.metric in EXACT_METRICS:
-        return Structure(fronts=found, replacements=pairs, direction=way)
+        return Structure(fronts=fronts, replacements=pairs, direction=way)
     judged = before_after.judged_pairs(every, at.metric)
     printed = {(r.after_cell_id, r.before_cell_id) for r in pairs}
     reported = {
         ids: c for ids, c in judged.items() if c.family != "best" or printed & {ids, ids[::-1]}
     }
     at = replace(at, reported=reported)
-    factorials, own, effect_family = effects.effects(at)
+    factorials, axis_effects, effect_family = effects.effects(at)
     tables, contribution_family = ablation.contributions(at)
     return Structure(
         factorials,
-        own,
+        axis_effects,
         tables,
         crossover.crossings(at, comparisons),
-        found,
+        fronts,
         pairs,
         way,
         effect_family,

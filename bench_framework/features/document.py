@@ -44,7 +44,7 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         section = kind.section(data)
         if section is not None:
             sections.append(section)
-    _tell_left_out(sections, only)
+    _list_left_out(sections, only)
     margin = margin_text(data.plan.judge.margin_of(data.metric))
     folder = data.record_dir.rstrip("/")
     return Document(
@@ -70,7 +70,7 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
     )
 
 
-def _tell_left_out(sections: list[Section], only: tuple[str, ...]) -> None:
+def _list_left_out(sections: list[Section], only: tuple[str, ...]) -> None:
     """“Not measured” names the sections that this record has nothing for."""
     there = {section.code for section in sections}
     missing = tuple(
@@ -80,5 +80,5 @@ def _tell_left_out(sections: list[Section], only: tuple[str, ...]) -> None:
     )
     for place, section in enumerate(sections):
         if section.code == LEFT_OUT_IN and missing:
-            told = Details(f"{len(missing)} sections left out", (Facts(missing),))
-            sections[place] = replace(section, blocks=(*section.blocks, told))
+            details = Details(f"{len(missing)} sections left out", (Facts(missing),))
+            sections[place] = replace(section, blocks=(*section.blocks, details))

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 LIST = Path(__file__).with_name("deny-list.toml")
 READ = {".md", ".py", ".pyi", ".rs", ".toml", ".yaml", ".j2", ".js", ".css", ".sh"}
 NOT_READ = ("tests/fixtures/search/", "native/Cargo.lock", "docs/reference/scenario.schema.json")
-REPORTS = ("templates/", "tests/golden/")
+REPORTS = ("tests/golden/report.md", "tests/golden/report-")
 DOCSTRING_STARTS = ("What", "Whether", "Of", "That")
 
 

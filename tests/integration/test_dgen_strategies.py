@@ -63,8 +63,8 @@ def answer(call: Call, tmp_path: Path) -> Callable[..., dict[str, Any]]:
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         (line,) = answers.read_text(encoding="utf-8").splitlines()
         answers.unlink()
-        found: dict[str, Any] = json.loads(line)
-        return found
+        parsed: dict[str, Any] = json.loads(line)
+        return parsed
 
     return run
 

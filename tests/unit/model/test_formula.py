@@ -1,4 +1,4 @@
-"""Formulas: what they say, what they are worth, and what is none."""
+"""Tests of formulas: their text, their value, and what is not a formula."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the data may be looked at (METHOD 3)."""
+"""Tests of the schedule of interim analyses (docs/method.md#interim-analyses)."""
 
 from __future__ import annotations
 
