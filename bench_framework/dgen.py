@@ -162,7 +162,7 @@ class Generator:
 
     @property
     def path(self) -> str:
-        """The implementation that computes the bytes on this processor: ``portable``, ``aes-ni`` or ``vaes``; the bytes are the same."""
+        """The implementation for this processor: ``portable``, ``aes-ni`` or ``vaes``. All compute the same bytes."""
         return self._native.path
 
     def fill(self, buffer: AnyBuffer, offset: int = 0, *, threads: int = 1) -> None:

@@ -38,7 +38,7 @@ class Costs:
         costs = self._worse.get((cell_id, ref_cell_id), ())
         return " and ".join(amount(c, percent=percent) for c in costs)
 
-    def paid(self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: str) -> str:
+    def phrase(self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: str) -> str:
         """Return ``"at the cost of 25 % more CPU time"`` if a gain in time has a cost."""
         text = self.amounts(cell_id, ref_cell_id) if verdict in BETTER and metric == WALL else ""
         return f"at the cost of {text}" if text else ""

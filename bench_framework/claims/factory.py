@@ -44,10 +44,12 @@ class Names:
         label = self.plan.variant(cell.variant_id).label
         return f"{label} (control)" if cell.role is Role.CONTROL else label
 
-    def named(self, cell_ids: Sequence[str], paid: Mapping[str, str] = MappingProxyType({})) -> str:
+    def names(
+        self, cell_ids: Sequence[str], costs: Mapping[str, str] = MappingProxyType({})
+    ) -> str:
         """Return the names of variants; at most the first four if there are many."""
         labels = [
-            f"{self.label(cell)} ({paid[cell]})" if paid.get(cell) else self.label(cell)
+            f"{self.label(cell)} ({costs[cell]})" if costs.get(cell) else self.label(cell)
             for cell in cell_ids
         ]
         if len(labels) <= MOST_NAMED + 1:

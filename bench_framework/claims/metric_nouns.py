@@ -75,11 +75,15 @@ def natural(claim: Claim) -> Claim:
 
 def natural_ratio(c: Comparison) -> tuple[float, float, float]:
     """Return estimate and bounds of the candidate's value over the reference's value."""
-    assert c.shown is not None
-    shown = c.shown
+    interval = c.shown
+    assert interval is not None
     if c.direction != HIGHER:
-        return shown.ratio, shown.lo, shown.hi
-    return 1 / shown.ratio, 1 / shown.hi, 1 / shown.lo if shown.lo > 0 else float("inf")
+        return interval.ratio, interval.lo, interval.hi
+    return (
+        1 / interval.ratio,
+        1 / interval.hi,
+        1 / interval.lo if interval.lo > 0 else float("inf"),
+    )
 
 
 def details(c: Comparison) -> dict[str, float | int | str]:

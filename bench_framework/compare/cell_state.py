@@ -49,7 +49,9 @@ def cell_states(
             cell,
             samples.get(cell.id),
             builds,
-            _expected_answer(plan, cell, samples) if cell.role.apart else expected[cell.input_id],
+            _expected_answer(plan, cell, samples)
+            if cell.role.separate
+            else expected[cell.input_id],
         )
         for cell in plan.cells
     )

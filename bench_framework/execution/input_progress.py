@@ -80,7 +80,7 @@ class BlockChecks:
         events: list[Event] = []
         if block.status in schedule.VOID:
             block, events = self._handle_failure(state, target, block)
-        elif block.answer is not None and target.cell.role.apart:
+        elif block.answer is not None and target.cell.role.separate:
             block, events = self._verify_bound(state, target, block, block.answer)
         elif block.answer is not None:
             block, events = self._verify_answer(state, target, block, block.answer)

@@ -116,7 +116,7 @@ class _Author(Names):
             values["mde"] = c.mde
             if c.rounds_needed is not None:
                 values["rounds_needed"] = c.rounds_needed
-        cost = self._costs_of.paid(c.verdict, c.cell_id, c.ref_cell_id, c.metric)
+        cost = self._costs_of.phrase(c.verdict, c.cell_id, c.ref_cell_id, c.metric)
         if cost and c.family == "headline":
             values["cost"] = cost
         values |= metric_nouns.details(c)
@@ -168,7 +168,7 @@ class _Author(Names):
             return replace(
                 blank, values={"reason": self._inconclusive(group), **self._other_metrics(group)}
             )
-        members = self.named(group.cell_ids)
+        members = self.names(group.cell_ids)
         chosen = self._leading(group, baseline.id)
         if chosen is None:
             return replace(
@@ -251,7 +251,7 @@ class _Author(Names):
         if len(groups) < LEAST_INPUTS or not conclusive:
             return
         members = {
-            g.input_id: self.named(g.cell_ids) if self._is_conclusive(g) else self._nothing(g)
+            g.input_id: self.names(g.cell_ids) if self._is_conclusive(g) else self._nothing(g)
             for g in groups
         }
         each = "; ".join(
@@ -384,15 +384,15 @@ class _Author(Names):
         cells = group.cell_ids
         base_id = baseline.id if baseline is not None else ""
         percent = len(cells) > 1 and not self._costs_of.one_scale(cells, base_id)
-        paid = {cell: self._costs_of.amounts(cell, base_id, percent=percent) for cell in cells}
+        costs = {cell: self._costs_of.amounts(cell, base_id, percent=percent) for cell in cells}
         values: dict[str, float | int | str] = {
-            "members": self.named(cells, paid),
+            "members": self.names(cells, costs),
             "count": len(cells),
         }
         if self._are_same(group):
             values["same"] = 1
         if baseline is not None:
-            values |= self._tail(cells, paid, baseline.id)
+            values |= self._tail(cells, costs, baseline.id)
         yield Claim(
             "",
             "recommendation",
@@ -417,14 +417,16 @@ class _Author(Names):
         without_difference = (Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
         return group.complete and all(c.verdict in without_difference for c in pairs)
 
-    def _tail(self, cells: Sequence[str], paid: Mapping[str, str], baseline: str) -> dict[str, str]:
+    def _tail(
+        self, cells: Sequence[str], costs: Mapping[str, str], baseline: str
+    ) -> dict[str, str]:
         """Return what a recommendation states about the baseline."""
         if len(cells) > 1:
             if baseline in cells:
                 return {"tail": f"{self.label(baseline)} is the baseline"}
             return (
                 {"tail": f"costs are relative to {self.label(baseline)}"}
-                if any(paid.values())
+                if any(costs.values())
                 else {}
             )
         if cells[0] == baseline:
@@ -435,7 +437,7 @@ class _Author(Names):
             if (c := self._by_pair.get((cells[0], m))) is not None
             and c.verdict is Verdict.INCONCLUSIVE
         ]
-        parts = [f"it costs {paid[cells[0]]} vs {self.label(baseline)}"] if paid[cells[0]] else []
+        parts = [f"it costs {costs[cells[0]]} vs {self.label(baseline)}"] if costs[cells[0]] else []
         if open_:
             parts.append(f"inconclusive whether it costs {' or '.join(open_)}")
         return {"tail": "; ".join(parts)} if parts else {}

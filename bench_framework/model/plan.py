@@ -56,7 +56,7 @@ class Role(StrEnum):
     within one."""
 
     @property
-    def apart(self) -> bool:
+    def separate(self) -> bool:
         """Return whether a cell is compared with no other one of its record; its answer need only be its own."""
         return self in (Role.BOUND, Role.ANCHOR)
 

@@ -42,7 +42,7 @@ def _outputs(data: ReportData) -> Check:
     kind = data.plan.answer.compare
     if kind == "none":
         return Check("warn", "outputs equal", "not compared: the scenario says `none`")
-    bounds = {cell.id for cell in data.plan.cells if cell.role.apart}
+    bounds = {cell.id for cell in data.plan.cells if cell.role.separate}
     answered = [
         s
         for s in data.judgement.states

@@ -163,7 +163,7 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
         Cell(variant.label),
         _measured(summary, scales.main[1], scales.decimals[data.metric]),
         *_judged(
-            comparison, claim, baseline=baseline, role=cell.role.value if cell.role.apart else ""
+            comparison, claim, baseline=baseline, role=cell.role.value if cell.role.separate else ""
         ),
         _verdict(verdict, state, data.metric),
         *_further(data, cell, scales, refused=refused is not None),

@@ -129,7 +129,7 @@ def _walls(data: ReportData) -> tuple[Input | None, dict[str, list[float]]]:
         arms = {
             c.id: times[c.id]
             for c in data.arms(item.id)
-            if len(times[c.id]) >= FEWEST and not c.role.apart
+            if len(times[c.id]) >= FEWEST and not c.role.separate
         }
         if arms:
             return item, arms

@@ -70,7 +70,9 @@ class StructureClaims(Names):
         values: Values = {"changes": ", ".join(c.text for c in pair.changes)}
         values |= {"statistic": pair.statistic} if pair.statistic and pair.verdict.decided else {}
         values |= {"reason": pair.reason} if pair.reason else {}
-        cost = self._costs.paid(pair.verdict, pair.after_cell_id, pair.before_cell_id, pair.metric)
+        cost = self._costs.phrase(
+            pair.verdict, pair.after_cell_id, pair.before_cell_id, pair.metric
+        )
         values |= {"cost": cost} if cost else {}
         values |= self._way
         return Claim(
@@ -270,7 +272,7 @@ class StructureClaims(Names):
         share = ""
         if shares and step.share is not None and step.contrast.verdict.settled:
             share = f" ({_percent(step.share)} of the total)"
-        cost = self._costs.paid(
+        cost = self._costs.phrase(
             step.contrast.verdict, step.cell_id or "", step.ref_cell_id or "", table.metric
         )
         paid = f", {cost}" if cost else ""
@@ -332,11 +334,11 @@ class StructureClaims(Names):
         values: Values = {
             "metrics": ", ".join(map(words.noun, front.metrics)),
             "least": "; ".join(
-                f"least {words.noun(m)}: {self.named(ids)}" for m, ids in least.items() if ids
+                f"least {words.noun(m)}: {self.names(ids)}" for m, ids in least.items() if ids
             ),
         }
         if behind:
-            values["behind"] = self.named(behind)
+            values["behind"] = self.names(behind)
             values["clear"] = " and ".join(
                 words.noun(m) for m in front.metrics if m in MEASURED_COSTS
             )

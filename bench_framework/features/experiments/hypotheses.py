@@ -85,7 +85,7 @@ def hypothesis_claims(
             values["direction"] = "higher"
         if comparison and comparison.statistic == "floor" and comparison.verdict.decided:
             values["statistic"] = "floor"
-        if cost := costs.paid(verdict, test.cell_id, test.ref_cell_id, test.metric):
+        if cost := costs.phrase(verdict, test.cell_id, test.ref_cell_id, test.metric):
             values["cost"] = cost
         yield Claim(
             "",

@@ -75,7 +75,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def _references(data: ReportData, item: Input) -> tuple[PlanCell, ...]:
     """Return the cells that others are compared with on an input, the baseline first."""
     variants = (data.plan.baseline_id, *data.plan.further_baselines)
-    cells = {cell.variant_id: cell for cell in data.arms(item.id) if not cell.role.apart}
+    cells = {cell.variant_id: cell for cell in data.arms(item.id) if not cell.role.separate}
     return tuple(cells[variant] for variant in variants if variant in cells)
 
 

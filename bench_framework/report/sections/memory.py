@@ -194,7 +194,7 @@ def _replication(data: ReportData, cell: PlanCell) -> str:
 def _figure(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Figure | None:
     points = []
     for cell in cells:
-        if cell.role.apart:  # it does different work
+        if cell.role.separate:  # it does different work
             continue
         time, peak = data.summary(cell.id, WALL), data.summary(cell.id, PEAK_RSS)
         if time is None or peak is None or peak.median <= 0:

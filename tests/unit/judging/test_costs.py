@@ -51,14 +51,14 @@ def named() -> Names:
 
 def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
     paid = costs.Costs([MEMORY, CPU, OPEN])
-    assert paid.paid(Verdict.BETTER, "map", "read", "wall") == (
+    assert paid.phrase(Verdict.BETTER, "map", "read", "wall") == (
         "at the cost of 2.44× as much memory and 25\u202f% more CPU time"
     )
-    assert paid.paid(Verdict.BETTER_SIZE_UNCERTAIN, "map", "read", "wall")
-    assert not paid.paid(Verdict.WORSE, "map", "read", "wall")
-    assert not paid.paid(Verdict.BETTER, "map", "read", "cpu")
-    assert not paid.paid(Verdict.BETTER, "read", "map", "wall")
-    assert not paid.paid(Verdict.BETTER, "pool", "read", "wall")
+    assert paid.phrase(Verdict.BETTER_SIZE_UNCERTAIN, "map", "read", "wall")
+    assert not paid.phrase(Verdict.WORSE, "map", "read", "wall")
+    assert not paid.phrase(Verdict.BETTER, "map", "read", "cpu")
+    assert not paid.phrase(Verdict.BETTER, "read", "map", "wall")
+    assert not paid.phrase(Verdict.BETTER, "pool", "read", "wall")
 
 
 def test_a_list_of_costs_has_one_scale() -> None:
