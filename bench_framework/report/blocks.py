@@ -165,7 +165,7 @@ class Figure:
     """Axis titles and other words that the chart prints: ``x``, ``y``, …"""
     marks: tuple[tuple[str, float], ...] = ()
     """Numbers of the frame: ``margin``, ``noise``, …"""
-    beside: bool = False
+    with_table: bool = False
     """Whether the table stands on the page anyway: it is pointed at then, and not printed twice."""
 
     def label(self, key: str) -> str:

@@ -51,5 +51,5 @@ def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -
         points,
         table,
         (("x", f"{unit}/s"),),
-        beside=True,
+        with_table=True,
     )

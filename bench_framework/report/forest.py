@@ -51,7 +51,7 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
         table,
         (("x", f"{metric}, {data.ratio_words(item)}"), *_ends(data)),
         tuple(marks),
-        beside=True,
+        with_table=True,
     )
 
 

@@ -75,7 +75,7 @@ def grid(data: ReportData, item: Input, table: Table) -> Figure | None:
         (*points, *margins),
         table,
         (("x", "ratios below 1 are better"),),
-        beside=True,
+        with_table=True,
     )
 
 

@@ -95,10 +95,12 @@ def findings(path: str) -> Iterator[Finding]:
                 if not excepted and not (rule.unless and rule.unless.search(line)):
                     yield Finding(path, number, match[0], rule.say)
     if path.endswith(".py"):
-        yield from name_findings(path, ast.parse(text), names)
+        yield from name_findings(path, ast.parse(text), names, exceptions)
 
 
-def name_findings(path: str, tree: ast.Module, denied: frozenset[str]) -> Iterator[Finding]:
+def name_findings(
+    path: str, tree: ast.Module, denied: frozenset[str], exceptions: list[str | None]
+) -> Iterator[Finding]:
     """Yield names that are participles or pronouns, and docstrings that start with a conjunction."""
     for node in ast.walk(tree):
         names: list[str] = []
@@ -109,7 +111,8 @@ def name_findings(path: str, tree: ast.Module, denied: frozenset[str]) -> Iterat
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names = [node.id]
         for name in names:
-            if name.lower().strip("_") in denied:
+            excepted = any(re.fullmatch(str(words), name) for words in exceptions)
+            if name.lower().strip("_") in denied and not excepted:
                 yield Finding(path, getattr(node, "lineno", 0), name, "a noun that says what it is")
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             text = node.value.value

@@ -70,7 +70,7 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
         table,
         labels,
         marks,
-        beside=True,
+        with_table=True,
     )
 
 

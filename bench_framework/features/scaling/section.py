@@ -232,7 +232,7 @@ def _figure(
         tuple(points),
         table,
         labels,
-        beside=True,
+        with_table=True,
     )
 
 

@@ -36,11 +36,11 @@ def test_a_single_look_is_at_max() -> None:
 def test_a_family_that_is_chosen_afterwards_pays_for_every_look_that_could_have_been_taken(
     first: int, last: int, family: int, other: int, level: float
 ) -> None:
-    own = schedule(first, last, family, 0.05)
-    shared = own.shared_by(other, level)
-    assert shared.rounds == own.rounds
+    looks = schedule(first, last, family, 0.05)
+    shared = looks.shared_by(other, level)
+    assert shared.rounds == looks.rounds
     assert (shared.family, shared.level) == (other, level)
-    assert shared.needed == rounds_needed(own.count, other, level)
+    assert shared.needed == rounds_needed(looks.count, other, level)
     assert shared.decidable is (last >= shared.needed)
 
 

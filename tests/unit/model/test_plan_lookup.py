@@ -27,7 +27,7 @@ def plan(tmp_path: Path) -> Plan:
     return expand(load(tmp_path / "small.yaml", text=SCENARIO))
 
 
-def test_what_a_plan_holds_is_found_by_its_id(plan: Plan) -> None:
+def test_the_parts_of_a_plan_are_looked_up_by_id(plan: Plan) -> None:
     assert [plan.cell(cell.id) for cell in plan.cells] == list(plan.cells)
     assert [plan.variant(variant.id) for variant in plan.variants] == list(plan.variants)
     assert [plan.input(item.id) for item in plan.inputs] == list(plan.inputs)

@@ -162,7 +162,7 @@ def test_each_headline_table_has_a_forest_plot_and_a_key_finding(document: Docum
     assert [p.chart for p in plots] == ["forest"] * 3
     for plot in plots:
         assert [p.x for p in plot.points] == sorted(p.x for p in plot.points)
-        assert plot.beside
+        assert plot.with_table
         assert plot.table in blocks
         assert {p.label for p in plot.points} <= {row.cells[0].text for row in plot.table.rows}
         assert plot.mark("margin") == 0.02
