@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED: Final = 4
 LEAST_SIZES: Final = 3
-"""With fewer input sizes, scaling is not reported."""
+"""The smallest number of input sizes for which the scaling is reported."""
 
 
 class Names:
@@ -45,7 +45,7 @@ class Names:
         return f"{label} (control)" if cell.role is Role.CONTROL else label
 
     def named(self, cell_ids: Sequence[str], paid: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Return the names of variants; at most the first four if there are many."""
+        """Return the names of variants, but only the first four if there are many."""
         labels = [
             f"{self.label(cell)} ({paid[cell]})" if paid.get(cell) else self.label(cell)
             for cell in cell_ids

@@ -41,7 +41,7 @@ PAIR: Final = 2
 
 
 class StructureClaims(Names):
-    """Write the structure of a judgement as claims without text."""
+    """Writer of the claims about the axes, without their text."""
 
     def __init__(self, plan: Plan, judgement: Judgement, costs: Costs) -> None:
         super().__init__(plan, judgement.states)
@@ -195,7 +195,7 @@ class StructureClaims(Names):
         values |= {"scale": "percent"} if percent else {}
         total, remainder = table.total, table.remainder
         if any(c is not None and _is_conclusive(c) for c in contrasts):
-            # A product of inconclusive figures adds nothing to the total.
+            # A product of inconclusive figures adds no information to the total.
             if total is not None and total.shown is not None:
                 values |= self._product(table)
             if remainder is not None and remainder.shown is not None:
@@ -249,8 +249,8 @@ class StructureClaims(Names):
 
     def _parts(self, table: Contribution, margin: float, *, percent: bool) -> str:
         """Return the conclusive steps and the number of inconclusive ones."""
-        # If steps work against each other, a share may be below 0 % or above 100 %. The table shows
-        # all shares together; in a sentence a single one of these would mislead.
+        # If steps have opposite effects, a share may be below 0 % or above 100 %. The table shows
+        # all shares together, but a single one of them in a sentence would mislead.
         shares = all(s.share is None or 0 <= s.share <= 1 for s in table.steps)
         parts = [
             self._part(s, table, margin, shares=shares, percent=percent)
