@@ -35,7 +35,7 @@ IN_SESSION: Final = "in_session"
 TENTHS: Final = 3
 """Decimals of a ratio that is stated in tenths of a percent, as imported figures are."""
 TIMES_FROM: Final = 1.5
-"""From this factor on, a ratio is stated as "n×"; below it as a percentage."""
+"""The factor from which on a ratio is stated as "n×". A smaller one is stated as a percentage."""
 
 
 def change(

@@ -211,7 +211,10 @@ class _Input:
     # -- each alone ----------------------------------------------------------------------------
 
     def _alone(self) -> Iterator[_Draft]:
-        """Single changes to the baseline, and all of them together where a cell has them."""
+        """Yield the single changes to the baseline.
+
+        The total is their combination, if a cell has all of them.
+        """
         baseline = self._plan.variant(self._plan.baseline_id)
         base = self._by_variant.get(baseline.id)
         singles = self._single_changes()

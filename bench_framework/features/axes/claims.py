@@ -129,7 +129,10 @@ class StructureClaims(Names):
         )
 
     def _depends(self, effect: Effect) -> Values:
-        """The axes with which a decided interaction says that this mean is not the same everywhere."""
+        """Return the axes on which this mean effect depends.
+
+        These are the axes with which it has a significant interaction.
+        """
         own = (effect.changes[0].axis, effect.changes[0].after)
         with_it = [
             [c.axis for c in e.changes if (c.axis, c.after) != own]
@@ -242,7 +245,7 @@ class StructureClaims(Names):
         return {"multiply": f"{product} of {what}"}
 
     def _natural(self, shown: Interval) -> tuple[float, float, float]:
-        """Return ratio and bounds of the values, whichever direction is better."""
+        """Return ratio and bounds of the values, regardless of which direction is better."""
         if not self._higher:
             return shown.ratio, shown.lo, shown.hi
         return 1 / shown.ratio, 1 / shown.hi, 1 / shown.lo

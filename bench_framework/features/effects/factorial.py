@@ -62,7 +62,10 @@ class Layout:
         return ", ".join(self.levels[n][i] for n, i in enumerate(rest) if i is not None)
 
     def cell(self, rest: Sequence[int | None], fixed: Mapping[int, str]) -> str:
-        """The cell of a combination of other axes with these levels of the rest."""
+        """Return the id of the cell at a combination of the other axes.
+
+        `fixed` has the levels of the axes that are `None` in the combination.
+        """
         return self.cells[
             tuple(fixed[n] if i is None else self.levels[n][i] for n, i in enumerate(rest))
         ]

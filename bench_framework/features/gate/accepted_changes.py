@@ -1,4 +1,4 @@
-"""Changes for the worse that are meant: what the gate's file of accepted changes lets pass, and what it says of it."""
+"""Accepted changes of a gate: worse results that the gate's file allows, and remarks on it."""
 
 from __future__ import annotations
 

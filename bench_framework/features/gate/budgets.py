@@ -125,7 +125,10 @@ def _finding(
     level: float,
     why: str = "",
 ) -> BudgetFinding:
-    """The finding with its sentence. `bounds` are value, lower and upper end."""
+    """Return the finding with its sentence.
+
+    `bounds` are the value, its lower bound and its upper bound.
+    """
     said = {
         "over": f"above its budget of {budget.text}",
         "kept": f"within its budget of {budget.text}",

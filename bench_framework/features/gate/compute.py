@@ -1,7 +1,7 @@
 """The gate: candidates that are worse than the baseline by more than the tolerated change.
 
-The gate has two passes. The first judges the rounds of the record at 1 %; a worse result is only
-suspicious. The second measures the suspicious candidates again, with its own plan and a single
+The gate has two passes. The first judges the rounds of the record at 1 %. A worse result is only
+suspicious. The second measures the suspicious candidates again, with a separate plan and a single
 interim analysis. Only a candidate that is worse in both passes fails the gate. Each pass alone
 would flag one harmless change in a hundred, both together one in some thousands.
 """
@@ -53,14 +53,20 @@ _BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
 
 
 def strict_plan(plan: Plan) -> Plan:
-    """The plan as the gate judges it: its cells, metrics and margins, at the level of the gate."""
+    """Return the plan as the gate judges it.
+
+    It has the cells, metrics, margins and level of the gate.
+    """
     chosen = plan.judge.gate.chosen
     narrow = plan if chosen is None else _narrowed(plan, frozenset(chosen))
     return _judged_by(narrow, timed_metrics(plan.judge.gate), plan.judge.gate.tolerated, LEVEL)
 
 
 def _narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
-    """These candidates alone, with baseline and control of their inputs."""
+    """Return the plan with only these candidates.
+
+    The baseline and the A/A control of their inputs remain.
+    """
     own = [cell for cell in plan.cells if cell.id in ids and cell.role is Role.CANDIDATE]
     candidates, inputs = {cell.id for cell in own}, {cell.input_id for cell in own}
     kept = tuple(

@@ -1,4 +1,4 @@
-"""Claims about an imported set: the claims that such figures support, and the limits of each file."""
+"""Claims about an imported set: claims that such figures support, and the limits of each file."""
 
 from __future__ import annotations
 

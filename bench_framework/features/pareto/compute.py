@@ -49,7 +49,8 @@ class Costs:
     def surely_less(self, other: Costs, metric: Metric) -> bool:
         """Return whether this variant needs less than the other one.
 
-        The comparison of the two decides. Without one, their intervals must not overlap.
+        The comparison of the two decides. Without one, measured metrics need separate intervals,
+        and exact metrics are compared by value.
         """
         judged = self.decided.get((metric, self.cell_id, other.cell_id))
         if judged is not None:

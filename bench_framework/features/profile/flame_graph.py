@@ -38,7 +38,7 @@ SHARED: Final = ("ground", "ink", "muted", "rule")
 
 @dataclass(slots=True)
 class _Box:
-    """A function below the functions that it calls."""
+    """A function in one chain of callers. `above` contains the functions that it calls."""
 
     frame: Frame | None
     total: int = 0
@@ -88,7 +88,7 @@ def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
 def profile_files(data: ReportData) -> dict[str, str]:
     """Return file name in the record → text, for every profile that has shares.
 
-    The sampled stacks themselves are not among the files.
+    The recorded profile itself is not among the files.
     """
     shares = {made.cell_id: made for made in data.judgement.profiles}
     files: dict[str, str] = {}
@@ -209,7 +209,7 @@ def _drawn(
 
 
 def _class(profile: Profile, frame: Frame | None, colours: Mapping[str, str]) -> str:
-    """The style of a box: its bucket's, else whether the kernel's or the program's."""
+    """Return the style class of a box: its bucket, the kernel or the program."""
     if frame is None:
         return "user"
     return colours.get(profile.bucket_of(frame), "kernel" if frame.kernel else "user")

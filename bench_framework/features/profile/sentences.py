@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_DECIMALS: Final = 2
 LEAST_SAMPLES: Final = 100
-"""The smallest number of samples for a judged share.
+"""The smallest number of samples for which shares are stated.
 
 With fewer samples, the interval of a 10 % share is wider than 10 percentage points.
 """

@@ -2,9 +2,9 @@
 
 Times of two sessions can differ through changes of the machine, because rounds are interleaved only
 within a record. Each changed cell is therefore expressed as its ratio to the anchors of the same
-record and round, which cancels what affects both alike. The two ratios are compared; the variances
-of their logarithms add. The anchors must be shown to have changed by less than the margin;
-otherwise no time is compared. See docs/method.md#two-records.
+record and round, which cancels what affects both alike. The two ratios are compared. The variances
+of their logarithms add. Times are compared only if the anchors are shown to have changed by less
+than the margin. See docs/method.md#two-records.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ TIMES: Final = (WALL, CPU)
 
 
 def in_family(comparison: Comparison) -> Comparison:
-    """A comparison that was judged with the headline, marked as one with a further reference."""
+    """Return a comparison of the headline family, marked as one with a further reference."""
     return comparison if comparison.family == "exact" else replace(comparison, family="reference")
 
 
