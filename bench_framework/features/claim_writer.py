@@ -50,7 +50,7 @@ def claims_of(
     inputs: Sequence[PreparedInput],
     noted: Sequence[Event] = (),
 ) -> tuple[Claim, ...]:
-    """Return every sentence that the record supports, with its evidence, in the order of the report.
+    """Return every sentence that the record supports, with its evidence, in the report's order.
 
     `noted` are the events of the execution. The trust line counts them together with the events of
     the judgement.

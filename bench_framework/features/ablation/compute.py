@@ -421,7 +421,10 @@ def _share(contrast: Contrast, whole: float | None) -> float | None:
 
 
 def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], total: Contrast | None) -> int | None:
-    """Return the step whose interval is separate from, and larger than, that of every other step."""
+    """Return the step whose interval is above, and separate from, that of every other step.
+
+    "Above" refers to the direction of the total. The result is `None` if there is no such step.
+    """
     if total is None:
         return None
     sign = -1 if total.verdict in _BETTER else 1

@@ -131,7 +131,7 @@ class StructureClaims(Names):
     def _depends(self, effect: Effect) -> Values:
         """Return the axes on which this mean effect depends.
 
-        These are the axes with which it has a significant interaction.
+        These are the axes with which it has an interaction that is significant or not pooled.
         """
         own = (effect.changes[0].axis, effect.changes[0].after)
         with_it = [
