@@ -3,7 +3,8 @@
 The rounds of two equal variants satisfy the null hypothesis. A random exchange of their labels
 within rounds gives further families under the null hypothesis from the same rounds. These are valid
 for any noise, but they are not new evidence about the machine. The number of independent results is
-the number of windows, which are stretches of rounds without overlap (docs/method.md#recorded-rounds).
+the number of windows, which are stretches of rounds without overlap.
+See docs/method.md#recorded-rounds.
 """
 
 from __future__ import annotations
