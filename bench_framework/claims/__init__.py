@@ -1,1 +1,1 @@
-"""Phrases, values and costs that the sentences of claims are made of."""
+"""Phrases, values and costs that the sentences of claims use."""

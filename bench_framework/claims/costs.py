@@ -33,7 +33,7 @@ class Costs:
     def amounts(self, cell_id: str, ref_cell_id: str, *, percent: bool = False) -> str:
         """Return the costs, such as ``"25 % more CPU time and 12.7× as much memory"``.
 
-        The text is empty if no metric is shown to be worse.
+        The text is empty if no metric is significantly worse.
         """
         costs = self._worse.get((cell_id, ref_cell_id), ())
         return " and ".join(amount(c, percent=percent) for c in costs)
@@ -50,7 +50,10 @@ class Costs:
         )
 
     def one_scale(self, cell_ids: Sequence[str], ref_cell_id: str) -> bool:
-        """Return whether every cost of a list can be stated as "n×": a list has one scale."""
+        """Return whether every cost of a list can be stated as "n×".
+
+        A list uses one scale.
+        """
         costs = [c for cell in cell_ids for c in self._worse.get((cell, ref_cell_id), ())]
         return all(metric_nouns.natural_ratio(c)[0] >= TIMES_FROM for c in costs)
 
@@ -59,7 +62,7 @@ def other_metrics(comparisons: Iterable[Comparison]) -> str:
     """Return the verdicts on further metrics: ``"CPU time is worse in 5 of 5 comparisons"``.
 
     Args:
-        comparisons: of one input with its first baseline, on further metrics.
+        comparisons: comparisons of one input with its first baseline, on further metrics.
     """
     by_metric: dict[str, list[Comparison]] = {}
     for c in comparisons:
@@ -83,8 +86,8 @@ def other_metrics(comparisons: Iterable[Comparison]) -> str:
 def amount(c: Comparison, *, percent: bool = False) -> str:
     """Return a cost or saving: ``"4.7 % more CPU time"``, ``"12.7× as much memory"``.
 
-    The figure has at most three digits: the sentence of the comparison has all digits and the
-    interval. `percent`: never use "n×", because other figures of the list are below 1.5×.
+    The figure has at most three digits. The sentence of the comparison has all digits and the
+    interval. With `percent`, "n×" is never used, because other figures of the list are below 1.5×.
     """
     frame, what = metric_nouns.frame(c.metric), words.noun(c.metric)
     ratio, lo, hi = metric_nouns.natural_ratio(c)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED: Final = 4
 LEAST_SIZES: Final = 3
-"""With fewer input sizes, scaling is not reported."""
+"""The smallest number of input sizes for which the scaling is reported."""
 
 
 class Names:

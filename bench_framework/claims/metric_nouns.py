@@ -38,7 +38,8 @@ _DECLARED = Frame("has", "lower", "higher", "the", "of")
 def frame(metric: Metric | None) -> Frame:
     """Return the words for a metric.
 
-    A metric that a worker or a scenario declares is lower or higher: it need not be an amount.
+    A metric that a worker or a scenario declares is called lower or higher, because it need not be
+    an amount.
     """
     kind = METRICS.get(metric or WALL)
     if kind is None:
@@ -51,10 +52,10 @@ def frame(metric: Metric | None) -> Frame:
 
 
 def natural(claim: Claim) -> Claim:
-    """Return a claim with its ratio as the candidate's value over the reference's.
+    """Return a claim with its ratio as the candidate's value over the reference's value.
 
-    A metric that is better when larger is judged by the inverse, so that below 1 is always better.
-    A sentence states the ratio of the values themselves.
+    A metric that is better when larger is judged by the inverse ratio, so a ratio below 1 is always
+    better. A sentence states the ratio of the values themselves.
     """
     if claim.values.get("direction") != HIGHER:
         return claim

@@ -35,7 +35,7 @@ IN_SESSION: Final = "in_session"
 TENTHS: Final = 3
 """Decimals of a ratio that is stated in tenths of a percent, as imported figures are."""
 TIMES_FROM: Final = 1.5
-"""From this factor on, a ratio is stated as "n×"; below it as a percentage."""
+"""The factor from which on a ratio is stated as "n×". A smaller one is stated as a percentage."""
 
 
 def change(
@@ -51,17 +51,18 @@ def change(
 ) -> str:
     """Return a compared ratio as an entry of a list.
 
-    Examples are ``"8.4 % less time [7.1, 9.7]"``, ``"2.0× faster [1.9, 2.1]"`` and
-    ``"equivalent in time (within ±2 %) [−0.3, +1.1]"``.
+    Examples are ``"8.4 % less time [7.1, 9.7]"``, ``"2.0× faster [1.9, 2.1]"`` and ``"equivalent in
+    time (within ±2 %) [−0.3, +1.1]"``.
 
     Args:
-        verdict: of the comparison; `None` reads as inconclusive.
-        estimate: the ratio candidate ÷ reference; its inverse if `higher`.
+        verdict: verdict of the comparison. `None` reads as inconclusive.
+        estimate: ratio candidate ÷ reference, or its inverse if `higher`.
         lo: lower bound of the ratio.
         hi: upper bound of the ratio.
         margin: the change that is too small to matter.
         metric: name of the metric.
-        higher: more of the metric is better, so the ratio is the inverse of the values' ratio.
+        higher: whether more of the metric is better, so that the ratio is the inverse of the
+            values' ratio.
         percent: never use "n×", because other figures of the same list are below 1.5×.
     """
     what, frame = words.noun(metric), metric_nouns.frame(metric)
@@ -93,13 +94,13 @@ def signed_bounds(
 
 
 MOST_STATED: Final = 100_000
-"""Rounds or runs above which no number is stated."""
+"""The number of rounds or runs above which no number is stated."""
 
 FASTEST: Final = "in the fastest third of the rounds"
 
 
 def noun(metric: Metric | None) -> str:
-    """Return the noun of a metric; that of elapsed time if a claim names no metric."""
+    """Return the noun of a metric, or the noun of elapsed time if a claim names no metric."""
     return words.noun(metric or WALL)
 
 
@@ -108,7 +109,7 @@ def percent_change(
 ) -> str:
     """Return the change of a ratio from 1 with its interval, such as ``"−1.8 % [−6.5, +3.2]"``.
 
-    `least` and `keep` are those of `rounding.rounded`.
+    `least` and `keep` are parameters of `rounding.rounded`.
     """
     ratio = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, least=least, keep=keep)
     upper = _signed(ratio, ratio.hi) if hi <= LARGEST_RATIO else "+∞"
@@ -134,7 +135,7 @@ def _figure_and_bounds(ratio: Rounded) -> tuple[str, str]:
 
 
 def _times(claim: Claim) -> str | None:
-    """Return the sentence on the "n×" scale; `None` where percentages are the scale."""
+    """Return the sentence on the "n×" scale, or `None` if percentages are the scale."""
     assert claim.estimate is not None
     assert claim.lo is not None
     assert claim.hi is not None
@@ -187,7 +188,7 @@ def _all_rounds(claim: Claim) -> str:
 
 
 def aspect(claim: Claim) -> str:
-    """Return ``" in memory"``; nothing for elapsed time, which sentences take for granted."""
+    """Return ``" in memory"``, or an empty text for elapsed time, which sentences do not name."""
     return "" if claim.metric == WALL else f" in {noun(claim.metric)}"
 
 

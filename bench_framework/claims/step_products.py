@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 FEWEST_DECIMALS: Final = 2
 MORE_DECIMALS: Final = 6
-"""The most decimals that are tried beyond those of the intervals."""
+"""The largest number of decimals that are tried beyond those of the intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class Factor:
 def printed_product(factors: Sequence[Factor], total: float | None) -> str:
     """Return a product such as ``"0.92 × 0.94 = 0.86"``.
 
-    With a total: ``"1.051 × 1.022 × 1.003 unexplained = 1.077"``. Each figure has the digits of its
-    interval, and more if the printed product would not be exact otherwise.
+    With a total, an example is ``"1.051 × 1.022 × 1.003 unexplained = 1.077"``. Each figure has the
+    digits of its interval, and more if the printed product would not be exact otherwise.
 
     Args:
-        factors: the steps; at least one.
-        total: the combined ratio, if the steps need not explain all of it; `None` if the product of
+        factors: the steps (at least one).
+        total: the combined ratio, if the steps need not explain all of it. `None` if the product of
             the steps is the total.
     """
     product = math.prod(f.ratio for f in factors)

@@ -35,7 +35,7 @@ def size(count: float, family: str) -> str:
 
 
 def up_to_digits(value: float, digits: int) -> str:
-    """Return a value with the given significant digits; whole numbers in full."""
+    """Return a value with the given significant digits. A whole number keeps all of its digits."""
     return f"{value:.{max(0, digits - len(str(int(abs(value)))))}f}"
 
 
@@ -148,4 +148,4 @@ FACT_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "not-measured": _not_measured,
     "one-program": _identical,
 }
-"""Kind of claim → its wording rule."""
+"""Kind of claim → the function that returns its sentence."""

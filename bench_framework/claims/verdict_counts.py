@@ -14,18 +14,22 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
 
 FEWEST: Final = 4
-"""With fewer comparisons, a sentence about one of them with its interval says more."""
+"""The smallest number of comparisons that are counted.
+
+For fewer comparisons, a sentence about one of them with its interval is more informative.
+"""
 
 
 def counts(comparisons: Sequence[Comparison]) -> str | None:
     """Return counts such as ``"23 slower, 1 slower (size uncertain), 5 inconclusive"``.
 
-    Verdicts are in the order of the glossary. Fewer than `FEWEST` comparisons return `None`.
+    Verdicts are in the order of the glossary. The result is `None` for fewer than `FEWEST`
+    comparisons.
     """
     if len(comparisons) < FEWEST:
         return None
     number_of = Counter(c.verdict for c in comparisons)
-    # Commas separate the entries, so a verdict's own words must not contain one.
+    # Commas separate the entries, so the words of a verdict must not contain one.
     metric = comparisons[0].metric
     parts = (
         f"{number_of[verdict]} "

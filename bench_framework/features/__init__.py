@@ -1,1 +1,1 @@
-"""One package per capability that adds claims and report sections, and the modules that combine them."""
+"""Packages that each add claims and report sections, and modules that combine them."""

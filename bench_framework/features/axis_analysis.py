@@ -28,7 +28,10 @@ def structure(
     summaries: Sequence[Summary],
     builds: Mapping[str, Build],
 ) -> Structure:
-    """Everything of this part; a headline metric that is the same in every run has no effects by round."""
+    """Return effects, contributions, crossovers and Pareto fronts of a record.
+
+    A main metric that is the same in every run has no effects, because these are computed by round.
+    """
     every = [*comparisons, *(c for g in best for c in g.comparisons)]
     fronts = pareto.fronts(at.plan, summaries, builds, at.usable, at.same, every)
     pairs = before_after.replacements(at, every)

@@ -1,7 +1,7 @@
 """Results that depend on the input: sign changes, and experiments with different verdicts.
 
-Results are never pooled over inputs. A result that is the same on all inputs is stated once, any
-other result per input.
+Results are never pooled over inputs. A result that is the same on all inputs is stated once. Any
+other result is stated per input.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ BY_INPUT: Final = "different by input"
 def sign_changes(
     names: Names, comparisons: Sequence[Comparison], sizes: Mapping[str, int | None]
 ) -> Iterator[Claim]:
-    """Yield a claim per variant, reference and metric that is better on one input, worse on another.
+    """Yield a claim for each variant that is better on one input and worse on another.
+
+    There is one claim per variant, reference and metric.
 
     Args:
-        names: of the plan's cells and inputs.
-        comparisons: of the record; those with the baseline and with further references count.
-        sizes: input id → bytes on disk, where they are known.
+        names: names of the plan's cells and inputs.
+        comparisons: comparisons of the record. Those with a baseline or a further reference are
+            used.
+        sizes: input id → bytes on disk, if known.
     """
     plan = names.plan
     for variant in plan.variants:
@@ -149,7 +152,10 @@ def rejected_experiments(
 
 
 def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], costs: Costs) -> str:
-    """Return the headline verdict of an experiment if all inputs agree on it; a gain with its cost."""
+    """Return the verdict of an experiment on the main metric, if it is the same on all inputs.
+
+    A gain is stated with its cost.
+    """
     plan = names.plan
     compared = [
         c
@@ -168,7 +174,7 @@ def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], c
 
 
 def _one_word(c: Comparison, costs: Costs) -> str:
-    # Commas separate the outcomes, so a verdict's own words must not contain one.
+    # Commas separate the outcomes, so the words of a verdict must not contain one.
     word = words.word(c.verdict, c.metric).replace(", size uncertain", " (size uncertain)")
     paid = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict in BETTER and c.metric == WALL else ""
     return f"{word} at the cost of {paid}" if paid else word

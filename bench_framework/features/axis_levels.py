@@ -1,4 +1,7 @@
-"""Levels of one axis against the baseline's, everything else equal: what ``benchctl compare --axis`` prints."""
+"""The document of ``benchctl compare --axis``.
+
+It compares the levels of one axis with the baseline's level, with all else equal.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 def document(
     data: ReportData, axis: Axis, comparisons: Sequence[Comparison], looks: Looks, where: str | None
 ) -> Document:
-    """The document of a record whose one section compares the levels of an axis."""
+    """Return the document with one section, which compares the levels of an axis."""
     metrics = list(dict.fromkeys(c.metric for c in comparisons))
     blocks: tuple[Block, ...] = tuple(
         _table(
@@ -113,7 +116,7 @@ def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
 
 
 def _counts(plan: Plan, axis: Axis, metric: str, rows: Sequence[Comparison]) -> tuple[str, ...]:
-    """Count the verdicts of each level; no mean is taken over the other axes."""
+    """Return the counts of verdicts per level. No mean is taken over the other axes."""
     lines = []
     for value in axis.values:
         own = [c for c in rows if _level(plan, axis, c) == value.name]

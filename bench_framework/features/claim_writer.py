@@ -40,7 +40,7 @@ _KIND_OF_FAMILY: Final[Mapping[str, str]] = {
 }
 _REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
 MOST_REASONS: Final = 3
-"""The most reasons in a sentence; the table has all of them."""
+"""The largest number of reasons in a sentence. The table has all of them."""
 
 
 def claims_of(
@@ -50,7 +50,7 @@ def claims_of(
     inputs: Sequence[PreparedInput],
     noted: Sequence[Event] = (),
 ) -> tuple[Claim, ...]:
-    """Return every sentence that the record supports, with its evidence, in the order of the report.
+    """Return every sentence that the record supports, with its evidence, in the report's order.
 
     `noted` are the events of the execution. The trust line counts them together with the events of
     the judgement.
@@ -61,7 +61,7 @@ def claims_of(
 
 
 class _Author(Names):
-    """Write the parts of a judgement as claims without text."""
+    """Writer of the parts of a judgement as claims without text."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class _Author(Names):
         }
         first = [c for c in judgement.comparisons if c.ref_cell_id in bases]
         self._by_pair = {(c.cell_id, c.metric): c for c in first}
-        """Each cell's comparison with the first baseline."""
+        """The comparison of each cell with the first baseline."""
         self._costs_of = Costs(judgement.comparisons)
         self._floors = {(f.input_id, f.metric): f for f in judgement.floors}
 
@@ -209,11 +209,11 @@ class _Author(Names):
         return replace(claim, values=values, cells=cells)
 
     def _leading(self, group: BestGroup, baseline_id: str) -> Comparison | None:
-        """Return the comparison that the main claim states; `None` if none is conclusive.
+        """Return the comparison that the main claim states, or `None` if none is conclusive.
 
         It is that of the first member, in plan order, that is significantly better than the
         baseline, if possible by more than the margin. The verdicts of a family are valid together,
-        so a choice by verdict needs no further correction; a choice by estimate would need one. If
+        so a choice by verdict needs no further correction. A choice by estimate would need one. If
         no member is better, it is the first win over the baseline, or over any other variant, in
         the family of the best group. If the baseline is in the best group, it is the baseline's
         first conclusive comparison.

@@ -1,4 +1,4 @@
-"""From a judged record to a document without a format."""
+"""Construction of the report document, without a format, from a judged record."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ if TYPE_CHECKING:
 
 
 LEFT_OUT_IN: Final = "S25"
-"""The section that names those left out."""
+"""The section that lists the sections without content."""
 
 
 def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
-    """The report of a record.
+    """Return the report document of a record.
 
     Args:
-        data: the record, judged.
-        only: codes of the sections to keep, such as ``("S02", "S03")``; all of them if empty.
+        data: the judged record.
+        only: codes of the sections to keep, such as ``("S02", "S03")``. All are kept if it is
+            empty.
 
     Raises:
-        ValueError: a code that is no section's.
+        ValueError: a code names no section.
     """
     if data.imported is not None:
         return imported_page.build(data, data.imported, only)
@@ -71,7 +72,7 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
 
 
 def _list_left_out(sections: list[Section], only: tuple[str, ...]) -> None:
-    """“Not measured” names the sections that this record has nothing for."""
+    """List in “Not measured” the sections for which this record has no data."""
     there = {section.code for section in sections}
     missing = tuple(
         (kind.title, kind.without)

@@ -1,4 +1,4 @@
-"""`judge`: all that analysis says about a record, from its plan, blocks and looks. Deterministic."""
+"""The judgement of a record from its plan, blocks and interim analyses. It is deterministic."""
 
 from __future__ import annotations
 
@@ -72,21 +72,23 @@ def judge(
     """Judge a record.
 
     Args:
-        plan: what was asked.
+        plan: the requested measurements.
         blocks: every block of the record, in any order.
-        builds: by `Build.id`; may be empty.
-        inputs: as prepared; may be empty.
-        looks_taken: per input the looks that were really taken; without one of an input, its
+        builds: `Build.id` → build. May be empty.
+        inputs: the prepared inputs. May be empty.
+        looks_taken: the interim analyses that took place on each input. If an input has none, its
             comparisons are inconclusive.
-        noted: events of execution; the trust line counts them.
-        observed: what was counted in runs outside timing.
-        seed: of the label swaps; the plan's own by default.
-        looks: the schedule; the plan's own by default. Of a plan that was made out of another one after measuring: that
-            of the measured one, for the family that is asked for now (`Looks.shared_by`).
-        tripped: ids of inputs whose control arm is known to have got a verdict, where the plan no longer has it.
+        noted: events of the execution, which the trust line counts.
+        observed: counts of runs outside timing.
+        seed: seed of the label swaps. The default is the plan's seed.
+        looks: the schedule. The default is the plan's schedule. If the plan was derived from
+            another plan after measuring, this is the schedule of the measured plan for the family
+            of the derived plan (`Looks.shared_by`).
+        tripped: ids of inputs whose A/A control is known to have a significant difference, if the
+            plan no longer contains the control.
 
     Returns:
-        The same judgement, to the last bit, for equal arguments.
+        A judgement that is bitwise equal for equal arguments.
     """
     samples = sampling.collect(blocks, cache_states.needed(plan))
     looks = looks_of(plan) if looks is None else looks
@@ -148,7 +150,7 @@ def judge(
 
 @dataclass(frozen=True, slots=True)
 class _InputJudgement:
-    """Everything judged on one input."""
+    """All results of one input."""
 
     headline: tuple[Comparison, ...]
     reference: tuple[Comparison, ...]
@@ -165,7 +167,11 @@ def _judge_inputs(
     exact: Exact,
     known: Collection[str],
 ) -> list[_InputJudgement]:
-    """The headline, further references too, is one family over all inputs; the rest belongs to each input."""
+    """Return the judgements of all inputs.
+
+    The headline and the comparisons with further references are one family over all inputs. Every
+    other family belongs to one input.
+    """
     asked = {
         item.id: (
             interim_analysis.headline_pairs(stage, item.id),
@@ -227,7 +233,7 @@ def _with_exact(
     timed: Mapping[tuple[str, str, Metric], Comparison],
     exact: Exact,
 ) -> Iterator[Comparison]:
-    """The comparison of every pair: judged by its rounds, or by two deterministic numbers."""
+    """Yield the comparison of every pair, judged by its rounds or by two deterministic values."""
     for cell, reference, metric in asked:
         found = timed.get((cell.id, reference.id, metric))
         yield found or exact(cell, reference, metric)
@@ -236,7 +242,10 @@ def _with_exact(
 def _memory(
     plan: Plan, stage: Stage, input_id: str, state_of: Mapping[str, CellState]
 ) -> tuple[Comparison, ...]:
-    """Peak RSS of every candidate against the baseline; judged once, at the last look."""
+    """Return the comparisons of peak memory of every candidate with the baseline.
+
+    They are judged once, at the last interim analysis.
+    """
     baseline = plan.baseline_cell(input_id)
     if baseline is None or PEAK_RSS in plan.judge.metrics:
         return ()
@@ -302,7 +311,7 @@ def _stage(
     taken: Sequence[Look],
     input_id: str,
 ) -> Stage:
-    """The stage of one input, with the looks that were really taken there."""
+    """Return the stage of one input, with the interim analyses that took place there."""
     own = [look for look in taken if look.input_id == input_id]
     return Stage(
         plan,
@@ -331,7 +340,10 @@ def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]
 
 
 def _status(headline: Sequence[Comparison], *, decidable: bool) -> RecordStatus:
-    """Return the status; `conclusive`: every headline comparison except A/A tests is ▼, ▲ or ≡."""
+    """Return the status of the record.
+
+    It is `conclusive` if every headline comparison except A/A controls is ▼, ▲ or ≡.
+    """
     verdicts = {c.verdict for c in headline if c.reason != ONE_PROGRAM}
     if verdicts and verdicts <= {Verdict.FAILED, Verdict.OTHER_OUTPUT}:
         return "failed"

@@ -1,4 +1,7 @@
-"""The sections of a report, in the order of the page. A new one is a file and a line here."""
+"""The sections of a report, in the order of the page.
+
+A new section is a file and a line here.
+"""
 
 from __future__ import annotations
 

@@ -53,7 +53,10 @@ def _main(claim: Claim) -> str:
 
 
 def _extent(claim: Claim) -> str:
-    """Return ``"40 rounds × 1 run"``; runs per round differ only in a plan that was continued."""
+    """Return ``"40 rounds × 1 run"``.
+
+    The runs per round differ only in a plan that was continued.
+    """
     if IN_SESSION in claim.values:
         return imported_sentences.runs_each(claim)
     rounds, runs = claim.rounds or 0, claim.runs or 0

@@ -2,8 +2,8 @@
 
 All figures are computed per round on the log scale, so the contributions multiply. The steps of a
 ladder and the Shapley values (Shapley 1953: the mean over all orders of the changes) multiply to
-the total in every round. Changes that were measured alone need not; the rest is their interaction.
-See docs/method.md#contributions.
+the total in every round. Changes that were measured alone need not multiply to the total. Their
+interaction is the rest. See docs/method.md#contributions.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from bench_framework.stats.intervals import Bounds
 
 FEWEST_STEPS: Final = 2
-"""One step is the whole, and stands among the comparisons."""
+"""The smallest number of steps. A single step is the total, which is one of the comparisons."""
 MOST_PLAYERS: Final = 6
-"""Changes whose 64 combinations are looked up for Shapley shares."""
+"""The largest number of changes for Shapley values: six changes have 64 combinations."""
 _BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
 
 Values = dict[str, str]
@@ -54,12 +54,15 @@ class _Move:
     ref_cell_id: str | None
     values: Floats
     weights: Mapping[str, float]
-    """Cell id → what its logarithm is multiplied by."""
+    """Cell id → factor of its logarithm."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A table before it is judged. `count` steps belong to the total, the rest lie beyond it."""
+    """A table before it is judged.
+
+    The first `count` steps belong to the total. Later steps are not part of it.
+    """
 
     input_id: str
     design: Design
@@ -71,7 +74,7 @@ class _Draft:
 
     @property
     def series(self) -> list[Floats]:
-        """The contrasts that are judged: steps, total, and what the steps leave where that is no zero."""
+        """Return the contrasts that are judged: the steps, the total and a non-zero remainder."""
         found = [m.values for m in self.moves]
         if self.total is not None:
             found.append(self.total)
@@ -83,7 +86,7 @@ class _Draft:
 
     @property
     def weights(self) -> list[Mapping[str, float]]:
-        """By cell, of each of `series`."""
+        """Return the weights of each contrast in `series`, by cell id."""
         found = [m.weights for m in self.moves]
         if self.total is not None:
             whole = {self.end or "": 1.0, self.start: -1.0}
@@ -94,7 +97,7 @@ class _Draft:
 
 
 def contributions(at: Measured) -> tuple[tuple[Contribution, ...], int]:
-    """Every table of contributions, input by input, and how many contrasts share the level."""
+    """Return the tables of contributions of all inputs, and the size of their Holm family."""
     drafts = [draft for item in at.plan.inputs for draft in _Input(at, item.id).drafts()]
     series = [s for d in drafts for s in d.series]
     tripped = [d.input_id in at.tripped for d in drafts for _ in d.series]
@@ -108,7 +111,7 @@ def contributions(at: Measured) -> tuple[tuple[Contribution, ...], int]:
 
 
 class _Input:
-    """The cells of one input by the values of their variants."""
+    """The cells of one input, by the values of their variants."""
 
     def __init__(self, at: Measured, input_id: str) -> None:
         self._at, self._plan, self._input_id = at, at.plan, input_id
@@ -127,23 +130,27 @@ class _Input:
         self._base_id = own.id if own is not None else ""
 
     def _is_knob(self, cell: Cell) -> bool:
-        """Whether a cell is an experiment about something that is no axis: it has the baseline's values."""
+        """Return whether a cell is an experiment that changes no axis.
+
+        Such a cell has the same axis values as the baseline.
+        """
         variant = self._plan.variant(cell.variant_id)
         baseline = self._plan.variant(self._plan.baseline_id)
         return variant.experiment is not None and variant.values == baseline.values
 
     def drafts(self) -> Iterator[_Draft]:
-        """The tables that this input's cells allow."""
+        """Yield the tables that the cells of this input allow."""
         if self._plan.design == "ladder":
             yield from self._ladder()
-        # Where axes are fully crossed, shares say more than changes alone; interactions stand with the effects.
+        # In a full factorial, Shapley values say more than single changes. The interactions are
+        # listed with the effects.
         shares = list(self._shapley()) if self._plan.design == "full" else []
         yield from shares
         if not any(d.start == self._base_id for d in shares):
             yield from self._alone()
 
     def _adopted(self) -> list[tuple[str, str]]:
-        """The adopted experiments that change an axis, as axis and value."""
+        """Return the adopted experiments that change an axis, as pairs of axis and value."""
         axes = {a.name for a in self._plan.axes if a.kind != "input"}
         return [
             i.change[0]
@@ -157,7 +164,10 @@ class _Input:
     # -- ladder --------------------------------------------------------------------------------
 
     def _ladder(self) -> Iterator[_Draft]:
-        """Changes piled up in the order of the axes; rungs without figures are passed over."""
+        """Yield the ladder: changes added one after the other, in the order of the axes.
+
+        Steps without figures are skipped.
+        """
         baseline = dict(self._plan.variant(self._plan.baseline_id).values)
         rungs = [(dict(baseline), self._cell(baseline))]
         now = dict(baseline)
@@ -188,7 +198,10 @@ class _Input:
         yield _Draft(self._input_id, "ladder", cells[0].id, cells[count].id, moves, count, total)
 
     def _adopted_steps(self, moves: Sequence[_Move]) -> int:
-        """Steps up to the last adopted one; all of them where no step is an adopted experiment."""
+        """Return the number of steps up to the last adopted one.
+
+        If no step is an adopted experiment, all steps count.
+        """
         adopted = set(self._adopted())
         own = [
             n for n, m in enumerate(moves, 1) if {(c.axis, c.after) for c in m.changes} & adopted
@@ -198,7 +211,10 @@ class _Input:
     # -- each alone ----------------------------------------------------------------------------
 
     def _alone(self) -> Iterator[_Draft]:
-        """Single changes to the baseline, and all of them together where a cell has them."""
+        """Yield the single changes to the baseline.
+
+        The total is their combination, if a cell has all of them.
+        """
         baseline = self._plan.variant(self._plan.baseline_id)
         base = self._by_variant.get(baseline.id)
         singles = self._single_changes()
@@ -224,7 +240,11 @@ class _Input:
         )
 
     def _single_changes(self) -> list[tuple[Change, Cell]]:
-        """Return every value of a one-at-a-time design, else the adopted experiments, each with its cell."""
+        """Return single changes of the baseline, each with its cell.
+
+        These are all values of a one-at-a-time design. In any other design they are the adopted
+        experiments.
+        """
         baseline = dict(self._plan.variant(self._plan.baseline_id).values)
         wanted = self._adopted()
         if self._plan.design == "one-at-a-time":
@@ -245,7 +265,11 @@ class _Input:
     # -- Shapley -------------------------------------------------------------------------------
 
     def _shapley(self) -> Iterator[_Draft]:
-        """From each baseline to the variant with all adopted changes, or with the other level of every axis."""
+        """Yield Shapley values from each baseline to the target variant.
+
+        The target has all adopted changes. Without adopted changes, it has the other level of every
+        axis.
+        """
         for start_id in (self._plan.baseline_id, *self._plan.further_baselines):
             start = dict(self._plan.variant(start_id).values)
             target = self._target(start)
@@ -256,7 +280,7 @@ class _Input:
     def _target(self, start: Values) -> Values:
         adopted = self._adopted()
         if len(dict(adopted)) != len(adopted):
-            return start  # two values of one axis cannot hold together
+            return start  # one variant cannot have two values of one axis
         if adopted:
             return {**start, **dict(adopted)}
         others = {
@@ -265,7 +289,7 @@ class _Input:
             if a.kind != "input" and len(a.values) > 1
         }
         if any(len(values) > 1 for values in others.values()):
-            return start  # which of several values is meant is not for the figures to say
+            return start  # the figures cannot choose one of several values
         return {**start, **{name: values[0] for name, values in others.items()}}
 
     def _shares(self, start: Values, players: Sequence[Change]) -> Iterator[_Draft]:
@@ -308,7 +332,10 @@ def _subsets(count: int) -> Iterator[frozenset[int]]:
 
 
 def _shapley_value(player: int, count: int, worth: Mapping[frozenset[int], Floats]) -> Floats:
-    """Σ over S without the player of |S|!(m − |S| − 1)!/m! · (v(S with it) − v(S)), round by round."""
+    """Return Σ |S|!(m − |S| − 1)!/m! · (v(S ∪ {player}) − v(S)) over all S without the player.
+
+    The sum is computed for each round. m is `count`, and v is `worth`.
+    """
     total = np.zeros_like(worth[frozenset()])
     for made, value in worth.items():
         if player not in made:
@@ -319,7 +346,7 @@ def _shapley_value(player: int, count: int, worth: Mapping[frozenset[int], Float
 def _shapley_weights(
     player: int, count: int, cells: Mapping[frozenset[int], Cell]
 ) -> dict[str, float]:
-    """What the logarithm of each cell is multiplied by in that value."""
+    """Return the factor of each cell's logarithm in a Shapley value."""
     alone = [
         (_chance(len(made), count), {cells[made | {player}].id: 1.0, cell.id: -1.0})
         for made, cell in cells.items()
@@ -329,7 +356,12 @@ def _shapley_weights(
 
 
 def _chance(size: int, count: int) -> float:
-    """Share of the orders of `count` changes in which one of them comes right after `size` given ones."""
+    """Return the share of all orders of the changes that have a given set directly before a change.
+
+    Args:
+        size: number of changes in the set.
+        count: number of all changes.
+    """
     return math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)
 
 
@@ -375,7 +407,7 @@ def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int
 def _steps_with_reported_verdicts(
     draft: _Draft, judged: Sequence[Contrast], at: Measured
 ) -> list[Contrast]:
-    """The steps; of those from the baseline itself what the headline says."""
+    """Return the steps. A step that starts at the baseline has the verdict of the headline."""
     return [
         with_reported_verdict(c, (m.cell_id or "", m.ref_cell_id or ""), at)
         for m, c in zip(draft.moves, judged, strict=True)
@@ -389,7 +421,10 @@ def _share(contrast: Contrast, whole: float | None) -> float | None:
 
 
 def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], total: Contrast | None) -> int | None:
-    """Return the step whose interval is separate from, and larger than, that of every other step."""
+    """Return the step whose interval is above, and separate from, that of every other step.
+
+    "Above" refers to the direction of the total. The result is `None` if there is no such step.
+    """
     if total is None:
         return None
     sign = -1 if total.verdict in _BETTER else 1

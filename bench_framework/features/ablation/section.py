@@ -46,7 +46,10 @@ _TYPICAL: Final = (
     "rounds, the same pair has a different ratio and interval there."
 )
 _NEAR_ONE: Final = 0.1
-"""A remainder this close to 1 is shown with three decimals: two would show most as 1.00."""
+"""The distance from 1 below which a remainder has three decimals.
+
+With two decimals, most of these remainders would be printed as 1.00.
+"""
 _UNEXPLAINED: Final = "interaction / unexplained"
 
 
@@ -81,7 +84,7 @@ class _Times:
         )
 
     def cell(self, cell_id: str | None) -> Cell:
-        """Return the median of rounds."""
+        """Return the median over the rounds of a cell."""
         summary = self._data.summary(cell_id, self._data.metric) if cell_id else None
         if summary is None:
             return Cell(DASH)

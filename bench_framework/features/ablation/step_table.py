@@ -18,10 +18,10 @@ REST: Final = "interaction / unexplained"
 
 
 def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Figure | None:
-    """Return the plot of the steps and the total; `None` without a total.
+    """Return the plot of the steps and the total, or `None` without a total.
 
-    Each step begins where the previous one ends. Changes measured alone all begin at the start and
-    are drawn as dots; the rest of the total is their interaction.
+    Each step begins where the previous one ends. Changes that were measured alone all begin at the
+    start and are drawn as dots. The rest of the total is their interaction.
     """
     if (
         contribution.total is None

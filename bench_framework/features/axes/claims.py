@@ -41,7 +41,7 @@ PAIR: Final = 2
 
 
 class StructureClaims(Names):
-    """Write the structure of a judgement as claims without text."""
+    """Writer of the claims about the axes, without their text."""
 
     def __init__(self, plan: Plan, judgement: Judgement, costs: Costs) -> None:
         super().__init__(plan, judgement.states)
@@ -131,7 +131,10 @@ class StructureClaims(Names):
         )
 
     def _depends(self, effect: Effect) -> Values:
-        """The axes with which a decided interaction says that this mean is not the same everywhere."""
+        """Return the axes on which this mean effect depends.
+
+        These are the axes with which it has an interaction that is significant or not pooled.
+        """
         own = (effect.changes[0].axis, effect.changes[0].after)
         with_it = [
             [c.axis for c in e.changes if (c.axis, c.after) != own]
@@ -197,7 +200,7 @@ class StructureClaims(Names):
         values |= {"scale": "percent"} if percent else {}
         total, remainder = table.total, table.remainder
         if any(c is not None and _is_conclusive(c) for c in contrasts):
-            # A product of inconclusive figures adds nothing to the total.
+            # A product of inconclusive figures adds no information to the total.
             if total is not None and total.shown is not None:
                 values |= self._product(table)
             if remainder is not None and remainder.shown is not None:
@@ -244,15 +247,15 @@ class StructureClaims(Names):
         return {"multiply": f"{product} of {what}"}
 
     def _natural(self, shown: Interval) -> tuple[float, float, float]:
-        """Return ratio and bounds of the values, whichever direction is better."""
+        """Return ratio and bounds of the values, regardless of which direction is better."""
         if not self._higher:
             return shown.ratio, shown.lo, shown.hi
         return 1 / shown.ratio, 1 / shown.hi, 1 / shown.lo
 
     def _parts(self, table: Contribution, margin: float, *, percent: bool) -> str:
         """Return the conclusive steps and the number of inconclusive ones."""
-        # If steps work against each other, a share may be below 0 % or above 100 %. The table shows
-        # all shares together; in a sentence a single one of these would mislead.
+        # If steps have opposite effects, a share may be below 0 % or above 100 %. The table shows
+        # all shares together, but a single one of them in a sentence would mislead.
         shares = all(s.share is None or 0 <= s.share <= 1 for s in table.steps)
         parts = [
             self._part(s, table, margin, shares=shares, percent=percent)

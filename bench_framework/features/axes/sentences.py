@@ -46,7 +46,7 @@ def _combinations(count: int) -> str:
 
 
 def _effect(claim: Claim) -> str:
-    """Return a main effect: its mean, or that its sign depends on the other axes."""
+    """Return a main effect: its mean, or a note that its sign depends on the other axes."""
     cells, less, more = (int(claim.values[k]) for k in ("cells", "less", "more"))
     head = f"{where(claim, ', ')}{claim.subject} vs {claim.reference}"
     if claim.values.get("pooled") == 0:

@@ -41,9 +41,10 @@ _WAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """An effect before it is judged: per cell what it is called, its cells, and its contrast by round.
+    """An effect before it is judged.
 
-    The cells of a contrast have the weights +1, −1, +1, −1, as far as there are.
+    Each entry of `cells` has the label of the combination, its cell ids and its contrast by round.
+    The cells of a contrast have the weights +1, −1, +1, −1, in this order.
     """
 
     input_id: str
@@ -52,12 +53,12 @@ class _Draft:
 
     @property
     def mean(self) -> Floats:
-        """The contrast of the geometric mean, by round."""
+        """Return the mean contrast over all combinations, by round."""
         return weighted_sum([(1.0, values) for _, _, values in self.cells]) / len(self.cells)
 
     @property
     def weights(self) -> dict[str, float]:
-        """Of the mean, up to a factor: cell id → weight."""
+        """Return cell id → weight of the mean, up to a common factor."""
         found: dict[str, float] = {}
         for _, ids, _ in self.cells:
             for cell, weight in _weights(ids).items():
@@ -66,10 +67,10 @@ class _Draft:
 
 
 def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], int]:
-    """The factorial of every input, its effects, and how many share the level.
+    """Return the factorial of every input, its effects, and the size of their Holm family.
 
-    Effects and interactions of all inputs are one Holm family; the cells of each are a family of their own, which
-    serves only to see whether the effect has one sign.
+    The effects and interactions of all inputs are one Holm family. The combinations of each effect
+    are a separate family, which is used only to test whether the effect has one sign.
     """
     factorials: list[Factorial] = []
     drafts: list[_Draft] = []
@@ -99,7 +100,7 @@ def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], in
 
 
 def _drafts(input_id: str, layout: Layout, logs: dict[str, Floats]) -> Iterator[_Draft]:
-    """Main effects axis by axis, then interactions pair by pair."""
+    """Yield the main effects by axis, then the interactions by pair of axes."""
     axes = range(len(layout.names))
     for a in axes:
         for level in layout.levels[a][1:]:
@@ -111,7 +112,7 @@ def _drafts(input_id: str, layout: Layout, logs: dict[str, Floats]) -> Iterator[
     for a, b in itertools.combinations(axes, 2):
         for one, two in itertools.product(layout.levels[a][1:], layout.levels[b][1:]):
             first, second = layout.levels[a][0], layout.levels[b][0]
-            # Signs alternate: together, each alone, neither.
+            # The signs alternate: both changes, the first alone, neither, the second alone.
             corners = (
                 {a: one, b: two},
                 {a: one, b: second},
@@ -128,7 +129,7 @@ def _contrast(
     corners: Sequence[dict[int, str]],
     logs: dict[str, Floats],
 ) -> tuple[str, tuple[str, ...], Floats]:
-    """The alternating sum of the log values of these corners, in one combination of the other axes."""
+    """Return the alternating sum of the log values in one combination of the other axes."""
     ids = tuple(layout.cell(rest, corner) for corner in corners)
     return (
         layout.where(rest),

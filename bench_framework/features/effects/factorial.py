@@ -1,7 +1,7 @@
-"""The full product of levels that effects can be taken from. Plain Python.
+"""The full product of levels from which effects are computed. Plain Python.
 
-Where combinations are missing, effects are taken from the largest full product that holds the baseline; where that
-has fewer than two axes, there are none, and the reason is said.
+If combinations are missing, effects are computed from the largest full product that contains the
+baseline. If this product has fewer than two axes, there are no effects, and the reason is stated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FEWEST_AXES: Final = 2
 FEWEST_LEVELS: Final = 2
 MOST_SEARCHED: Final = 1 << 14
-"""Sets of levels that are tried in search of the largest full product."""
+"""The largest number of level sets that the search for the largest full product tries."""
 
 Levels = tuple[str, ...]
 Key = tuple[str, ...]
@@ -31,12 +31,12 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Axes with their levels, the baseline's first, and the cell of every combination.
+    """Axes with their levels, the baseline's level first, and the cell of every combination.
 
     Attributes:
-        names: of the axes; axes that advance together are one.
-        levels: per axis.
-        cells: combination → cell id; every one of the product.
+        names: names of the axes. Axes that advance together are one.
+        levels: levels of each axis.
+        cells: combination → cell id, for the whole product.
     """
 
     names: tuple[str, ...]
@@ -44,29 +44,35 @@ class Layout:
     cells: Mapping[Key, str]
 
     def change(self, axis: int, level: str) -> Change:
-        """From the baseline's level of an axis to another one."""
+        """Return the change from the baseline's level of an axis to another level."""
         return Change(self.names[axis], self.levels[axis][0], level)
 
     def others(self, *axes: int) -> Iterator[tuple[int | None, ...]]:
-        """Every combination of the levels of all other axes, as indexes; `None` in the place of `axes`."""
+        """Yield every combination of the levels of all other axes, as indexes.
+
+        The places of `axes` are `None`.
+        """
         ranges: list[Sequence[int | None]] = [
             (None,) if n in axes else range(len(levels)) for n, levels in enumerate(self.levels)
         ]
         return itertools.product(*ranges)
 
     def where(self, rest: Sequence[int | None]) -> str:
-        """The levels of a combination of other axes, such as ``"rayon, jemalloc"``."""
+        """Return the levels of a combination of other axes, such as ``"rayon, jemalloc"``."""
         return ", ".join(self.levels[n][i] for n, i in enumerate(rest) if i is not None)
 
     def cell(self, rest: Sequence[int | None], fixed: Mapping[int, str]) -> str:
-        """The cell of a combination of other axes with these levels of the rest."""
+        """Return the id of the cell at a combination of the other axes.
+
+        `fixed` has the levels of the axes that are `None` in the combination.
+        """
         return self.cells[
             tuple(fixed[n] if i is None else self.levels[n][i] for n, i in enumerate(rest))
         ]
 
 
 def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
-    """The factorial of an input, and `None` in place of its layout where it has none."""
+    """Return the factorial of an input and its layout, or `None` if it has no layout."""
     plan = at.plan
     own = [
         (plan.variant(c.variant_id), c.id)
@@ -116,7 +122,10 @@ def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
 
 
 def _merged(variants: Sequence[Variant], baseline: Variant) -> tuple[tuple[str, ...], list[Key]]:
-    """Names of the axes that vary, those that advance together as one, and each variant's levels of them."""
+    """Return the names of the axes that vary, and the levels of each variant.
+
+    Axes that advance together are merged into one.
+    """
     columns: dict[tuple[int, ...], list[str]] = {}
     for name, _ in baseline.values:
         values = [dict(v.values)[name] for v in variants]
@@ -131,10 +140,12 @@ def _merged(variants: Sequence[Variant], baseline: Variant) -> tuple[tuple[str, 
 
 
 def _largest(planned: Sequence[Levels], present: frozenset[Key]) -> tuple[Levels, ...] | None:
-    """The largest full product that holds every axis's first level; the earliest of equals in plan order.
+    """Return the largest full product that contains the first level of every axis.
 
-    The levels of the widest axis follow from those of the others: exactly those that are present with all of them.
-    Of equals, the one with more crossed axes is taken. `None` where there is too much to try.
+    The levels of the widest axis follow from those of the others: they are the ones that are
+    present with all of them. Among products of equal size, the one with more crossed axes is
+    chosen, then the first in plan order. The result is `None` if there are too many products to
+    try.
     """
     if all(key in present for key in itertools.product(*planned)):
         return tuple(planned)
@@ -163,7 +174,7 @@ def _largest(planned: Sequence[Levels], present: frozenset[Key]) -> tuple[Levels
 
 
 def _subsets(levels: Levels) -> list[Levels]:
-    """Every set of levels with the first one, the largest sets first."""
+    """Return every set of levels that contains the first one, largest sets first."""
     first, rest = levels[0], levels[1:]
     return [
         (first, *some)

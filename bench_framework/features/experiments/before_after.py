@@ -21,20 +21,24 @@ if TYPE_CHECKING:
     from bench_framework.model.policies import Metric
 
 SOURCE_FIELDS: Final = frozenset({"features", "default_features", "revision"})
-"""Of a build: what the source is made of. Two builds that differ in nothing else are before and after."""
+"""The fields of a build that determine its source.
+
+Two builds that differ only in these fields are a before-and-after pair.
+"""
 PAIR: Final = 2
 _PREFERRED: Final = ("headline", "reference", "exact", "best")
 
 
 def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Replacement, ...]:
-    """Every pair of before and after, input by input.
+    """Return every before-and-after pair, input by input.
 
-    Before and after are the two values of an axis that only chooses features, or the revisions of an axis of
-    revisions; and each baseline with and without all adopted experiments, where these are two or more.
+    A pair is the two values of an axis that only chooses features, or the revisions of an axis of
+    revisions. Each baseline without and with all adopted experiments is also a pair, if there are
+    two or more of these experiments.
 
     Args:
         at: the record.
-        comparisons: every one that was judged, those of the best groups too.
+        comparisons: all judged comparisons, including those of the best groups.
     """
     by_pair = judged_pairs(comparisons, at.metric)
     found = []
@@ -55,7 +59,10 @@ def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Repla
 def judged_pairs(
     comparisons: Sequence[Comparison], metric: Metric
 ) -> dict[tuple[str, str], Comparison]:
-    """Two cells → their comparison, from both sides; one with a baseline before one of a best group."""
+    """Return (cell id, cell id) → comparison, for both orders of each pair.
+
+    A comparison with a baseline takes precedence over one of a best group.
+    """
     found: dict[tuple[str, str], Comparison] = {}
     for family in reversed(_PREFERRED):
         own = [c for c in comparisons if c.family == family and c.metric == metric]
@@ -64,7 +71,7 @@ def judged_pairs(
 
 
 def pairs(plan: Plan) -> tuple[tuple[Variant, Variant], ...]:
-    """Before and after, in plan order, each once."""
+    """Return the pairs (before, after) in plan order, without duplicates."""
     return tuple(dict.fromkeys((*_of_axes(plan), *_of_experiments(plan))))
 
 
@@ -110,7 +117,7 @@ def _of_experiments(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
 
 
 def differing(one: BuildSpec, other: BuildSpec) -> set[str]:
-    """Names of the fields in which two builds differ."""
+    """Return the names of the fields in which two builds differ."""
     return {name for name in one.__dataclass_fields__ if getattr(one, name) != getattr(other, name)}
 
 

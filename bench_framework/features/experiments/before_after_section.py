@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return one table per input; a table with a single row is followed by its sentence."""
+    """Return one table per input. A table with a single row is followed by its sentence."""
     blocks: list[Block] = []
     claims = with_claims(data.judgement.structure.replacements, data.claims("before-after"))
     for number, item in enumerate(data.plan.inputs, 1):

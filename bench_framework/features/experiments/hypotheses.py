@@ -34,8 +34,8 @@ def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[Hyp
     """Test every hypothesis on every input.
 
     Args:
-        plan: with the hypotheses.
-        comparisons: all that were judged, those of the best groups too.
+        plan: the plan with the hypotheses.
+        comparisons: all judged comparisons, including those of the best groups.
     """
     return tuple(
         _test(plan, hypothesis, item.id, comparisons)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return a table with one row per hypothesis and input, then the same in sentences."""
+    """Return a table with one row per hypothesis and input, then the same results in sentences."""
     if not data.judgement.hypotheses:
         return ()
     claims = with_claims(data.judgement.hypotheses, data.claims("hypothesis"))

@@ -1,4 +1,7 @@
-"""Sections of adopted and of rejected experiments. The author decides, the verdict is measured."""
+"""Sections of adopted and of rejected experiments.
+
+The author decides whether an experiment is adopted. The verdict is measured.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ REASONS: Final = {
 COSTS_MEMORY: Final = "costs memory"
 AUTHOR: Final = "author's decision"
 NO_EFFECT: Final = "no effect on the binary"
-"""The reason of an experiment that is the same program as its reference."""
+"""The reason of an experiment that runs the same program as its reference."""
 
 
 _INPUT: Final = "Input"
@@ -91,7 +94,7 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
 def _of_inputs(
     data: ReportData, columns: tuple[Column, ...], rows: tuple[Row, ...]
 ) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
-    """Return columns and rows; without the input column if there is a single input."""
+    """Return columns and rows, without the input column if there is a single input."""
     if len(data.plan.inputs) > 1:
         return columns, rows
     at = next(i for i, column in enumerate(columns) if column.title == _INPUT)
@@ -171,7 +174,7 @@ def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
 
 
 def reason(verdict: Verdict, memory: Comparison | None) -> str:
-    """Return why an experiment was not adopted; an inconclusive one is never called worse."""
+    """Return why an experiment was not adopted. An inconclusive one is never called worse."""
     if verdict in REASONS:
         return REASONS[verdict]
     if memory is not None and memory.verdict in {Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN}:

@@ -1,4 +1,4 @@
-"""Changes for the worse that are meant: what the gate's file of accepted changes lets pass, and what it says of it."""
+"""Accepted changes of a gate: worse results that the gate's file allows, and remarks on it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 
 def accept(gating: Gating, entries: Sequence[Accepted], day: str) -> Gating:
-    """The gating of a first pass with its accepted pairs let pass; the exit code is not renewed.
+    """Return the gating of a first pass with the accepted pairs marked as accepted.
+
+    The exit code is not computed again.
 
     Args:
-        gating: with suspicious pairs, and exact ones that are worse.
-        entries: of the file, with the cells that they select.
-        day: on which the record was begun, ``2026-05-31``: the same record is always judged alike.
+        gating: result of the first pass, with suspicious pairs and exact pairs that are worse.
+        entries: entries of the file, with the cells that they select.
+        day: start date of the record, such as ``2026-05-31``. The date of the judgement is not
+            used, so that the same record is always judged in the same way.
     """
     pairs = tuple(_accepted(pair, entries, day) for pair in gating.pairs)
     return replace(gating, pairs=pairs, remarks=(*gating.remarks, *_remarks(pairs, entries, day)))
@@ -48,7 +51,7 @@ def _accepted(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPa
 
 
 def _remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) -> Iterator[str]:
-    """What is to be said of entries that let nothing pass."""
+    """Yield a remark on each entry that has no effect."""
     for entry in entries:
         name = f"accepted change {entry.place} ({entry.cells}, {entry.metric})"
         own = [pair for pair in pairs if _matches(entry, pair)]

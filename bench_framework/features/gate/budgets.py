@@ -1,7 +1,9 @@
-"""Cells held against absolute bounds: over a budget is what lies above it with its whole interval.
+"""Judgement of cells against absolute bounds (budgets).
 
-The interval is that of the median of rounds, distribution-free, at 1 − 1 %/(m·J) for m cells with budgets and J looks.
-It takes rounds for independent and knows nothing of other days: an absolute time belongs to its machine.
+A cell is over its budget if the whole confidence interval is above the budget. The interval is the
+distribution-free interval of the median over rounds, at the level 1 − 1 %/(m·J) for m cells with
+budgets and J interim analyses. It assumes independent rounds and does not cover variation between
+days, because an absolute time belongs to its machine.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block, Build
 
 LEVEL: Final = 0.01
-"""Family-wise, of all budgets of a gate."""
+"""The family-wise error rate of all budgets of a gate."""
 _DIGITS: Final = 4
 
 
@@ -40,14 +42,14 @@ def judge_budgets(
     *,
     looks: int,
 ) -> tuple[BudgetFinding, ...]:
-    """Every budget of the plan's gate, cell by cell.
+    """Return the finding on every budget of the plan's gate, cell by cell.
 
     Args:
-        plan: of the record.
-        blocks: of the record.
-        builds: by `Build.id`.
-        observed: what was counted outside timing.
-        looks: how many the record could have taken: measuring may have ended at any of them.
+        plan: plan of the record.
+        blocks: blocks of the record.
+        builds: `Build.id` → build.
+        observed: counts of runs outside timing.
+        looks: maximum number of interim analyses, because measuring may have ended at any of them.
     """
     budgets = plan.judge.gate.budgets
     asked = [(cell_id, budget) for budget in budgets for cell_id in budget.cell_ids]
@@ -76,7 +78,7 @@ def _exact(
     builds: Mapping[str, Build],
     observed: Sequence[Observation],
 ) -> list[float]:
-    """The deterministic numbers that are known of a cell; counts may be several."""
+    """Return the deterministic values that are known of a cell. There may be several counts."""
     if metric == exact_metrics.INSTRUCTIONS:
         own = (o for o in observed if o.cell_id == cell_id and o.kind == metric)
         return [o.values[metric] for o in own if metric in o.values]
@@ -123,7 +125,10 @@ def _finding(
     level: float,
     why: str = "",
 ) -> BudgetFinding:
-    """The finding with its sentence. `bounds` are value, lower and upper end."""
+    """Return the finding with its sentence.
+
+    `bounds` are the value, its lower bound and its upper bound.
+    """
     said = {
         "over": f"above its budget of {budget.text}",
         "kept": f"within its budget of {budget.text}",

@@ -1,7 +1,7 @@
 """The gate: candidates that are worse than the baseline by more than the tolerated change.
 
-The gate has two passes. The first judges the rounds of the record at 1 %; a worse result is only
-suspicious. The second measures the suspicious candidates again, with its own plan and a single
+The gate has two passes. The first judges the rounds of the record at 1 %. A worse result is only
+suspicious. The second measures the suspicious candidates again, with a separate plan and a single
 interim analysis. Only a candidate that is worse in both passes fails the gate. Each pass alone
 would flag one harmless change in a hundred, both together one in some thousands.
 """
@@ -42,9 +42,9 @@ LEVEL: Final = 0.01
 CONFIRMATION_LEVEL: Final = 0.05
 FEWEST_CONFIRMING: Final = 18
 LEAST_MEMORY_BYTES: Final = 1 << 20
-"""Growth of peak memory that is not above this is no finding, whatever its share."""
+"""The largest growth of peak memory that is not a finding, whatever its share."""
 UNCOUNTED: Final = "BX250"
-"""Code of the warning that instructions cannot be counted on this machine."""
+"""The code of the warning that instructions cannot be counted on this machine."""
 ONE_PROGRAM: Final = "one program: both revisions or variants were built to the same code"
 
 _WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
@@ -53,14 +53,20 @@ _BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
 
 
 def strict_plan(plan: Plan) -> Plan:
-    """The plan as the gate judges it: its cells, metrics and margins, at the level of the gate."""
+    """Return the plan as the gate judges it.
+
+    It has the cells, metrics, margins and level of the gate.
+    """
     chosen = plan.judge.gate.chosen
     narrow = plan if chosen is None else _narrowed(plan, frozenset(chosen))
     return _judged_by(narrow, timed_metrics(plan.judge.gate), plan.judge.gate.tolerated, LEVEL)
 
 
 def _narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
-    """These candidates alone, with baseline and control of their inputs."""
+    """Return the plan with only these candidates.
+
+    The baseline and the A/A control of their inputs remain.
+    """
     own = [cell for cell in plan.cells if cell.id in ids and cell.role is Role.CANDIDATE]
     candidates, inputs = {cell.id for cell in own}, {cell.input_id for cell in own}
     kept = tuple(
@@ -87,7 +93,10 @@ def _narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
 
 
 def strict_looks(plan: Plan) -> Looks:
-    """The looks of the record as the gate counts them: all that could have been taken, for the gate's own family."""
+    """Return the interim analyses of the record as the gate counts them.
+
+    They include every interim analysis that was possible, for the family of the gate.
+    """
     return looks_of(plan).shared_by(strict_plan(plan).comparisons_planned, LEVEL)
 
 
@@ -95,7 +104,7 @@ def _judged_by(
     plan: Plan, metrics: tuple[Metric, ...], margins: Mapping[Metric, float], level: float
 ) -> Plan:
     known = dict(plan.judge.margins) | dict(margins)
-    # With no timed metric there is still memory to judge, and a judgement needs one metric.
+    # A judgement needs one metric, even if no timed metric is gated and only memory is judged.
     judged = replace(
         plan.judge, metrics=metrics or (WALL,), margins=tuple(known.items()), level=level
     )
@@ -103,7 +112,7 @@ def _judged_by(
 
 
 def rounds_needed(plan: Plan) -> int | None:
-    """Rounds without which this gate can find nothing; `None` if the plan has them."""
+    """Return the rounds that this gate needs for any finding, or `None` if the plan has them."""
     looks = strict_looks(plan)
     return None if looks.decidable or not timed_metrics(plan.judge.gate) else looks.needed
 
@@ -120,10 +129,11 @@ def first_pass(
     accepted: Sequence[Accepted] = (),
     day: str = "",
 ) -> Gating:
-    """Judge the rounds of a record; what looks worse is suspicious.
+    """Judge the rounds of a record. A pair that is worse becomes suspicious.
 
-    Arguments as of `judge`; and the changes that are meant, with the day on which the record was begun. Exact metrics
-    (binary size, instructions) need no second pass: their difference is a fact.
+    The arguments are those of `judge`, the accepted changes, and the start date of the record.
+    Exact metrics (binary size, instructions) need no second pass, because their difference is
+    certain.
     """
     strict, policy = strict_plan(plan), plan.judge.gate
     if not any(cell.role is Role.CANDIDATE for cell in strict.cells):
@@ -165,14 +175,14 @@ def first_pass(
 
 
 def _one_program(pair: GatedPair) -> GatedPair:
-    """A pair that runs one and the same code: nothing can have become worse, whatever its rounds look like."""
+    """Return a pair whose two cells run the same code as passed, whatever its rounds show."""
     if pair.state in ("failed", "not-comparable"):
         return pair
     return replace(pair, state="passed", why=ONE_PROGRAM)
 
 
 def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, str]]:
-    """Candidate and metric to its comparison with the baseline, and the sentence of that."""
+    """Return (candidate, metric) → its comparison with the baseline, and the sentence of it."""
     families = ("headline", "memory", "exact")
     text = {
         (claim.cells, claim.metric): claim.text
@@ -231,7 +241,8 @@ def _worse(
     if c.family == "exact" and c.shown is not None:
         if c.shown.lo == c.shown.hi:
             return "worse", "exact"
-        # Without a second pass only what lies beyond the margin as a whole may fail the gate.
+        # Without a second pass, only a change that is beyond the margin as a whole may fail the
+        # gate.
         if c.verdict is Verdict.WORSE:
             return "worse", "its counts vary from run to run by less than they differ"
         return "not-judged", "its counts vary from run to run, and reach the margin"
@@ -243,9 +254,11 @@ def _short(fraction: float) -> str:
 
 
 def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
-    """What is measured again: the suspicious cells with their baseline, all rounds, one look; `None` without any.
+    """Return the plan of the second measurement, or `None` if no pair is suspicious.
 
-    Its family is made of the suspicious cells and metrics; its rounds are fresh, so its level is its own.
+    It contains the suspicious cells with their baseline, all rounds and one interim analysis. Its
+    family consists of the suspicious cells and metrics. It has its own level, because its rounds
+    are new.
     """
     suspicious = first.of("suspicious")
     if not suspicious:
@@ -281,13 +294,13 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
 
 
 def second_pass(plan: Plan, first: Gating, again: Judgement, record_id: str) -> Gating:
-    """What became of the suspicious pairs when they were measured again.
+    """Return the gating with the results of the second measurement.
 
     Args:
-        plan: of the first pass.
-        first: with suspicious pairs.
-        again: the judgement of `confirmation_plan`.
-        record_id: of the record that holds it.
+        plan: plan of the first pass.
+        first: result of the first pass, with suspicious pairs.
+        again: judgement of `confirmation_plan`.
+        record_id: id of the record of the second measurement.
     """
     found = _sentences(again)
     pairs = tuple(

@@ -15,18 +15,21 @@ if TYPE_CHECKING:
     from bench_framework.model.policies import GatePolicy, Metric
 
 BUILD_TIME: Final = "build_time"
-"""A build time is a single measurement, so it is shown and never judged."""
+"""The metric of the build time. It is a single measurement, so it is shown but never judged."""
 JUDGED: Final = ("passed", "accepted", "worse")
 
 
 def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
-    """The gated metrics that are judged by rounds: not memory, not the build, and nothing that is exact."""
+    """Return the gated metrics that are judged by rounds.
+
+    Memory, metrics of the build and exact metrics are not among them.
+    """
     others = (PEAK_RSS, BUILD_TIME)
     return tuple(m for m in policy.tolerated if m not in others and not is_exact(m))
 
 
 def conclude(gating: Gating, policy: GatePolicy) -> Gating:
-    """Return the gate with its exit code and reasons; 3 takes precedence over 1, and 1 over 4."""
+    """Return the gate with its exit code and reasons. 3 precedes 1, and 1 precedes 4."""
     code, reasons = EXIT_DONE, list[str]()
     for exit_code, lines in (
         (
@@ -78,7 +81,7 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
     open_ = [pair for pair in gating.pairs if pair.state == "not-judged"]
     if policy.on_inconclusive == "fail":
         return lines + _counted(open_, "not judged, and `on-inconclusive` is `fail`")
-    # No noise excuses a number that is simply not known.
+    # Noise does not explain a value that is not known.
     unknown = [pair for pair in open_ if is_exact(pair.metric)]
     lines += _counted(unknown, "of a deterministic metric that is not known, so not judged")
     lines += [

@@ -1,4 +1,4 @@
-"""Claims about an imported set: the claims that such figures support, and the limits of each file."""
+"""Claims about an imported set: claims that such figures support, and the limits of each file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Input, Plan
 
 SUPPORTED: Final = ("main", "nothing", "comparison", "memory")
-"""Kinds of claims that figures without rounds support: no recommendation, one session each."""
+"""The kinds of claims that figures without rounds support.
+
+They include no recommendation, and each claim applies to one session.
+"""
 
 Values = dict[str, float | int | str]
 
@@ -71,7 +74,7 @@ def _without_baseline(imported: Imported) -> set[str]:
 def _runs_at_estimate(c: Comparison, imported: Imported) -> int | None:
     """Return the runs per command that would detect the estimate, if it is inconclusive.
 
-    An estimate below the minimum effect size returns `None`.
+    The result is `None` for an estimate below the minimum effect size.
     """
     ours, theirs = (imported.commands[cell][1].of(c.metric) for cell in (c.cell_id, c.ref_cell_id))
     if c.verdict is not Verdict.INCONCLUSIVE or c.statistic != "welch" or c.shown is None:
@@ -83,7 +86,7 @@ def _runs_at_estimate(c: Comparison, imported: Imported) -> int | None:
 
 
 def _limits(plan: Plan, imported: Imported) -> Iterator[Claim]:
-    """Yield what each file contains and what it cannot show."""
+    """Yield the contents of each file and its limits."""
     for item in plan.inputs:
         cells = tuple(cell.id for cell in plan.cells_of(item.id))
         if cells:

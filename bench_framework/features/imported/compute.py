@@ -1,7 +1,7 @@
-"""Judge imported figures: commands measured one after the other, compared by Welch's test. Always exploratory.
+"""Judgement of imported figures: commands measured one after the other. Always exploratory.
 
-The types and the verdicts are those of a measured record. Each session is a family of its own for Holm's procedure, and
-nothing is pooled over sessions.
+Commands are compared by Welch's test. The types and the verdicts are those of a measured record.
+Each session is a separate family for Holm's procedure, and no result is pooled over sessions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bench_framework.model.policies import Metric
 
 ONCE: Final = 1
-"""Rounds of every comparison, and interim analyses of a set."""
+"""The number of rounds of every comparison, and of interim analyses of a set."""
 NO_SPREAD: Final = "its file gives no number of runs or no spread: values without an interval"
 ZERO_SPREAD: Final = "every spread is given as zero: no interval follows from rounded figures"
 MOST_DETECTABLE: Final = 10.0
@@ -48,7 +48,9 @@ _WORSE: Final = frozenset({Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN})
 
 
 def judge_imported(plan: Plan, imported: Imported) -> Judgement:
-    """Judge the cells of a plan by the figures of a set. Equal arguments give equal judgements, to the last bit.
+    """Judge the cells of a plan by the figures of a set.
+
+    Equal arguments give bitwise equal judgements.
 
     Args:
         plan: `plan_of` the set, perhaps with another baseline or fewer commands.
@@ -80,7 +82,7 @@ def judge_imported(plan: Plan, imported: Imported) -> Judgement:
 
 
 class _SessionJudge:
-    """Judges the commands of one session."""
+    """Judge of the commands of one session."""
 
     def __init__(self, plan: Plan, imported: Imported, input_id: str) -> None:
         self._policy, self._input_id = plan.judge, input_id
@@ -93,7 +95,10 @@ class _SessionJudge:
         self.headline = self._family(self._headline_pairs(), "headline")
 
     def _headline_pairs(self) -> list[tuple[Cell, Cell, Metric]]:
-        """Every command against the baseline, in the order of the file; CPU time only where it is known per run."""
+        """Return every command against the baseline, in the order of the file.
+
+        CPU time is included only if it is known per run.
+        """
         baseline = self._baseline
         if baseline is None or self._session is None:
             return []
@@ -106,7 +111,10 @@ class _SessionJudge:
     def _family(
         self, wanted: Sequence[tuple[Cell, Cell, Metric]], family: Literal["headline", "best"]
     ) -> list[Comparison]:
-        """One comparison per pair, in their order; the refused ones count for the size of the family."""
+        """Return one comparison per pair, in the given order.
+
+        Refused comparisons count for the size of the family.
+        """
         drafts = [self._draft(cell, base, metric, family) for cell, base, metric in wanted]
         contrasts = [self._contrast(c) if _open(c) else None for c in drafts]
         judged = [(n, contrast) for n, contrast in enumerate(contrasts) if contrast is not None]
@@ -122,7 +130,7 @@ class _SessionJudge:
     def _draft(
         self, cell: Cell, base: Cell, metric: Metric, family: Literal["headline", "best", "memory"]
     ) -> Comparison:
-        """A comparison before anything is judged, or refused with its reason."""
+        """Return a comparison that is not judged yet, or is refused with its reason."""
         ours, theirs = (self._commands[c.id].of(metric) for c in (cell, base))
         code, reason = self._refusal(cell, base, metric) or (Verdict.INCONCLUSIVE, "")
         return Comparison(
@@ -140,7 +148,7 @@ class _SessionJudge:
         )
 
     def _refusal(self, cell: Cell, base: Cell, metric: Metric) -> tuple[Verdict, str] | None:
-        """Why a pair cannot be compared on a metric; `None` if it can."""
+        """Return why a pair cannot be compared on a metric, or `None` if it can."""
         command, other = self._commands[cell.id], self._commands[base.id]
         if failed(command):
             return Verdict.FAILED, f"{command.failed} of its runs did not end with exit code 0"
@@ -163,9 +171,10 @@ class _SessionJudge:
         return welch.compare(ours, theirs) if ours is not None and theirs is not None else None
 
     def best(self) -> BestGroup:
-        """Every command that is not worse than another one: all pairs of a session, a family of their own.
+        """Return every command that is not worse than another one.
 
-        A pair that the headline compares keeps the headline's verdict, as in a measured record.
+        All pairs of a session are one family. A pair that the headline also compares keeps the
+        verdict of the headline, as in a measured record.
         """
         usable = [c for c in self._cells if self._refusal(c, c, WALL) is None]
         pairs = [(b, a, WALL) for a, b in itertools.combinations(usable, 2)]
@@ -182,7 +191,7 @@ class _SessionJudge:
         return BestGroup(self._input_id, WALL, members, complete, tuple(comparisons))
 
     def memory(self) -> list[Comparison]:
-        """Peak memory by medians, where the file has it per run."""
+        """Return the comparisons of peak memory by medians, if the file has it per run."""
         baseline = self._baseline
         if baseline is None or self._session is None or self._session.memory != "per-run":
             return []
@@ -221,19 +230,19 @@ class _SessionJudge:
 
 
 def _open(draft: Comparison) -> bool:
-    """Whether a pair can be judged, as it was not refused."""
+    """Return whether a pair can be judged because it was not refused."""
     return draft.verdict is Verdict.INCONCLUSIVE and not draft.reason
 
 
 def failed(command: Command) -> bool:
-    """Whether more than 5 % of the runs failed, as for a cell of a measured record."""
+    """Return whether more than 5 % of the runs failed, as for a cell of a measured record."""
     return command.failed > sampling.VOID_SHARE * (command.failed + (command.runs or 0))
 
 
 def _decide(
     draft: Comparison, contrast: welch.Contrast, adjusted: Adjusted, rules: verdict.Rules
 ) -> Comparison:
-    """The verdict of one pair by its contrast."""
+    """Return the comparison with the verdict of its contrast."""
     thresholds = Thresholds(draft.margin, draft.epsilon)
     shown = interval(contrast, 1 - rules.level / adjusted.divisor)
     level = equivalence_level(ONCE)
@@ -263,7 +272,7 @@ def _decide(
 
 
 def interval(contrast: welch.Contrast, level: float) -> Interval:
-    """The contrast as a ratio with its interval."""
+    """Return the contrast as a ratio with its interval."""
     lo, hi = contrast.bounds(level)
     return Interval(exp(contrast.estimate), exp(max(lo, -700.0)), exp(min(hi, 700.0)), level)
 
@@ -276,7 +285,10 @@ def _state(cell: Cell, command: Command) -> CellState:
 
 
 def _summaries(cell: Cell, command: Command) -> list[Summary]:
-    """Centre and spread of every metric of a command; of published figures the mean is the centre."""
+    """Return centre and spread of every metric of a command.
+
+    The centre of published figures is the mean.
+    """
     return [
         Summary(
             cell.id,

@@ -1,4 +1,4 @@
-"""The report of an imported set: the ordinary results, and what no file of this kind can show."""
+"""The report of an imported set: the ordinary results, and the limits of such a file."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ CANNOT: Final = (
     "Which binary ran, with which path, allocator or features, on which machine and from which cache.",
     "Anything that may stop a change: an imported set is never judged by a gate.",
 )
-"""What must be measured in rounds to be known."""
+"""The results that need measurements in rounds."""
 _TWO_SIDED: Final = 1.96
 
 
 def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> Document:
-    """Return the document of a set, with the sections of these codes alone if any are given."""
+    """Return the document of a set. If codes are given, it has only these sections."""
     sections = [_summary(data), _results(data, imported)]
     if any(c.family == "memory" for c in data.judgement.comparisons):
         memory = MEMORY.section(data)
@@ -103,7 +103,10 @@ def _summary(data: ReportData) -> Section:
 
 
 def _results(data: ReportData, imported: Imported) -> Section:
-    """The ordinary results, with mean and spread of the runs and a caption that says how they were measured."""
+    """Return the ordinary results with mean and spread of the runs.
+
+    The caption states how they were measured.
+    """
     tables = {f"results-{n}-table": item for n, item in enumerate(data.plan.inputs, 1)}
     blocks: list[Block] = []
     for block in HEADLINE.build(data):
@@ -154,7 +157,7 @@ def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> T
 
 
 def _row(row: Row, command: Command, form: tuple[float, int], n: int) -> Row:
-    """A row with mean and standard deviation of the runs, and with their number as the file gives it."""
+    """Return a row with mean, standard deviation and number of runs as given in the file."""
     wall, cells = command.of(WALL), list(row.cells)
     mean = spread = Cell(DASH)
     if wall is not None:
@@ -169,7 +172,7 @@ def _row(row: Row, command: Command, form: tuple[float, int], n: int) -> Row:
 
 
 def _ends(series: Series) -> tuple[float | None, float | None]:
-    """An interval of the mean, from which its digits follow."""
+    """Return the interval of the mean, which determines its digits."""
     if series.sd is None or not series.n:
         return None, None
     half = _TWO_SIDED * series.sd / series.n**0.5

@@ -38,7 +38,7 @@ def runs_each(claim: Claim) -> str:
 
 
 def limits(claim: Claim) -> str:
-    """Return what a file contains and what it cannot show."""
+    """Return the contents of a file and its limits."""
     count = int(claim.values["commands"])
     kind = "time of every run" if claim.values["raw"] else "means only"
     return (

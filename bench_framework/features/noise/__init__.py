@@ -1,1 +1,1 @@
-"""The noise of this machine, from A/A windows."""
+"""The noise of this machine, measured by comparisons of equal programs (A/A)."""

@@ -1,8 +1,10 @@
-"""A/A families: what the judging says of programs that are equal, and of one that is known to do more work.
+"""Error rates of the judgement on equal programs (A/A) and on a program with known extra work.
 
-The rounds of two equal arms are a null family. Exchanging their labels at random within rounds makes further ones
-from the same rounds: valid nulls whatever the noise, and no new evidence about the machine. What stands for new
-evidence is the number of windows, stretches of rounds that share none (docs/method.md, section 7).
+The rounds of two equal variants satisfy the null hypothesis. A random exchange of their labels
+within rounds gives further families under the null hypothesis from the same rounds. These are valid
+for any noise, but they are not new evidence about the machine. The number of independent results is
+the number of windows, which are stretches of rounds without overlap.
+See docs/method.md#recorded-rounds.
 """
 
 from __future__ import annotations
@@ -33,23 +35,26 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Series = Mapping["Metric", Floats]
-"""Metric → times of one arm, one value per round."""
+"""Metric → times of one variant, one value per round."""
 
 CONFIDENCE: Final = 0.95
-"""Of the bounds of rates."""
+"""The confidence level of the bounds of rates."""
 THRESHOLDS: Final = Thresholds(margin=0.02, minimum_effect=0.01)
 MORE: Final = frozenset({Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN})
 
 
 def at_most(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
-    """One-sided upper bound of a rate: `count` successes in `tries` (Clopper and Pearson 1934); 1 without a try."""
+    """Return the one-sided upper bound of a rate (Clopper and Pearson 1934).
+
+    The rate is `count` successes in `tries`. Without a try, the bound is 1.
+    """
     if count >= tries:
         return 1.0
     return drop_unstable_digits(float(beta.ppf(confidence, count + 1, tries - count)))
 
 
 def at_least(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
-    """One-sided lower bound of a rate; 0 without a try."""
+    """Return the one-sided lower bound of a rate. Without a try, the bound is 0."""
     return 1.0 - at_most(tries - count, tries, confidence)
 
 
@@ -62,15 +67,15 @@ def judge_looks(
     thorough: bool = False,
     seed: int = 1,
 ) -> tuple[Comparison, ...]:
-    """Judge a family by the looks of a schedule, as a report or a gate judges its own.
+    """Judge a family by the interim analyses of a schedule, as a report or a gate does.
 
     Args:
-        pairs: (candidate, reference), times of the same rounds, positive, shape (rounds,).
+        pairs: (candidate, reference), positive times of the same rounds, each of shape (rounds,).
         looks: the schedule, with M and the level.
-        metrics: one for each pair; wall by default.
-        stop: measure no further once every pair is decided or equivalent.
+        metrics: one for each pair. The default is wall time.
+        stop: end measuring when every pair is significant or equivalent.
         thorough: see `verdict.Rules`.
-        seed: of the label swaps.
+        seed: seed of the label swaps.
     """
     rules = rules_of(looks, seed, thorough=thorough)
     found: tuple[Comparison, ...] = ()
@@ -82,7 +87,7 @@ def judge_looks(
 
 
 def rules_of(looks: Looks, seed: int, *, thorough: bool = False) -> Rules:
-    """The rules of a family that has a schedule of its own."""
+    """Return the rules of a family that has a separate schedule."""
     return Rules(looks.count, looks.family, looks.level, seed, thorough=thorough)
 
 
@@ -94,7 +99,7 @@ def cases_at(
     metrics: Sequence[Metric] = (),
     seed: int = 1,
 ) -> list[Case]:
-    """The pairs of a family as they stand after `taken` looks."""
+    """Return the cases of a family after `taken` interim analyses."""
     levels = Levels(looks.level / (looks.count * looks.family), looks.level / looks.count)
     reached = looks.rounds[:taken]
     names = metrics or (WALL,) * len(pairs)
@@ -108,10 +113,10 @@ def cases_at(
 
 
 def tells_apart(cases: Sequence[Case], rules: Rules) -> frozenset[Verdict]:
-    """The verdicts better and worse that a family holds; empty where nothing is told apart.
+    """Return the significant verdicts (better, worse) in a family, or an empty set.
 
-    As `judge_family`, but for what is not asked here: without a rejected p no verdict can be one of these, and the
-    intervals of all the others, nearly all of the work, are not needed.
+    The result agrees with `judge_family`. Without a rejected p-value, no verdict is significant, so
+    the intervals, which take most of the time, are not computed.
     """
     p_values = [adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
     if not any(found.rejected for found in holm(p_values, size=rules.size, level=rules.level)):
@@ -120,12 +125,15 @@ def tells_apart(cases: Sequence[Case], rules: Rules) -> frozenset[Verdict]:
 
 
 def told_apart(found: Sequence[Comparison]) -> bool:
-    """Whether a family called anything better or worse."""
+    """Return whether a family has a significant difference."""
     return any(c.verdict.decided for c in found)
 
 
 def relabelled(first: Series, second: Series, random: np.random.Generator) -> tuple[Series, Series]:
-    """Both arms with their labels exchanged in about half of the rounds, in all metrics of a round alike."""
+    """Return both series with their labels exchanged in about half of the rounds.
+
+    A round is exchanged in all of its metrics or in none.
+    """
     rounds = len(next(iter(first.values())))
     swap = random.random(rounds) < 0.5  # noqa: PLR2004 -- a fair coin
     return (
@@ -136,13 +144,13 @@ def relabelled(first: Series, second: Series, random: np.random.Generator) -> tu
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Rounds of one program that no other window has.
+    """Rounds of one program that belong to no other window.
 
     Attributes:
-        program: what was run.
-        reference: the baseline's times.
-        equal: those of its control arm.
-        slower: effect such as 0.03 → times of an arm with so much more work.
+        program: name of the program.
+        reference: times of the baseline.
+        equal: times of the A/A control.
+        slower: effect, such as 0.03 → times of a variant with that much more work.
     """
 
     program: str
@@ -152,21 +160,21 @@ class Window:
 
     @property
     def rounds(self) -> int:
-        """How many it holds."""
+        """Return the number of rounds in the window."""
         return len(next(iter(self.reference.values())))
 
 
 @dataclass(frozen=True, slots=True)
 class WindowVerdicts:
-    """What the judging said of a window.
+    """The verdicts on a window.
 
     Attributes:
-        program: what was run.
-        rounds: of the window.
-        as_measured: verdicts on the equal arm, by metric.
-        false: relabelled families in which anything was told apart, of `families`.
-        families: how many.
-        slower: effect → verdicts on the slower arm, by metric.
+        program: name of the program.
+        rounds: number of rounds of the window.
+        as_measured: verdicts on the A/A control, by metric.
+        false: number of relabelled families with a significant difference.
+        families: number of relabelled families.
+        slower: effect → verdicts on the slower variant, by metric.
     """
 
     program: str
@@ -178,26 +186,29 @@ class WindowVerdicts:
 
     @property
     def tripped(self) -> bool:
-        """Whether the equal arm, as it was measured, was told apart."""
+        """Return whether the A/A control, as measured, has a significant difference."""
         return told_apart(tuple(self.as_measured.values()))
 
     def floors(self) -> dict[Metric, float | None]:
-        """The noise floor of each metric, as a fraction: see `looking.floor_fraction`."""
+        """Return the noise floor of each metric, as a fraction: see `looking.floor_fraction`."""
         return {metric: floor_fraction(c) for metric, c in self.as_measured.items()}
 
     def finds(self, effect: float) -> frozenset[Metric]:
-        """Metrics on which an arm with more work was called worse."""
+        """Return the metrics on which a variant with more work is significantly worse."""
         return frozenset(metric for metric, c in self.slower[effect].items() if c.verdict in MORE)
 
 
 def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> WindowVerdicts:
-    """Judge a window: the equal arm as measured and relabelled, and every slower arm as a family of its own.
+    """Judge a window: the A/A control as measured and relabelled, and every slower variant.
+
+    Each slower variant is a separate family.
 
     Args:
-        window: of at least as many rounds as the last look; more are not used.
-        looks: with M = number of metrics.
-        families: how many relabelled ones.
-        seed: of the labels and the swaps; the same window and seed give the same verdicts.
+        window: the rounds, at least as many as the last interim analysis has. Further ones are not
+            used.
+        looks: the schedule, where M is the number of metrics.
+        families: number of relabelled families.
+        seed: seed of the labels and the swaps. Equal windows and seeds give equal verdicts.
     """
     random = np.random.default_rng(seed)
     rules, false = rules_of(looks, seed), 0
@@ -228,25 +239,28 @@ def _family(
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many of so many."""
+    """A number of successes in a number of tries."""
 
     count: int
     tries: int
 
     @property
     def upper(self) -> float:
-        """One-sided 95 % bound from above."""
+        """Return the one-sided 95 % upper bound."""
         return at_most(self.count, self.tries)
 
     @property
     def lower(self) -> float:
-        """One-sided 95 % bound from below."""
+        """Return the one-sided 95 % lower bound."""
         return at_least(self.count, self.tries)
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The noise floor of a metric over the windows of one program; `None` where no window has an end."""
+    """The noise floor of a metric over the windows of one program.
+
+    A value is `None` if it is unbounded.
+    """
 
     program: str
     metric: Metric
@@ -256,12 +270,13 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An injected effect: in how many windows it was called worse.
+    """The detection rate of an injected effect: the windows in which it was significantly worse.
 
     Attributes:
-        program: that was given more work.
-        effect: how much more, as a fraction.
-        on: metric → rate; `either` counts windows in which any metric found it.
+        program: name of the program that was given more work.
+        effect: the additional work, as a fraction.
+        on: metric → rate.
+        either: rate of the windows in which any metric detected the effect.
         estimate: metric → median over the windows of the typical change.
     """
 
@@ -274,14 +289,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class NoiseSummary:
-    """All windows together.
+    """The results of all windows.
 
     Attributes:
-        level: that was asked of every family.
-        relabelled: false verdicts among the families made by exchanging labels.
-        as_measured: windows whose equal arm was told apart as it was measured.
-        floors: by program and metric.
-        found: by program and effect.
+        level: requested level of every family.
+        relabelled: rate of false positives among the relabelled families.
+        as_measured: rate of windows whose A/A control, as measured, has a significant difference.
+        floors: noise floors by program and metric.
+        found: detection rates by program and effect.
     """
 
     level: float
@@ -292,12 +307,12 @@ class NoiseSummary:
 
     @property
     def refuted(self) -> bool:
-        """Whether equal programs were told apart more often than the level, beyond 95 % doubt."""
+        """Return whether the rate of false positives is significantly (95 %) above the level."""
         return self.relabelled.lower > self.level or self.as_measured.lower > self.level
 
 
 def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseSummary:
-    """Add up what the judging said of the windows; programs in the order in which they came."""
+    """Return the combined results of all windows, with programs in order of appearance."""
     by_program: dict[str, list[WindowVerdicts]] = {}
     for window in windows:
         by_program.setdefault(window.program, []).append(window)
@@ -313,7 +328,8 @@ def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseS
 def _floor(program: str, metric: Metric, windows: Sequence[WindowVerdicts]) -> Floor:
     found = [window.floors()[metric] for window in windows]
     ends = [value for value in found if value is not None]
-    # A window without an end is worse than any: the median and the worst are open as soon as they reach it.
+    # A window without a bound is worse than any other. The median and the worst are unbounded if
+    # they reach it.
     every = sorted(ends) + [float("inf")] * (len(found) - len(ends))
     middle, worst = statistics.median(every), every[-1]
     return Floor(

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 EXACT: Final = ("binary_size", "build_time", "dependencies")
 FEWEST: Final = 2
-"""Variants that can trade, and metrics to trade in."""
+"""The smallest number of variants, and of metrics, for a trade-off."""
 Ends = tuple[float, float]
 Decided = Mapping[tuple[str, str, str], bool]
-"""Metric and two cells that are compared → whether the first was decided to need less than the second."""
+"""(metric, first cell, second cell) → whether the first is significantly better."""
 LESS: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
 MORE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a variant costs: interval ends of measured metrics, values of exact ones."""
+    """The costs of a variant: interval bounds of measured metrics, values of exact ones."""
 
     cell_id: str
     measured: Mapping[Metric, Ends]
@@ -47,7 +47,11 @@ class Costs:
     decided: Decided = field(default_factory=dict)
 
     def surely_less(self, other: Costs, metric: Metric) -> bool:
-        """Whether this one needs less: by the comparison of the two, else beyond both intervals."""
+        """Return whether this variant needs less than the other one.
+
+        The comparison of the two decides. Without one, measured metrics need separate intervals,
+        and exact metrics are compared by value.
+        """
         judged = self.decided.get((metric, self.cell_id, other.cell_id))
         if judged is not None:
             return judged
@@ -56,7 +60,10 @@ class Costs:
         return self.measured[metric][1] < other.measured[metric][0]
 
     def beats(self, other: Costs) -> bool:
-        """Less in every measured metric, and no more in any exact one."""
+        """Return whether this variant dominates the other one.
+
+        It needs less in every measured metric, and no more in any exact one.
+        """
         return all(self.surely_less(other, m) for m in self.measured) and all(
             value <= other.exact[m] for m, value in self.exact.items()
         )
@@ -70,7 +77,10 @@ def fronts(
     same: Pairs = frozenset(),
     comparisons: Iterable[Comparison] = (),
 ) -> tuple[Front, ...]:
-    """The front of every input that has two variants with time and another cost; nobody is ahead of its own twin."""
+    """Return the front of every input that has two variants with time and another cost.
+
+    A variant does not dominate another one that runs the same program.
+    """
     decided = decisions(comparisons)
     by_cell = {(s.cell_id, s.metric): s for s in summaries}
     found = []
@@ -90,7 +100,10 @@ def fronts(
 
 
 def decisions(comparisons: Iterable[Comparison]) -> Decided:
-    """What was decided of time and memory; of a pair that is compared twice the comparison with a baseline."""
+    """Return the verdicts on time and memory, for both orders of each pair.
+
+    If a pair is compared twice, the comparison with a baseline counts.
+    """
     found: dict[tuple[str, str, str], bool] = {}
     for c in sorted(comparisons, key=lambda c: c.family != "best"):
         if c.metric in MEASURED_COSTS and c.family != "control":
@@ -100,7 +113,10 @@ def decisions(comparisons: Iterable[Comparison]) -> Decided:
 
 
 def standings(costs: Sequence[Costs], same: Pairs = frozenset()) -> Iterator[Standing]:
-    """Everyone's place; all have the same metrics. Cells that run one program are not held against each other."""
+    """Yield the standing of each variant. All must have the same metrics.
+
+    Cells that run one program are not compared with each other.
+    """
     for own in costs:
         others = [
             c for c in costs if c is not own and frozenset((c.cell_id, own.cell_id)) not in same
@@ -135,7 +151,10 @@ def _exact(build: Build | None, metric: Metric) -> float | None:
 
 
 def _comparable(costs: Sequence[Costs]) -> list[Costs]:
-    """Variants whose time has an interval, in the metrics that all of them have, and exact ones that differ."""
+    """Return the variants whose time has an interval, with the metrics that all of them have.
+
+    Exact metrics that are equal for all variants are left out.
+    """
     timed = [c for c in costs if WALL in c.measured]
     if not timed:
         return []

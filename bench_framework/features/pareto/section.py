@@ -64,7 +64,7 @@ class _Column:
         self.column = Column(f"{title}, {unit}", "decimal")
 
     def cell(self, cell_id: str) -> Cell:
-        """Return the median of rounds."""
+        """Return the median over the rounds of a cell."""
         s = self._data.summary(cell_id, self._metric)
         if s is None:
             return Cell(DASH)

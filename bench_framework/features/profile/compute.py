@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from bench_framework.model.profile import Frame, Profile
 
 MOST_FUNCTIONS: Final = 40
-"""Most that a judgement keeps; folded.txt has every stack."""
+"""The largest number of functions in a judgement. folded.txt has every stack."""
 CLAIMED: Final = 5
-"""Functions of a profile that get a sentence."""
+"""The number of functions of a profile that get a sentence."""
 LEVEL: Final = 0.95
 KINDS: Final = frozenset(
     {"profile-function", "profile-bucket", "profile-before-after", "profile-few"}
@@ -40,9 +40,9 @@ KINDS: Final = frozenset(
 
 
 def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Judgement:
-    """The judgement with the profiles of its record; those that it had before are replaced.
+    """Return the judgement with the profiles of its record, which replace any previous ones.
 
-    No verdict depends on a profile, so all else stays as it is.
+    No verdict depends on a profile, so nothing else changes.
     """
     shares = tuple(shares_of(profile) for profile in profiles)
     kept = tuple(claim for claim in judgement.claims if claim.kind not in KINDS)
@@ -56,14 +56,14 @@ def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Jud
 
 @dataclass(slots=True)
 class _Counts:
-    """Samples of one function by run."""
+    """Samples of one function, by run."""
 
     own: Counter[int] = field(default_factory=Counter)
     inclusive: Counter[int] = field(default_factory=Counter)
 
 
 def shares_of(profile: Profile) -> ProfileShares:
-    """What follows from a profile."""
+    """Return the shares of functions and buckets of a profile."""
     callers = profile.unwinding is not None
     unit: Literal["samples", "instructions"] = (
         "samples" if profile.sampler == "perf" else "instructions"
@@ -99,7 +99,10 @@ def shares_of(profile: Profile) -> ProfileShares:
 
 
 def counts_of(profile: Profile) -> dict[Frame, _Counts]:
-    """Samples of each function: in itself, and anywhere in the stack, where a recursion counts once."""
+    """Return the samples of each function: self, and inclusive (anywhere in the stack).
+
+    A recursive function counts once per stack.
+    """
     found: dict[Frame, _Counts] = {}
     for stack in profile.stacks:
         for place in set(stack.frames):
@@ -109,7 +112,10 @@ def counts_of(profile: Profile) -> dict[Frame, _Counts]:
 
 
 def ranked(counts: Mapping[Frame, _Counts]) -> list[Frame]:
-    """Functions, most of its own samples first; equal ones by name, so that the order is the data's alone."""
+    """Return the functions by decreasing self samples.
+
+    Ties are ordered by name, so that the order depends only on the data.
+    """
     return sorted(
         counts,
         key=lambda f: (-counts[f].own.total(), -counts[f].inclusive.total(), f.name, f.module),
@@ -117,7 +123,7 @@ def ranked(counts: Mapping[Frame, _Counts]) -> list[Frame]:
 
 
 def share_of(profile: Profile, hits: Mapping[int, int]) -> Share:
-    """A share of all samples, with its interval."""
+    """Return a share of all samples with its interval."""
     pairs = [(hits.get(run, 0), total) for run, total in enumerate(profile.runs, start=1)]
     count = sum(hit for hit, _ in pairs)
     share = count / profile.total if profile.total else 0.0
@@ -128,12 +134,13 @@ def share_of(profile: Profile, hits: Mapping[int, int]) -> Share:
 
 
 def interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """A 95 % interval of a share from (hits, samples) of each run.
+    """Return a 95 % interval of a share from (hits, samples) of each run.
 
-    The wider of two on either side. Over runs: the ratio estimator of a cluster sample with the run as the cluster and
-    Student's t with m - 1 degrees (Cochran, Sampling Techniques, 3rd ed., 2.11 and 9A), as samples of one run resemble
-    each other. Over samples: Wilson's score interval (Wilson 1927), which a handful of runs that happen to agree must
-    not undercut.
+    Each bound is the wider one of two intervals. The interval over runs is the ratio estimator of a
+    cluster sample with the run as the cluster and Student's t with m − 1 degrees of freedom
+    (Cochran, Sampling Techniques, 3rd ed., 2.11 and 9A), because samples of one run resemble each
+    other. The interval over samples is Wilson's score interval (Wilson 1927), because a few runs
+    that agree by chance must not give a narrower one.
     """
     hits, total = sum(h for h, _ in pairs), sum(n for _, n in pairs)
     share = hits / total
@@ -148,7 +155,7 @@ def interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
 
 
 def _wilson(hits: int, total: int) -> tuple[float, float]:
-    z = 1.959963984540054  # of the normal distribution at 97.5 %
+    z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
     share, weight = hits / total, z * z / total
     middle = (share + weight / 2) / (1 + weight)
     half = z * math.sqrt(share * (1 - share) / total + weight / (4 * total)) / (1 + weight)
@@ -203,7 +210,10 @@ def _share(blank: Claim, kind: str, name: str, share: Share) -> Claim:
 def _before_after(
     plan: Plan, profiles: Sequence[Profile], all_shares: Sequence[ProfileShares]
 ) -> Iterator[Claim]:
-    """The buckets of a variant beside the baseline's, where both were profiled alike on one input."""
+    """Yield the buckets of a variant and of the baseline.
+
+    Both must have been profiled in the same way on one input.
+    """
     how = {p.cell_id: (p.sampler, p.event, p.buckets) for p in profiles}
     of = {shares.cell_id: shares for shares in all_shares if shares.enough}
     for item in plan.inputs:

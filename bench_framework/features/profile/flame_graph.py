@@ -1,7 +1,8 @@
 """A flame graph as an SVG that needs no script, and the same stacks as text for other tools.
 
-Equal profiles give equal bytes. The width of a box is the share of samples in whose stack it is (inclusive); what no
-box stands on ran itself. Names are untrusted: a program's symbols are its author's.
+Equal profiles give equal bytes. The width of a box is the share of samples in whose stack it is
+(inclusive). The part of its width that is not covered by boxes above is its self share. Names are
+untrusted, because they are symbols of the measured program.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ WIDTH: Final = 1200.0
 ROW: Final = 17
 MARGIN: Final = 10.0
 TOP: Final = 62
-"""Room for the title, the line below it and the legend."""
+"""The height for the title, the line below it and the legend."""
 CHARACTER: Final = 6.7
-"""Width of a character of the monospaced font at 11 px."""
+"""The width of a character of the monospaced font at 11 px."""
 LEAST_WIDTH: Final = 0.5
-"""Narrower boxes are left out with all above them; folded.txt has them."""
+"""The smallest width of a box. Narrower ones and all above them are only in folded.txt."""
 LEAST_TEXT: Final = 3
 LONGEST_TITLE: Final = 300
 SHARED: Final = ("ground", "ink", "muted", "rule")
@@ -37,7 +38,7 @@ SHARED: Final = ("ground", "ink", "muted", "rule")
 
 @dataclass(slots=True)
 class _Box:
-    """A function under its callers."""
+    """A function in one chain of callers. `above` contains the functions that it calls."""
 
     frame: Frame | None
     total: int = 0
@@ -46,12 +47,12 @@ class _Box:
 
 
 def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
-    """The flame graph of a profile.
+    """Return the flame graph of a profile as SVG.
 
     Args:
-        profile: with callers.
-        shares: of it, for the colours of its buckets.
-        label: of the cell, as the report calls it.
+        profile: a profile with callers.
+        shares: shares of this profile, for the colours of its buckets.
+        label: name of the cell in the report.
     """
     root = _tree(profile)
     colours = {bucket.name: SERIES[n % len(SERIES)] for n, bucket in enumerate(shares.buckets[:-1])}
@@ -85,7 +86,10 @@ def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
 
 
 def profile_files(data: ReportData) -> dict[str, str]:
-    """The files of every profile by their name in the record, but for what was seen itself."""
+    """Return file name in the record → text, for every profile that has shares.
+
+    The recorded profile itself is not among the files.
+    """
     shares = {made.cell_id: made for made in data.judgement.profiles}
     files: dict[str, str] = {}
     for profile in data.profiles:
@@ -103,10 +107,10 @@ def profile_files(data: ReportData) -> dict[str, str]:
 
 
 def folded_text(profile: Profile) -> str:
-    """One line per stack: functions from the outermost, parted by ``;``, a blank, and how often it was seen.
+    """Return one line per stack: functions from the outermost, separated by ``;``, then the count.
 
-    The form of Brendan Gregg's FlameGraph: a semicolon within a name becomes a colon, the kernel's functions end in
-    ``_[k]``.
+    The format is that of Brendan Gregg's FlameGraph. A semicolon within a name becomes a colon, and
+    functions of the kernel end in ``_[k]``.
     """
     counts: dict[str, int] = {}
     for stack in profile.stacks:
@@ -116,7 +120,7 @@ def folded_text(profile: Profile) -> str:
 
 
 def top_csv(shares: ProfileShares) -> str:
-    """The functions of a profile as a table; shares are fractions of all samples."""
+    """Return the functions of a profile as CSV. Shares are fractions of all samples."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     head = ["symbol", "module", "kernel", "bucket"]
@@ -161,7 +165,10 @@ def _tree(profile: Profile) -> _Box:
 def _boxes(
     root: _Box, level: int, x: float, width: float
 ) -> Iterator[tuple[_Box, int, float, float]]:
-    """Boxes with level and place, callers first; without recursion, as a stack may be deep."""
+    """Yield boxes with level, position and width, callers first.
+
+    It does not use recursion, because a stack may be deep.
+    """
     waiting = [(root, level, x, width)]
     while waiting:
         box, level, x, width = waiting.pop()
@@ -202,7 +209,7 @@ def _drawn(
 
 
 def _class(profile: Profile, frame: Frame | None, colours: Mapping[str, str]) -> str:
-    """The style of a box: its bucket's, else whether the kernel's or the program's."""
+    """Return the style class of a box: its bucket, the kernel or the program."""
     if frame is None:
         return "user"
     return colours.get(profile.bucket_of(frame), "kernel" if frame.kernel else "user")
@@ -217,7 +224,7 @@ def _legend(colours: Mapping[str, str]) -> Iterator[str]:
 
 
 def _style(colours: Mapping[str, str]) -> str:
-    """Both palettes: the reader's theme decides."""
+    """Return the style sheet with both palettes. The reader's theme selects one of them."""
     tokens = (*SHARED, *dict.fromkeys(colours.values()), "series-6")
     light, dark = (
         "".join(f"--{token}:{palette[token]};" for token in dict.fromkeys(tokens))

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 MOST_DECIMALS: Final = 2
 LEAST_SAMPLES: Final = 100
-"""With fewer samples, the interval of a 10 % share is wider than 10 percentage points."""
+"""The smallest number of samples for which shares are stated.
+
+With fewer samples, the interval of a 10 % share is wider than 10 percentage points.
+"""
 
 
 def percentage(share: float, lo: float | None, hi: float | None) -> str:
-    """Return a fraction as ``"12.3 % [10.1, 14.6]"``; without an interval as ``"12.34 %"``."""
+    """Return a fraction as ``"12.3 % [10.1, 14.6]"``, or as ``"12.34 %"`` without an interval."""
     if lo is None or hi is None:
         return f"{share * 100:.{MOST_DECIMALS}f}{THIN_SPACE}%"
     figure = plain(share * 100, lo * 100, hi * 100, most=MOST_DECIMALS)

@@ -1,4 +1,4 @@
-"""Claims about a race: what it spent, and where each cell stopped. Plain Python."""
+"""Claims about a race: its cost, and the round in which each cell was dropped. Plain Python."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from bench_framework.model.race import Lost
 
     Telling = Callable[[Comparison], Claim]
-    """A comparison as a claim of the kind ``comparison``."""
+    """A function that returns the claim of kind ``comparison`` for a comparison."""
 
 
 def race_claims(names: Names, judgement: Judgement, telling: Telling) -> Iterator[Claim]:
-    """The cost of the race, then one claim for every cell that it let go."""
+    """Yield the cost of the race, then one claim for every cell that it dropped."""
     race = judgement.race
     if race is None:
         return
@@ -53,7 +53,7 @@ def race_claims(names: Names, judgement: Judgement, telling: Telling) -> Iterato
 
 
 def _raced(judgement: Judgement) -> str | None:
-    """The metric by which the best group is told."""
+    """Return the metric by which the best group is determined."""
     return next((group.metric for group in judgement.best), None)
 
 

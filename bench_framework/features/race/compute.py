@@ -1,4 +1,7 @@
-"""What a race spent, and to whom each cell lost: from the record's own comparisons. Plain Python."""
+"""The cost of a race, and the winner over each dropped cell. Plain Python.
+
+Both follow from the record's comparisons.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def race_of(
     best: Sequence[BestGroup],
     headline: Sequence[Comparison],
 ) -> Race | None:
-    """The race of a record; `None` where every cell was to be measured to the end."""
+    """Return the race of a record, or `None` if its strategy is not a race."""
     if plan.measure.strategy != "race":
         return None
     left = {cell_id for look in looks for cell_id in look.dropped}
@@ -49,10 +52,10 @@ def race_of(
 
 
 def best_pairs(best: Sequence[BestGroup]) -> tuple[Comparison, ...]:
-    """Every pair of the best groups' families, from both sides."""
+    """Return every pair of the best groups' families, in both orders."""
     return tuple(c for group in best for pair in group.comparisons for c in (pair, mirrored(pair)))
 
 
 def _repeats(sample: Sample) -> int:
-    """Runs in each of a cell's blocks: fixed after the warm-up."""
+    """Return the runs in each block of a cell, which are fixed after the warm-up."""
     return round(statistics.median(sample.runs.values())) if sample.runs else 1

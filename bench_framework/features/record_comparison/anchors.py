@@ -22,35 +22,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two records, with what bridging needs of it."""
+    """One of the two records, with the data that the comparison needs."""
 
     record_id: str
     plan: Plan
     builds: Mapping[str, Build]
     inputs: Mapping[str, PreparedInput]
-    """By input id."""
+    """Input id → prepared input."""
     host: Host
     samples: Mapping[str, Sample]
     states: Mapping[str, CellState]
-    """By cell id."""
+    """Cell id → state."""
     started: str = ""
     answers: Mapping[str, str] = field(default_factory=dict)
     """Cell id → its most frequent answer."""
 
     def code(self, cell: Cell) -> str | None:
-        """Digest of what a cell runs, without the names of symbols; `None` where it is not known."""
+        """Return the digest of the code of a cell, without names of symbols.
+
+        The result is `None` if it is not known.
+        """
         build = cell_state.build_of(self.plan, cell.variant_id, self.builds)
         return None if build is None or not build.ok else build.code_sha256 or build.sha256
 
     def digest(self, cell: Cell) -> str | None:
-        """Digest of a cell's input; empty for a program that reads none, `None` where it is not known."""
+        """Return the digest of a cell's input.
+
+        The result is empty for a program that reads no input, and `None` if it is not known.
+        """
         if self.plan.input(cell.input_id).dataset is None:
             return ""
         prepared = self.inputs.get(cell.input_id)
         return prepared.sha256 if prepared is not None else None
 
     def measured(self, cell: Cell) -> bool:
-        """Whether a cell did what was asked of it."""
+        """Return whether a cell was measured as planned."""
         state = self.states.get(cell.id)
         return state is not None and state.state == "measured"
 
@@ -65,7 +71,7 @@ def side(
     *,
     started: str = "",
 ) -> Side:
-    """One record, ready to be held against another one."""
+    """Return a record in the form that the comparison needs."""
     by_id = {build.id: build for build in builds}
     samples = sampling.collect(blocks, cache_states.needed(plan))
     found = cell_state.cell_states(plan, samples, by_id, sampling.warm_ups(blocks))
@@ -96,14 +102,15 @@ class Match:
     after: Cell
     role: Literal["anchor", "changed"]
     change: str = ""
-    """What differs, in words."""
+    """The differences, in words."""
 
 
 def matches(before: Side, after: Side) -> tuple[Match, ...]:
-    """Every cell that both records have, in the order of the later one.
+    """Return every cell that both records have, in the order of the later record.
 
-    Equal code, equal command, equal input: the cell did not change, and is an anchor. Where both scenarios declare
-    the same anchor, that alone counts as one. A cell of equal axis values that differs in any of them is "changed".
+    A cell with equal code, command and input did not change, so it is an anchor. If both scenarios
+    declare the same anchor, only this one counts. A cell with equal axis values that differs in
+    code, command or input is "changed".
     """
     earlier = {cell.id: cell for cell in before.plan.cells if cell.role is not Role.CONTROL}
     same = {
@@ -135,12 +142,12 @@ def matches(before: Side, after: Side) -> tuple[Match, ...]:
 
 
 def declared(before: Side, after: Side) -> bool:
-    """Whether both scenarios name the same variant as their anchor."""
+    """Return whether both scenarios name the same variant as their anchor."""
     return bool(before.plan.anchor_id) and before.plan.anchor_id == after.plan.anchor_id
 
 
 def unmatched(before: Side, after: Side, found: Sequence[Match]) -> tuple[str, ...]:
-    """Cells that have no counterpart, with the record that has them."""
+    """Return the cells without counterpart, each with the id of its record."""
     told = {id(cell) for match in found for cell in (match.before, match.after)}
     return tuple(
         f"{name(one.plan, cell)} (only in {one.record_id})"
@@ -151,13 +158,13 @@ def unmatched(before: Side, after: Side, found: Sequence[Match]) -> tuple[str, .
 
 
 def name(plan: Plan, cell: Cell) -> str:
-    """A cell by its variant, and by its input where there are several."""
+    """Return the name of a cell: its variant, and its input if there are several."""
     label, item = plan.variant(cell.variant_id).label, plan.input(cell.input_id).label
     return f"{label}, {item}" if len(plan.inputs) > 1 else label
 
 
 def _identity(one: Side, cell: Cell) -> object | None:
-    """What makes two cells one and the same; `None` where a digest is missing."""
+    """Return the properties that identify a cell, or `None` if a digest is missing."""
     code, digest = one.code(cell), one.digest(cell)
     if code is None or digest is None:
         return None
@@ -196,7 +203,10 @@ def conditions(before: Host, after: Host) -> tuple[str, ...]:
 
 
 def remarks(before: Host, after: Host) -> tuple[str, ...]:
-    """Differences that are told, and that the anchors must show to be without effect."""
+    """Return the differences that are reported but do not prevent a comparison.
+
+    The anchors must show that they have no effect.
+    """
     pairs = (
         ("machine", before.host_id, after.host_id),
         ("kernel", before.kernel, after.kernel),

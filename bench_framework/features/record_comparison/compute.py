@@ -2,9 +2,9 @@
 
 Times of two sessions can differ through changes of the machine, because rounds are interleaved only
 within a record. Each changed cell is therefore expressed as its ratio to the anchors of the same
-record and round, which cancels what affects both alike. The two ratios are compared; the variances
-of their logarithms add. The anchors must be shown to have changed by less than the margin;
-otherwise no time is compared. See docs/method.md#two-records.
+record and round, which cancels what affects both alike. The two ratios are compared. The variances
+of their logarithms add. Times are compared only if the anchors are shown to have changed by less
+than the margin. See docs/method.md#two-records.
 """
 
 from __future__ import annotations
@@ -44,10 +44,13 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 PLACEMENT: Final = 0.005
-"""Copies of one binary differ by up to half a percent through the placement of their pages, and a
-session draws it anew: so much standard deviation belongs to every cell of every session, beyond its rounds."""
+"""The standard deviation between sessions, on the log scale, that every cell has at least.
+
+Copies of one binary differ by up to half a percent through the placement of their pages, which is
+random in each session. This variation is added to that of the rounds.
+"""
 FEWEST: Final = 6
-"""Rounds of either record below which there is no 95 % interval."""
+"""The smallest number of rounds of each record for a 95 % interval."""
 PLAIN: Final = 0.95
 NORMAL_95: Final = 1.959964
 TIMES: Final = (WALL, CPU)
@@ -69,10 +72,11 @@ class Estimate:
 
 
 def estimate(values: Sequence[float]) -> Estimate | None:
-    """Hodges-Lehmann centre of a series in the order of its rounds; `None` below six of them.
+    """Return the Hodges-Lehmann centre of a series, or `None` below six rounds.
 
-    The error is that of the signed-rank interval, or that of means over stretches of √n rounds where it is larger:
-    rounds of a drifting machine are not independent of their neighbours (batch means; Law & Kelton 2000, 9.5.3).
+    The values must be in the order of the rounds. The error is the larger one of two: the error of
+    the signed-rank interval, and the error of means over stretches of √n rounds. On a drifting
+    machine, neighbouring rounds are not independent (batch means, Law & Kelton 2000, 9.5.3).
     """
     n = len(values)
     if n < FEWEST:
@@ -86,12 +90,13 @@ def estimate(values: Sequence[float]) -> Estimate | None:
 
 
 def bridge(before: Side, after: Side, metrics: Sequence[Metric] = TIMES) -> Bridge:
-    """Hold two records against each other.
+    """Compare two records.
 
     Args:
-        before: the earlier one, whose cells are the references.
-        after: the later one; margins and level are its scenario's.
-        metrics: wall and cpu through anchors; binary_size and stripped_size as exact numbers.
+        before: the earlier record, whose cells are the references.
+        after: the later record, whose scenario determines margins and level.
+        metrics: wall and cpu are compared through anchors, binary_size and stripped_size as exact
+            values.
     """
     found = anchors.matches(before, after)
     refused = anchors.conditions(before.host, after.host)
@@ -134,7 +139,7 @@ def _blank(after: Side, match: Match, metric: Metric) -> Comparison:
 def _refusal(
     before: Side, after: Side, match: Match, refused: Sequence[str]
 ) -> tuple[Verdict, str] | None:
-    """Why a pair is not compared, whatever its anchors say."""
+    """Return why a pair is not compared, regardless of its anchors, or `None`."""
     if refused:
         return Verdict.NOT_COMPARABLE, f"measured under other conditions ({'; '.join(refused)})"
     for one, cell in ((before, match.before), (after, match.after)):
@@ -155,9 +160,10 @@ def _refusal(
 def _anchors(
     before: Side, after: Side, found: Sequence[Match], metric: Metric, refused: Sequence[str]
 ) -> list[BridgedCell]:
-    """What every anchor did between the records: unpaired, its 95 % interval shown inside the margin or not.
+    """Return the change of every anchor between the records, with its verdict.
 
-    All of them must be equivalent, so that no single one is adjusted for the others.
+    An anchor is equivalent if its unpaired 95 % interval is within the margin. All anchors must be
+    equivalent, so their intervals need no adjustment for each other.
     """
     rows = []
     for match in found:
@@ -197,7 +203,10 @@ def _changed(
     told: Sequence[BridgedCell],
     refused: Sequence[str],
 ) -> list[BridgedCell]:
-    """Every changed cell against the anchors of its input; one Holm family."""
+    """Return the change of every changed cell relative to the anchors of its input.
+
+    All of these comparisons are one Holm family.
+    """
     standing = {(r.comparison.cell_id, r.comparison.metric): r.comparison for r in told}
     rows: list[tuple[Match, Comparison, _Shift | None]] = []
     for match in found:
@@ -232,7 +241,10 @@ def _changed(
 def _unanchored(
     own: Sequence[Comparison], metric: Metric, *, declared: bool
 ) -> tuple[Verdict, str] | None:
-    """Why the anchors of an input carry no comparison; `None` if all of them stayed."""
+    """Return why the anchors of an input support no comparison.
+
+    The result is `None` if all of them are equivalent.
+    """
     if not own:
         return Verdict.NOT_COMPARABLE, ANCHOR_CHANGED if declared else NO_ANCHOR
     moved = [c for c in own if c.verdict is not Verdict.EQUIVALENT]
@@ -250,7 +262,7 @@ def _reach(shown: Interval | None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Shift:
-    """What a cell did beyond its anchors, on the log scale."""
+    """The change of a cell relative to its anchors, on the log scale."""
 
     centre: float
     error: float
@@ -270,14 +282,20 @@ def _shift(
 
 
 def _to_anchors(one: Side, cell: str, own: Sequence[str], metric: Metric) -> list[float]:
-    """Logarithm of a cell's time over the geometric mean of its anchors, per round that all of them have."""
+    """Return the logarithm of a cell's time over the geometric mean of its anchors' times.
+
+    There is one value per round that all of them have.
+    """
     series = [one.samples[i].values(metric) for i in (cell, *own)]
     shared = sorted(set.intersection(*({r for r, v in s.items() if v > 0} for s in series)))
     return [log(series[0][r]) - statistics.fmean(log(s[r]) for s in series[1:]) for r in shared]
 
 
 def _scatter(before: Side, after: Side, own: Sequence[Match], metric: Metric) -> float:
-    """How far a cell moves by itself between sessions: as the anchors against one another, at least PLACEMENT."""
+    """Return the standard deviation of a cell between sessions.
+
+    It is that of the anchors, and at least `PLACEMENT`.
+    """
     moves = [
         statistics.median(_logs(after.samples[m.after.id].values(metric)))
         - statistics.median(_logs(before.samples[m.before.id].values(metric)))
@@ -289,7 +307,11 @@ def _scatter(before: Side, after: Side, own: Sequence[Match], metric: Metric) ->
 def _judged(
     cases: Sequence[tuple[Comparison, _Shift]], size: int, level: float
 ) -> list[Comparison]:
-    """Verdicts by Student's t with the smaller number of rounds, Holm over all changed cells and metrics."""
+    """Return the comparisons with verdicts.
+
+    The test is Student's t with the smaller number of rounds. Holm's procedure applies to all
+    changed cells and metrics.
+    """
     p_values = [t_tails(s.centre / s.error, min(s.before, s.after) - 1) for _, s in cases]
     adjusted = holm(p_values, size=size, level=level)
     made = []
@@ -362,7 +384,10 @@ def _values(one: Side, cell: str, comparison: Comparison) -> Mapping[int, float]
 
 
 def _exact(before: Side, after: Side, found: Sequence[Match], metric: Metric) -> list[BridgedCell]:
-    """A deterministic number of each variant's binary, whatever the machines were."""
+    """Return the comparison of a deterministic value of each variant's binary.
+
+    It does not depend on the machines.
+    """
     rows, told = [], set()
     for match in found:
         if match.after.variant_id in told:

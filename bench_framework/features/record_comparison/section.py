@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from bench_framework.model.bridge import Bridge, BridgedCell
 
 DIGITS: Final = 4
-"""Significant digits of a median; the ratio has the precision of the comparison."""
+"""The significant digits of a median. The ratio has the precision of the comparison."""
 _ANCHOR_VERDICTS: Final = {
     Verdict.EQUIVALENT: "≡ unchanged",
     Verdict.INCONCLUSIVE: "? inconclusive",
@@ -50,7 +50,7 @@ _NAMES: Final = {
 
 
 def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Document:
-    """Return the page of ``benchctl compare RECORD_A RECORD_B``; it is always exploratory."""
+    """Return the page of ``benchctl compare RECORD_A RECORD_B``, which is always exploratory."""
     judged = [row for row in bridge.cells if row.role == "changed"]
     refused = (Verdict.NOT_COMPARABLE, Verdict.OTHER_OUTPUT)
     nothing = all(row.comparison.verdict in refused for row in judged)

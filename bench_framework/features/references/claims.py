@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Claim]:
-    """Yield one claim per gap with significant ends; a smaller gap is stated with its cost."""
+    """Yield one claim per gap with significant ends. A smaller gap is stated with its cost."""
     for gap in gaps:
         smaller = Verdict.BETTER if gap.closed_lo is not None and gap.closed_lo > 0 else None
         cost = costs.phrase(smaller, gap.cell_id, gap.baseline_cell_id, gap.metric)

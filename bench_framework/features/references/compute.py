@@ -1,7 +1,7 @@
-"""Comparisons with a second reference, and how much of a gap a candidate closes.
+"""Comparisons with a second reference, and the share of a gap that a candidate closes.
 
-One Holm family holds the headline and the further references, so that the level of the report is the level of
-all its tables; M counts both before the start.
+The headline and the further references are one Holm family, so the level of the report applies to
+all of its tables. M includes both before the start.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 SLOWER: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
 FASTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
 TIMES: Final = (WALL, CPU)
-"""Metrics in seconds: a distance between others has no word."""
+"""The metrics in seconds. For other metrics, a gap has no name."""
 
 
 def in_family(comparison: Comparison) -> Comparison:
-    """A comparison that was judged with the headline, marked as one with a further reference."""
+    """Return a comparison of the headline family, marked as one with a further reference."""
     return comparison if comparison.family == "exact" else replace(comparison, family="reference")
 
 
 def gaps(
     plan: Plan, comparisons: Sequence[Comparison], samples: Mapping[str, Sample]
 ) -> tuple[Gap, ...]:
-    """Every gap whose two ends are decided, and the way from one to the other, in plan order.
+    """Return every gap whose three comparisons are significant, in plan order.
 
-    A candidate that is not told apart from the baseline has closed nothing that anybody could tell.
+    A candidate without a significant difference from the baseline has not closed a gap.
 
     Args:
-        plan: with its references.
-        comparisons: as judged: headline and reference.
-        samples: by cell id.
+        plan: plan with its references.
+        comparisons: judged comparisons with the baseline and with further references.
+        samples: cell id → sample.
     """
     metric = plan.judge.headline
     if metric not in TIMES:
@@ -64,7 +64,11 @@ def gaps(
 def _ends(
     plan: Plan, input_id: str, told: Mapping[tuple[str, str], Verdict]
 ) -> Iterator[tuple[str, str, str]]:
-    """Candidate, baseline, reference where the reference is faster than the baseline and the rest is decided."""
+    """Yield candidate, baseline and reference of each gap.
+
+    The reference is significantly faster than the baseline. The other two comparisons are also
+    significant.
+    """
     baseline = plan.baseline_cell(input_id)
     if baseline is None:
         return
@@ -86,7 +90,8 @@ def _gap(
     before = [baseline[r] - reference[r] for r in rounds]
     after = [cell[r] - reference[r] for r in rounds]
     if statistics.median(before) <= 0:
-        # The verdict may rest on the fastest third; a gap that the median does not show has no size.
+        # The verdict may result from the fastest third. A gap that the median does not show has no
+        # size.
         return None
     closed, bounds = share_closed(before, after)
     return Gap(
@@ -105,16 +110,17 @@ def _gap(
 def share_closed(
     before: Sequence[float], after: Sequence[float]
 ) -> tuple[float, tuple[float, float] | None]:
-    """The share s of a gap that is closed, with its 95 % interval, from paired distances.
+    """Return the share s of a gap that is closed, with its 95 % interval, from paired distances.
 
-    A share s is kept while the sign test does not reject that (1 − s)·before − after has the median 0. Where
-    every distance before is above zero, that is the order-statistic interval of the shares of the rounds. A round
-    in which the gap was turned round counts on the other side, and may leave the share without an interval
-    (Fieller's case): then there is none, and no share is told.
+    The interval contains each share s for which the sign test does not reject that (1 − s)·before −
+    after has the median 0. If every distance before is positive, it is the order-statistic interval
+    of the shares of the rounds. A round with a negative distance before counts on the opposite
+    side. It may make the interval unbounded (Fieller's case). Then there is no interval, and no
+    share is reported.
 
     Args:
-        before: baseline less reference, per round; its median is above zero.
-        after: candidate less reference, of the same rounds.
+        before: baseline minus reference, per round, with a positive median.
+        after: candidate minus reference, in the same rounds.
     """
     estimate = 1 - statistics.median(after) / statistics.median(before)
     least = median_rank(len(before), LEVEL)

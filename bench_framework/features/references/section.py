@@ -43,7 +43,7 @@ _MIRRORED: Final = {
     Verdict.WORSE: Verdict.BETTER,
 }
 MOST_GAPS: Final = 8
-"""The most gaps in the list of an input; `claims.json` contains all of them."""
+"""The largest number of gaps in the list of an input. `claims.json` contains all of them."""
 _GAP: Final = (
     "Gap: the median over rounds of the difference to the reference; it can deviate from the "
     "difference of the two medians. The closed share has its own 95 % CI, not adjusted for "

@@ -43,6 +43,6 @@ def _share(claim: Claim) -> str:
 
 
 def _figure(value: float) -> str:
-    """Return a value with three significant digits; tens and hundreds in full."""
+    """Return a value with three significant digits, but tens and hundreds in full."""
     text = f"{abs(value):.{max(0, 3 - len(str(int(abs(value)))))}f}"
     return f"{MINUS}{text}" if value < 0 and float(text) else text

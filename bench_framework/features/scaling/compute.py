@@ -24,7 +24,7 @@ LEVEL: Final = 0.95
 LINEAR: Final = (0.95, 1.05)
 FEWEST_SIZES: Final = 3
 FEWEST_ROUNDS: Final = 6
-"""Below them there is no 95 % interval."""
+"""The smallest number of rounds for a 95 % interval."""
 GrowthWord = Literal["linear", "sub-linear", "super-linear", "not resolved"]
 Sized = tuple[int, "Input"]
 
@@ -36,14 +36,15 @@ def exponents(
     usable: frozenset[str],
     metrics: Iterable[Metric] = (WALL,),
 ) -> tuple[Scaling, ...]:
-    """Exponents of every variant between neighbouring sizes of one family and seed.
+    """Return the exponents of every variant between neighbouring sizes of one family and seed.
 
     Args:
-        plan: for cells and axes.
+        plan: plan with cells and axes.
         samples: cell id → sample.
-        inputs: real sizes, families and seeds; an input that is missing here uses the plan's.
-        usable: ids of cells that did the work that was asked for.
-        metrics: which to follow.
+        inputs: actual sizes, families and seeds. An input that is missing here has the plan's
+            values.
+        usable: ids of cells that did the requested work.
+        metrics: the metrics to analyse.
     """
     found = []
     for ladder in ladders(plan, inputs):
@@ -55,7 +56,10 @@ def exponents(
 
 
 def ladders(plan: Plan, inputs: Sequence[PreparedInput]) -> tuple[tuple[Sized, ...], ...]:
-    """Inputs that differ in nothing but size, smallest first; at least two sizes each."""
+    """Return groups of inputs that differ only in size, smallest first.
+
+    Each group has at least two sizes.
+    """
     prepared = {item.input_id: item for item in inputs}
     sized_axes = {a.name for a in plan.axes if any(v.size_bytes is not None for v in a.values)}
     groups: dict[tuple[object, ...], dict[int, Input]] = {}
@@ -74,7 +78,7 @@ def ladders(plan: Plan, inputs: Sequence[PreparedInput]) -> tuple[tuple[Sized, .
 def _cells(
     plan: Plan, variant_id: str, samples: Mapping[str, Sample], usable: frozenset[str]
 ) -> dict[str, str]:
-    """Input id → id of the variant's cell, where it can be used."""
+    """Return input id → id of the variant's cell, for usable cells."""
     return {
         c.input_id: c.id
         for c in plan.cells

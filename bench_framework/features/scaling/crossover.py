@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 FEWEST_SIZES: Final = 3
 GRID: Final = 24
-"""Places between two neighbouring sizes that are tried before a bound is refined."""
+"""The number of grid points between two neighbouring sizes, before a bound is refined."""
 PRECISION: Final = 1e-4
-"""Of a bound, in log size: a hundredth of a percent."""
+"""The precision of a bound in log size: a hundredth of a percent."""
 _WAYS: Final = {
     Verdict.BETTER: -1,
     Verdict.BETTER_SIZE_UNCERTAIN: -1,
@@ -40,15 +40,16 @@ _WAYS: Final = {
     Verdict.WORSE_SIZE_UNCERTAIN: 1,
 }
 Sized = tuple[int, str]
-"""Bytes and input id."""
+"""Size in bytes, and input id."""
 
 
 def crossings(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Crossing, ...]:
-    """Every change of places over sizes of one family and seed, variant by variant.
+    """Return every crossover over sizes of one family and seed, variant by variant.
 
     Args:
         at: the record.
-        comparisons: judged; those against the baseline decide where there is a change of places.
+        comparisons: judged comparisons. Those with the baseline determine where there is a
+            crossover.
     """
     verdicts = {
         c.cell_id: c.verdict
@@ -82,7 +83,7 @@ def _of_variant(
 
 
 def _pairs(at: Measured, variant: Variant, sizes: Sequence[Sized]) -> list[tuple[int, Cell, Cell]]:
-    """Size, candidate, baseline: of the sizes at which both were measured."""
+    """Return size, candidate and baseline for the sizes at which both were measured."""
     found = []
     for size, input_id in sizes:
         cells = at.plan.cells_of(input_id)
@@ -124,17 +125,17 @@ def _crossing(at: Measured, variant: Variant, pairs: Sequence[tuple[int, Cell, C
 def turning(
     places: Sequence[float], ratios: Floats, level: float
 ) -> tuple[float, float, float] | None:
-    """Where the interpolated typical log ratio is zero, with its interval.
+    """Return the place at which the interpolated typical log ratio is zero, with its interval.
 
     Args:
-        places: log sizes, ascending; at least two.
+        places: log sizes, ascending (at least two).
         ratios: log ratios, shape (rounds, sizes).
-        level: of the interval.
+        level: level of the interval.
 
     Returns:
-        Estimate and bounds in log size; `None` where the typical ratios of the two ends do not lie on different
-        sides of zero, each with its whole interval: then the verdicts rest on the fastest third, and no place can
-        be interpolated.
+        Estimate and bounds in log size. `None` if the intervals of the typical ratios of the two
+            ends are not on opposite sides of zero. The verdicts then result from the fastest third,
+            and no place can be interpolated.
     """
 
     def bounds(place: float) -> intervals.Bounds:
@@ -155,7 +156,7 @@ def turning(
 
 
 def interpolated(places: Sequence[float], ratios: Floats, place: float) -> Floats:
-    """Log ratios at a place between sizes, round by round: a straight line between its neighbours."""
+    """Return the log ratios at a place between sizes, interpolated linearly in each round."""
     above = min(max(bisect.bisect_left(places, place), 1), len(places) - 1)
     weight = (place - places[above - 1]) / (places[above] - places[above - 1])
     found: Floats = (1 - weight) * ratios[:, above - 1] + weight * ratios[:, above]
@@ -167,7 +168,7 @@ def _open(bounds: intervals.Bounds) -> bool:
 
 
 def _edge(bounds: Callable[[float], intervals.Bounds], outside: float, inside: float) -> float:
-    """The last rejected place before the kept ones, to within the precision: outward."""
+    """Return the last rejected place before an accepted one, rounded outward to the precision."""
     while abs(outside - inside) > PRECISION:
         middle = (outside + inside) / 2
         if _open(bounds(middle)):

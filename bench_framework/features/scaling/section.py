@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 FEWEST_STEPS: Final = 2
-"""Steps between three sizes. With fewer sizes the scaling is not classified."""
+"""The smallest number of steps between sizes for which the scaling is classified."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """The plot, times by size, exponents, and what may be said of them."""
+    """Return the plot, the times by size, the exponents and the sentences about them."""
     exponents = [s for s in data.judgement.scaling if s.metric == data.metric]
     if not exponents:
         return ()
@@ -56,7 +56,10 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def _told(data: ReportData) -> list[Claim]:
-    """The growth of one variant, step by step: the answer's, else the baseline's. The table has them all."""
+    """Return the scaling claims of one variant, in the order of the sizes.
+
+    The variant is that of the main claim, otherwise the baseline. The table has all variants.
+    """
     claims = [c for c in data.claims("scaling") if c.metric == data.metric]
     mains = [c.subject for item in data.plan.inputs if (c := key_claim(data, item)) is not None]
     for wanted in (*reversed(mains), data.baseline.label):
