@@ -34,7 +34,7 @@ TERMINAL_SECTIONS: Final = ("S02", "S03", "S04", "S07", "S09", "S12", "S19")
 """Sections whose sentences are printed. Tables are printed only of the results."""
 NARROWEST: Final = 40
 LEAST_LABEL: Final = 18
-"""Labels are not cut below this width; the table becomes wider than requested instead."""
+"""Smallest width of a cut label. If it does not fit, the table is wider than requested."""
 _BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _COLOURS: Final = {"better": "\x1b[34m", "worse": "\x1b[33m", "inconclusive": "\x1b[35m"}
 _JOINT: Final = "\ue000"
@@ -147,7 +147,7 @@ class _Page:
         self.text(" ".join(s.text for s in fresh), bold=bold)
 
     def table(self, table: Table) -> None:
-        """Append a table; columns are dropped in their order until it fits."""
+        """Append a table. Columns are dropped in their order until it fits."""
         self.gap()
         columns, rows = _fitting(table, self)
         shares = _widths(columns, rows, self, width_of(self.plain(table.stub)))

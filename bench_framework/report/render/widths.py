@@ -16,7 +16,7 @@ def width_of(text: str) -> int:
 
 
 def pad(text: str, width: int, *, left: bool = True) -> str:
-    """Return text padded with spaces to a width; longer text is unchanged."""
+    """Return text padded with spaces to a width. Longer text is unchanged."""
     space = " " * max(0, width - width_of(text))
     return text + space if left else space + text
 
@@ -73,7 +73,7 @@ def _first(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Return lines of at most `width` columns; a longer word is on its own line."""
+    """Return lines of at most `width` columns. A longer word is on its own line."""
     lines: list[str] = []
     line = ""
     for word in text.split(" "):

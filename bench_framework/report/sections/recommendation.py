@@ -55,7 +55,7 @@ def _has_all(data: ReportData, group: BestGroup) -> bool:
 
 
 def _blocks(data: ReportData, groups: list[BestGroup]) -> list[Block]:
-    """Return the variants that are in the most best groups; the others are listed by name."""
+    """Return the variants that are in the most best groups. The others are listed by name."""
     scores: dict[str, list[str]] = {}
     for group in groups:
         for cell_id in group.cell_ids:
