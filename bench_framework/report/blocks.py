@@ -83,9 +83,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The content of a table cell: its text, and the number behind it for sorting and for
-    programs.
-    """
+    """The content of a table cell: its text, and the number for sorting and for programs."""
 
     text: str
     value: float | str | None = None
@@ -109,8 +107,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with at least one row. `legend` lines are below it. `stub` is the header of the
-    names in a terminal.
+    """A table with at least one row.
+
+    `legend` lines are below the table. `stub` is the header of the names in a terminal.
     """
 
     kind: ClassVar[str] = "table"

@@ -16,7 +16,7 @@ MAIN_KINDS = ("main", "nothing")
 
 
 def sentence(claim: Claim) -> Sentence:
-    """Return a claim as a sentence with a capital, unless it starts with a name, and a full stop."""
+    """Return a claim as a sentence: with a capital, unless a name is first, and a full stop."""
     text = claim.text.strip()
     if text and not any(
         name and text.startswith(name) for name in (claim.subject, claim.reference)

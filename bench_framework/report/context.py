@@ -105,7 +105,7 @@ class ReportData:
         return self.plan.judge.headline
 
     def arms(self, input_id: str) -> tuple[Cell, ...]:
-        """Return baseline and candidates of an input. The A/A control is shown under data quality."""
+        """Return baseline and candidates of an input, without the A/A control."""
         return tuple(cell for cell in self.plan.cells_of(input_id) if cell.role is not Role.CONTROL)
 
     def variant_of(self, cell: Cell) -> Variant:
@@ -122,7 +122,7 @@ class ReportData:
         return self.plan.variant(self.plan.baseline_id)
 
     def baseline_on(self, item: Input) -> Variant:
-        """Return the baseline of an input. If two revisions are compared, each input has its own."""
+        """Return the baseline of an input. At two revisions, each input has a separate one."""
         cell = self.plan.baseline_cell(item.id)
         return self.variant_of(cell) if cell is not None else self.baseline
 
@@ -268,8 +268,9 @@ class ReportData:
         return len(self.plan.inputs) == 1 if named is None else named == item.label
 
     def ratio_words(self, item: Input) -> str:
-        """Return the term for the headline's ratios, which are inverted if larger values are
-        better.
+        """Return the term for the headline's ratios.
+
+        The ratios are inverted if larger values of the metric are better.
         """
         name = self.baseline_on(item).label
         return (
@@ -316,13 +317,11 @@ class ReportData:
         return bool(item.values) or item.dataset is not None
 
     def on_input(self, item: Input, words: str = "input ") -> str:
-        """Return a phrase for captions such as ``input 10MiB``; empty for programs without input."""
+        """Return ``input 10MiB`` for captions; empty for programs without input."""
         return f"{words}{item.label}" if self.reads(item) and item.label else ""
 
     def cold(self, item: Input) -> str:
-        """Return ``, cold cache`` for captions if every configuration started with one, else
-        nothing.
-        """
+        """Return ``, cold cache`` if every configuration started with one, else nothing."""
         states = [
             s for cell in self.arms(item.id) if (s := self.state(cell.id)).state == "measured"
         ]
@@ -346,7 +345,7 @@ class ReportData:
         return " ".join([*env, line, *stdin])
 
     def replication(self, cell_ids: Iterable[str]) -> str:
-        """Return rounds × runs per round over configurations: ``40×1``, or a range if they differ."""
+        """Return rounds × runs per round: ``40×1``, or a range if configurations differ."""
         pairs = [
             (s.n_rounds, s.n_runs)
             for c in cell_ids

@@ -68,9 +68,7 @@ def forest_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, st
 def scaling_plot(
     figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT
 ) -> Axes:
-    """Draw time and throughput against size. The second panel is next to the first one, whose Axes
-    is returned.
-    """
+    """Draw time and throughput against size, and return the Axes of the left panel."""
     with mpl.rc_context(STYLE):
         size = (scaling.WIDTH, scaling.HEIGHT)
         if ax is None:
@@ -133,7 +131,7 @@ PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
 
 
 def drawings(document: Document) -> dict[str, str]:
-    """Return the SVG of each figure by anchor, with sentinel colours for `inline` or `standalone`."""
+    """Return the SVG of each figure by anchor, with the sentinel colours."""
     return {figure.anchor: _drawing(figure) for figure in document.figures()}
 
 

@@ -149,7 +149,10 @@ def show_plain(value: float, lo: float, hi: float) -> Shown:
 
 
 def measured_decimals(value: float, lo: float | None, hi: float | None, scale: float) -> int:
-    """Return the decimals that a measured value × `scale` supports; without interval three digits."""
+    """Return the decimals that a measured value × `scale` supports.
+
+    Without an interval, the value has three digits.
+    """
     scaled = value * scale
     if lo is None or hi is None or not hi > lo:
         whole = len(str(int(abs(scaled)))) if abs(scaled) >= 1 else 0
@@ -171,10 +174,9 @@ def column_decimals(decimals: Iterable[int]) -> int:
 def show_measured(
     value: float, lo: float | None, hi: float | None, scale: float, most: int | None = None
 ) -> str:
-    """Return a measured value × `scale` with the decimals that its interval supports, at most
-    `most`.
+    """Return a measured value × `scale` with the decimals that its interval supports.
 
-    Whole numbers are never shortened.
+    `most` limits the decimals. Whole numbers are never shortened.
     """
     decimals = measured_decimals(value, lo, hi, scale)
     return _text(_near(value * scale, decimals if most is None else min(decimals, most)))
@@ -220,7 +222,7 @@ def show_size(size: float, family: str) -> str:
 
 
 def significant(value: float, digits: int) -> str:
-    """Return a value with at least `digits` significant digits and tens in full: 470, 47.0, 4.70."""
+    """Return a value with at least `digits` significant digits: 470, 47.0, 4.70."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else INFINITY
     return _text(_near(value, max(0, digits - 1 - Decimal(repr(abs(value))).adjusted())))

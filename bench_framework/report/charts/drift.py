@@ -70,9 +70,7 @@ def every(count: int, most: int) -> int:
 
 
 def ringed(points: tuple[Point, ...]) -> list[Point]:
-    """Return the flagged samples that get a ring: all, or an evenly spaced subset of a readable
-    size.
-    """
+    """Return the flagged samples that get a ring: all, or an evenly spaced subset."""
     flagged = [p for p in points if p.strong]
     return flagged[:: every(len(flagged), MOST_RINGS)]
 
@@ -93,8 +91,9 @@ def _reach(points: tuple[Point, ...]) -> float:
 
 
 def _dots(ax: Axes, points: list[Point], colour: str) -> None:
-    """Draw dots as one path of round-capped strokes of zero length, a fifth of the size of
-    markers.
+    """Draw dots as one path of round-capped strokes of zero length.
+
+    The path has a fifth of the bytes of markers.
     """
     gap = float("nan")
     xs = [value for p in points for value in (p.x, p.x, gap)]

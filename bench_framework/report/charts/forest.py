@@ -122,7 +122,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
 
 
 def limits(figure: Figure) -> tuple[float, float]:
-    """Return the range: every estimate, the margin twice, and the readable part of the intervals."""
+    """Return the range: every estimate, twice the margin, and the readable interval parts."""
     margin = figure.mark("margin") or 0.02
     estimates = [p.x for p in figure.points]
     low = min(*estimates, 1 / (1 + 2 * margin)) if estimates else 0.5

@@ -38,8 +38,9 @@ def calm(ax: Axes, colours: Palette, *, left: bool = True) -> None:
 
 
 def short(label: str, columns: int) -> str:
-    """Return a label of at most `columns` columns, cut in the middle. The table has the full
-    label.
+    """Return a label of at most `columns` columns, cut in the middle.
+
+    The table has the full label.
     """
     return cut_middle(visible(label), columns)
 
@@ -169,7 +170,7 @@ def strokes(
 
 
 def nice_rates(most: float) -> list[float]:
-    """Return at most six ticks of a linear axis from zero. The step is 1, 2 or 5 × a power of ten."""
+    """Return at most six ticks of a linear axis from zero, in steps of 1, 2 or 5 × 10ᵏ."""
     if most <= 0:  # all points are equal, such as samples of one moment
         return [0.0]
     step = 10.0 ** math.floor(math.log10(most))

@@ -63,7 +63,7 @@ def _datum(cell: Cell) -> str | None:
 
 
 def headed(caption: str) -> tuple[str, str]:
-    """Split a caption into its title, up to the first colon, full stop or semicolon, and the rest."""
+    """Split a caption at its first colon, full stop or semicolon into title and rest."""
     end = _TITLE_END.search(caption)
     return (caption, "") if end is None else (caption[: end.start()], caption[end.start() :])
 

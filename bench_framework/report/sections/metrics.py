@@ -169,7 +169,7 @@ def _title(metric: str) -> str:
 
 
 def _declared(data: ReportData, cells: list[PlanCell]) -> list[str]:
-    """Return metrics that the scenario declares, then those that a worker reports, in their order."""
+    """Return the metrics that the scenario declares, then those that a worker reports."""
     declared = [metric.name for metric in data.plan.metrics]
     reported = dict.fromkeys(
         s.metric
