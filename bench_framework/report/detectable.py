@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def effect_note(comparison: Comparison | None) -> str:
     """Return a note such as ``"MDE 6.1 %; detecting 2 % needs about 370 rounds"``.
 
-    It is empty for a conclusive comparison. If more than 1000 rounds are needed, only the line under
-    the table says so.
+    It is empty for a conclusive comparison. If more than 1000 rounds are needed, only the line
+    under the table states so.
     """
     if comparison is None or not _is_open(comparison):
         return ""

@@ -1,4 +1,6 @@
-"""Markdown, HTML and terminal print one tree: the same sentences, nothing that acts, the same bytes."""
+"""Markdown, HTML and terminal print one tree: the same sentences, no active content, the same
+bytes.
+"""
 
 from __future__ import annotations
 
@@ -79,11 +81,13 @@ ENDS = {
     "/thead": ("td", "th", "tr"),
     "/tbody": ("td", "th", "tr"),
 }
-"""Tag to the elements that it ends without their end tags."""
+"""Elements that each tag ends without an end tag."""
 
 
 class Balance(HTMLParser):
-    """Counts open elements; void ones aside, and rows and cells ended by what follows them, as HTML has it."""
+    """Counts open elements. Void elements are ignored, and the next row or cell ends the
+    previous one, as in HTML.
+    """
 
     VOID = frozenset({"meta", "input", "br", "hr", "img", "link"})
 
@@ -106,7 +110,7 @@ class Balance(HTMLParser):
         self.ids += [value or "" for name, value in attrs if name == "id"]
 
     def end_implied(self, tag: str) -> None:
-        """End the rows and cells that a tag ends."""
+        """End the rows and cells that a tag ends implicitly."""
         for inner in ENDS.get(tag, ()):
             if self.open and self.open[-1] == inner:
                 self.open.pop()
@@ -143,7 +147,7 @@ def test_the_terminal_says_the_summary_and_each_key_finding(
 
 
 def rows_of_markdown(text: str, caption: str) -> dict[str, list[str]]:
-    """The cells of the first table below a caption, by their first one."""
+    """Return the cells of the first table below a caption, by their first cell."""
     lines = text[text.index(caption) :].splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("| "))
     end = next(n for n, line in enumerate(lines[start:], start) if not line.startswith("|"))
@@ -155,7 +159,7 @@ def rows_of_markdown(text: str, caption: str) -> dict[str, list[str]]:
 
 
 def rows_of_html(page: str, anchor: str) -> dict[str, list[str]]:
-    """The cells of a table, by their first one."""
+    """Return the cells of a table, by their first cell."""
     table = page[page.index(f'id="{anchor}"') :]
     found = [
         [
@@ -189,7 +193,8 @@ def test_terminal_markdown_and_page_print_the_same_figures(
             )
             fields = re.split(r" {2,}", printed.strip())[1:]
             cells = [cell.text.strip() for cell in row.cells]
-            # Every field of the narrow table is one of the wide table's, in its order, and time and ratio are there.
+            # Every field of the narrow table is a field of the wide one, in its order, including
+            # time and ratio.
             rest = iter(cells[1:])
             assert all(field in rest for field in fields), (name, fields, cells)
             assert row.cells[1].text.strip() in {*fields, "—"}
@@ -210,7 +215,7 @@ def test_report_code_makes_no_claims_of_its_own() -> None:
     allowed = {
         "verdicts.py",
         "experiments.py",
-    }  # the verdict words themselves, and reasons made of them
+    }  # the verdict words themselves, and reasons that contain them
     folder = Path(report.__file__).parent
     for path in sorted(folder.rglob("*.py")):
         if path.name in allowed:
@@ -342,7 +347,7 @@ def test_control_characters_are_shown_and_do_not_act(document: Document) -> None
 
 
 def named(document: Document, name: str) -> Document:
-    """A document whose only table has this name in it."""
+    """Return a document whose only table contains this name."""
     table = Table(
         "t",
         name,
@@ -359,7 +364,7 @@ def named(document: Document, name: str) -> Document:
 
 
 def _outside_fences(page: str) -> list[str]:
-    """The lines that are no code: there a bar is a bar."""
+    """Return the lines outside code blocks. Within code, a bar is a plain character."""
     found: list[str] = []
     fence = ""
     for line in page.splitlines():
@@ -514,7 +519,8 @@ def test_markdown_is_as_it_was(text: str) -> None:
 
 
 def test_html_is_as_it_was(document: Document, data: ReportData, templates: Path) -> None:
-    # Without figures: their bytes belong to the installed matplotlib, and have tests of their own.
+    # Figures are excluded, because their bytes depend on the installed matplotlib. They have
+    # separate tests.
     golden("report.html", html.render(document, data, templates, {}))
 
 

@@ -1,4 +1,4 @@
-"""Carets stand under what they mean, whatever stands before them."""
+"""Carets are under the text that they mark, whatever precedes it."""
 
 from __future__ import annotations
 
