@@ -132,7 +132,7 @@ class ReportData:
             cell.variant_id == variant_id and cell.role is Role.BASELINE for cell in self.plan.cells
         )
 
-    # -- what was measured ---------------------------------------------------------------------
+    # -- measurements --------------------------------------------------------------------------
 
     def summary(self, cell_id: str, metric: Metric) -> Summary | None:
         """Return the summary of a metric of a configuration."""
@@ -180,7 +180,9 @@ class ReportData:
         return next((f for f in floors if f.input_id == input_id and f.metric == metric), None)
 
     def best(self, input_id: str) -> BestGroup | None:
-        """Return the best group of an input by the headline metric; `None` without comparisons."""
+        """Return the best group of an input by the headline metric, or `None` without
+        comparisons.
+        """
         groups = (
             g for g in self.judgement.best if g.input_id == input_id and g.metric == self.metric
         )
@@ -286,7 +288,9 @@ class ReportData:
         )
 
     def own_unit(self, metric: Metric) -> str:
-        """Return the unit of a metric that the scenario or a worker declares; empty for others."""
+        """Return the unit of a metric that the scenario or a worker declares, else an empty
+        string.
+        """
         declared = next((own.unit for own in self.plan.metrics if own.name == metric), None)
         if declared is not None:
             return declared
@@ -317,7 +321,7 @@ class ReportData:
         return bool(item.values) or item.dataset is not None
 
     def on_input(self, item: Input, words: str = "input ") -> str:
-        """Return ``input 10MiB`` for captions; empty for programs without input."""
+        """Return ``input 10MiB`` for captions, or an empty string for programs without input."""
         return f"{words}{item.label}" if self.reads(item) and item.label else ""
 
     def cold(self, item: Input) -> str:

@@ -103,7 +103,7 @@ def drift_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str
 
 
 def _on_a_sheet(chart: ModuleType) -> Callable[..., Axes]:
-    """Return the plot function of a chart that draws its own axes, on a sheet of its own size."""
+    """Return the plot function of a chart that draws its axes itself, on a sheet of its size."""
 
     def plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
         with mpl.rc_context(STYLE):

@@ -115,7 +115,7 @@ def show_ratio(
 
 
 def show_comparison(comparison: Comparison) -> Shown | None:
-    """Return the ratio of a comparison with its interval; `None` without a comparison."""
+    """Return the ratio of a comparison with its interval, or `None` without a comparison."""
     shown = comparison.shown
     if shown is None:
         return None

@@ -63,7 +63,7 @@ def test_shapley_shares_make_up_the_total_in_every_round(rows: list[list[float]]
     shares = [ablation._shapley_value(n, 3, worth) for n in range(3)]
     total = worth[frozenset({0, 1, 2})] - worth[frozenset()]
     assert np.allclose(np.sum(shares, axis=0), total)
-    # Computed independently: the mean over all orders of what each player adds.
+    # Computed independently: the mean contribution of each player over all orders.
     for player in range(3):
         orders = list(itertools.permutations(range(3)))
         added = [

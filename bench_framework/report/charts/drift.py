@@ -15,10 +15,11 @@ WIDTH: Final = 720.0
 HEIGHT: Final = 220.0
 PLACE: Final = (58.0, 44.0, 706.0, 206.0)
 MOST_DOTS: Final = 500
-"""Largest number of dots. Of more samples, every k-th is drawn; line and table use all."""
+"""Largest number of dots. Of more samples, every k-th is drawn. Line and table use all samples."""
 MOST_RINGS: Final = 300
-"""Largest number of rings around flagged samples. Of more, every k-th has one; the table counts
-all.
+"""Largest number of rings around flagged samples.
+
+Of more flagged samples, every k-th has a ring. The table counts all.
 """
 KEPT: Final = 0.98
 """Share of the samples within the vertical range. The others are drawn at its edge."""

@@ -28,7 +28,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw a row per counter: its name, its range (`text`), and its mean per time slice.
 
     A point is a slice: `x` is its middle, `x_lo` and `x_hi` are its ends in minutes, and `y` is the
-    mean. Every row starts at zero, so that a small change looks small.
+    mean. The vertical range of every row starts at zero, which keeps small changes small.
     """
     width, height = size(figure)
     sheet(ax, width, height)

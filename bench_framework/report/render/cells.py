@@ -19,7 +19,7 @@ FIGURE_SPACE: Final = "\u2007"
 POINT_SPACE: Final = "\u2008"
 REFUSED: Final = frozenset({Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE})
 DIGITS: Final = 12
-"""Significant digits of a value; the last bits can depend on the processor."""
+"""Significant digits of a value. The last bits can depend on the processor."""
 _PLAIN: Final = re.compile(r"\d+(?:\.\d+)?")
 _TITLE_END: Final = re.compile(r"[:;] |\. (?=[A-Z0-9])|\.$")
 WHOLE: Final = 1e15

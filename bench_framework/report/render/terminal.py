@@ -206,7 +206,7 @@ def _colour(verdict: Verdict) -> str:
 
 
 def _fitting(table: Table, page: _Page) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
-    """Return the columns that fit; those with the highest `drop` and notes are left out."""
+    """Return the columns that fit, without notes and without those with the highest `drop`."""
     places = [n for n, c in enumerate(table.columns) if not c.prose]
     while True:
         columns = tuple(table.columns[n] for n in places)
@@ -247,7 +247,7 @@ def _widths(
 
 
 def _aligned(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> list[list[str]]:
-    """Return texts by row and column; decimal columns are aligned at the point."""
+    """Return texts by row and column. Decimal columns are aligned at the point."""
     table = [[page.plain(cell.text) for cell in row.cells] for row in rows]
     for number, column in enumerate(columns):
         if column.align == "decimal":

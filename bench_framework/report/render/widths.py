@@ -24,7 +24,7 @@ def pad(text: str, width: int, *, left: bool = True) -> str:
 def cut_middle(text: str, width: int, mark: str = "…", *, head_width: int | None = None) -> str:
     """Return a name cut in the middle, because names differ at the beginning or at the end.
 
-    Only names are cut, never numbers; the caller prints the full name nearby. The beginning takes
+    Only names are cut, never numbers. The caller prints the full name nearby. The beginning takes
     `head_width` columns, by default half of the width.
     """
     if width_of(text) <= width:

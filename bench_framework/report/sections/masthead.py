@@ -58,7 +58,7 @@ def _inputs(data: ReportData) -> str:
 
 
 def trust(data: ReportData) -> tuple[Check, ...]:
-    """Return the five facts under the title; the section "Data quality" gives the details."""
+    """Return the five facts under the title. The section "Data quality" gives the details."""
     return (
         _noise_check(data),
         _order_check(data),

@@ -233,7 +233,7 @@ def _rates(
 
 
 def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
-    """Return the median; for a compared metric also the glyph of its verdict."""
+    """Return the median, and for a compared metric also the glyph of its verdict."""
     summary = data.summary(cell.id, column.metric)
     if summary is None:
         return Cell(DASH)

@@ -87,7 +87,7 @@ def _place(data: ReportData, variant_id: str) -> int:
 
 
 def _pasted(data: ReportData, variant: Variant) -> tuple[str, str]:
-    """Return the block and its language; a block with only a command is for a shell."""
+    """Return the block and its language. A block with only a command is for a shell."""
     text = paste_block(data, variant)
     if not text.startswith(_RUN + "\n"):
         return text, "toml"

@@ -58,7 +58,7 @@ def test_sonic_rs_the_biggest_single_improvement_is_one_program_where_it_never_r
     None
 ):
     """The Rayon engine is the same binary with either parser. The axis has no effect on it,
-    whatever drift shows.
+    even if the times drift.
     """
     made = Study(arms=("simd-json", "sonic-rs"))
     specs = [BuildSpec("builtin", "search"), BuildSpec("builtin", "search", features=("sonic",))]

@@ -402,7 +402,9 @@ class TestRates:
     def verdicts(
         self, study: type[Study], effect: float, *, placement: float = 0.0
     ) -> list[Verdict]:
-        """Count the verdicts of comparable changed cells. Most sessions must be comparable."""
+        """Count the verdicts of comparable changed configurations. Most sessions must be
+        comparable.
+        """
         example = study(arms=ARMS, policy=JudgePolicy(metrics=("wall",)))
         blank = Session(example, "A").side(), Session(example, "B", code={"changed": "new"}).side()
         result = []

@@ -1,5 +1,5 @@
-"""Policies of the gate in addition to margins: selected cells, instructions, budgets, accepted
-changes.
+"""Policies of the gate in addition to margins: selected configurations, instructions, budgets,
+accepted changes.
 """
 
 from __future__ import annotations

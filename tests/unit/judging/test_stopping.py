@@ -120,7 +120,9 @@ def test_min_moves_the_first_look_and_max_is_always_the_last(
 
 
 def test_until_conclusive_with_strategy_fixed_waits_for_every_pair(study: type[Study]) -> None:
-    """One inconclusive pair keeps the conclusive ones running too, because no cell is dropped."""
+    """One inconclusive pair keeps the conclusive ones running, because no configuration is
+    dropped.
+    """
     example = study(arms=("a", "b", "c"), measure=MeasurePolicy(rounds_max=200), rounds=200)
 
     def wall(arm: str, where: str, number: int) -> float:

@@ -227,7 +227,7 @@ def test_rings_come_from_the_whole_record_however_many_blocks_are_flagged() -> N
     points = tuple(Point("", float(i), 1.0, strong=i % 10 != 0) for i in range(3000))
     rings = drift.ringed(points)
     assert 100 < len(rings) <= drift.MOST_RINGS
-    # The last tenth of the record has as many as the first, so that its end does not look quiet.
+    # The last tenth of the record has as many as the first, so that its end does not seem quiet.
     first, last = (sum(lo <= p.x < lo + 300 for p in rings) for lo in (0, 2700))
     assert abs(first - last) <= 1
     assert all(p.strong for p in rings)

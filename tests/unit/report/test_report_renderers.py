@@ -85,8 +85,9 @@ ENDS = {
 
 
 class Balance(HTMLParser):
-    """Counts open elements. Void elements are ignored, and the next row or cell ends the
-    previous one, as in HTML.
+    """A parser that counts open elements.
+
+    Void elements are ignored, and the next row or cell ends the previous one, as in HTML.
     """
 
     VOID = frozenset({"meta", "input", "br", "hr", "img", "link"})
@@ -121,7 +122,7 @@ class Balance(HTMLParser):
             self.wrong.append(tag)
 
 
-# -- the same sentences ------------------------------------------------------------------------------
+# -- the same sentences --------------------------------------------------------------------------
 
 
 def test_every_sentence_stands_in_markdown_and_in_html(
@@ -235,7 +236,7 @@ def test_report_code_makes_no_claims_of_its_own() -> None:
                 assert forbidden.search(node.value) is None, f"{path.name}: {node.value}"
 
 
-# -- nothing that acts -------------------------------------------------------------------------------
+# -- no active content ---------------------------------------------------------------------------
 
 
 def test_a_hostile_name_is_only_text_in_html(page: str) -> None:
@@ -400,7 +401,7 @@ def test_no_name_breaks_a_page(name: str) -> None:
     assert "\x1b" not in terminal.render(document, width=80)
 
 
-# -- terminal ----------------------------------------------------------------------------------------
+# -- terminal ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", [72, 80, 100, 120, 200])
@@ -489,7 +490,7 @@ def test_glyphs_are_distinct_with_and_without_unicode() -> None:
     assert len({w.ascii for w in WORDS.values()}) == len(WORDS)
 
 
-# -- the same bytes ----------------------------------------------------------------------------------
+# -- the same bytes ------------------------------------------------------------------------------
 
 
 def test_equal_records_give_equal_bytes(page: str, text: str, templates: Path) -> None:

@@ -1,4 +1,4 @@
-"""Carets are under the text that they mark, whatever precedes it."""
+"""Carets are under the text that they mark, for any preceding characters."""
 
 from __future__ import annotations
 
