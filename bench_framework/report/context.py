@@ -180,8 +180,9 @@ class ReportData:
         return next((f for f in floors if f.input_id == input_id and f.metric == metric), None)
 
     def best(self, input_id: str) -> BestGroup | None:
-        """Return the best group of an input by the headline metric, or `None` without
-        comparisons.
+        """Return the best group of an input by the headline metric.
+
+        It is `None` without comparisons.
         """
         groups = (
             g for g in self.judgement.best if g.input_id == input_id and g.metric == self.metric
@@ -288,8 +289,9 @@ class ReportData:
         )
 
     def own_unit(self, metric: Metric) -> str:
-        """Return the unit of a metric that the scenario or a worker declares, else an empty
-        string.
+        """Return the unit of a metric that the scenario or a worker declares.
+
+        It is empty for all other metrics.
         """
         declared = next((own.unit for own in self.plan.metrics if own.name == metric), None)
         if declared is not None:

@@ -65,8 +65,9 @@ def contrast_cells(
 
 
 def with_claims(items: Sequence[T], claims: Sequence[Claim]) -> list[tuple[T, Claim | None]]:
-    """Pair each item with its claim, in the order of the judgement, or with `None` without
-    claims.
+    """Pair each item with its claim, in the order of the judgement.
+
+    All claims are `None` if their number differs from that of the items.
     """
     if len(items) != len(claims):
         return [(item, None) for item in items]

@@ -146,8 +146,9 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
 
 
 def _place(plan: Plan, cell_id: str) -> str:
-    """Return variant and input of a configuration, or only the input if two revisions are
-    compared.
+    """Return variant and input of a configuration.
+
+    If two revisions are compared, it is only the input.
     """
     cell = plan.cell(cell_id)
     item, name = plan.input(cell.input_id), plan.variant(cell.variant_id).label

@@ -19,8 +19,9 @@ _Value = str | int | float | bool | None
 
 
 def tuning(data: ReportData) -> tuple[Block, ...]:
-    """Return one table of the printed ``rows`` with the ``choice`` in bold, or none without
-    rows.
+    """Return one table of the printed ``rows`` with the ``choice`` in bold.
+
+    It is an empty tuple without rows.
     """
     output = data.tuning or {}
     rows: list[Mapping[str, Any]] = [
