@@ -125,7 +125,7 @@ def _shorter(tag: re.Match[str]) -> str:
 
 
 def _straight(path: str) -> str:
-    """Return a path that uses ``h`` and ``v`` for horizontal and vertical lines.
+    """Return a path that uses ``H`` and ``V`` for horizontal and vertical lines.
 
     Steps and frames take half the bytes.
     """
@@ -148,8 +148,8 @@ def _straight(path: str) -> str:
 def _gathered(text: str) -> str:
     """Group consecutive marks by style.
 
-    Lines come first, then markers, then text, so that no text is covered. Lines keep the order of
-    their first style.
+    Lines come first, then markers, then text, so that no text is covered. Line styles
+    are in the order of their first use.
     """
     found: list[str] = []
     run = _Run()

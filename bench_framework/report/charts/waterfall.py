@@ -39,8 +39,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw a bar with its interval from the start of a step (`y`) to its end (`y` × `x`).
 
     The `strong` point is the whole. A point without a verdict is the remaining interaction and is
-    hatched. With the mark ``alone``, each change is a dot from 1, and the interaction is a hollow
-    dot.
+    hatched. With the mark ``alone``, each change is a dot, and the interaction is a hollow dot.
     """
     width, height = size(figure)
     sheet(ax, width, height)

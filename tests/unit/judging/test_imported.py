@@ -279,8 +279,9 @@ def test_equal_sets_give_equal_judgements() -> None:
 
 @pytest.mark.parametrize(("mean", "decided"), [(1.035, False), (1.1, True)])
 def test_the_best_group_says_of_a_pair_what_the_headline_says(mean: float, decided: bool) -> None:
-    """Time and CPU time are two comparisons, and the pairs of two commands are one, with more
-    power.
+    """The headline family has two comparisons, time and CPU time, and decides the pair.
+
+    The single pair of two commands is a smaller family, which would have more power.
     """
     commands = (published("a", 1.0, 0.05, 20), published("b", mean, 0.05, 20))
     alone = of(judged(session(*commands)), "b")
