@@ -1,7 +1,8 @@
-"""From claims to bytes: a document tree, its figures, and one renderer per format.
+"""The report: a document tree, its figures, and one renderer per format.
 
-`features.document.build` makes the document; ``render.markdown``, ``render.html`` and ``render.terminal`` print it, and
-``figures`` draws what it shows. Figures and templates are loaded only by those who need them.
+`features.document.build` builds the document. ``render.markdown``, ``render.html`` and
+``render.terminal`` print it, and ``figures`` draws its charts. Figures and templates are imported
+only where they are needed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a report is made of, before it has a format: a small tree of frozen blocks.
+"""The document tree of a report, independent of the format: frozen blocks.
 
-Every renderer prints this tree and nothing else, so that no sentence stands in one output only.
+Every renderer prints only this tree, so that each sentence is in every output.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Mark = Literal["pass", "warn", "fail", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, with the id of the claim that it is; `None` for what only names facts of the plan."""
+    """A sentence with the id of its claim, or `None` if it only states facts of the plan."""
 
     text: str
     claim: str | None = None
@@ -27,7 +27,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading below its section's."""
+    """A heading one level below that of its section."""
 
     kind: ClassVar[str] = "heading"
     text: str
@@ -36,7 +36,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Sentences in a row. `lead` is the answer of the report."""
+    """Consecutive sentences. `lead` marks the main result of the report."""
 
     kind: ClassVar[str] = "paragraph"
     sentences: tuple[Sentence, ...]
@@ -53,7 +53,7 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class KeyFinding:
-    """The one sentence that a table shows."""
+    """The one sentence that states the result of a table."""
 
     kind: ClassVar[str] = "finding"
     sentence: Sentence
@@ -61,7 +61,7 @@ class KeyFinding:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """What a section says where its data are missing."""
+    """The line that a section prints if its data are missing."""
 
     kind: ClassVar[str] = "fallback"
     text: str
@@ -69,9 +69,10 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its title with unit, how it is aligned, and when a narrow output drops it.
+    """A column: its title with unit, its alignment, and its order of removal in narrow outputs.
 
-    `drop` 0 stays always; of the others the highest goes first. `prose` holds words that may wrap.
+    A column with `drop` 0 is never removed. Of the others, the highest is removed first. `prose`
+    marks text that may wrap.
     """
 
     title: str
@@ -82,7 +83,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in one place: text, the number behind it for sorting and reading by machine."""
+    """The content of a table cell: its text, and the number for sorting and for programs."""
 
     text: str
     value: float | str | None = None
@@ -93,20 +94,23 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row; its first cell is its head."""
+    """One row of a table. The first cell is the row header."""
 
     cells: tuple[Cell, ...]
     verdict: Verdict | None = None
     strong: bool = False
-    """In the best group."""
+    """True if the variant is in the best group."""
     baseline: bool = False
     reason: str = ""
-    """Why there is no verdict; printed below by an output that has dropped the notes."""
+    """The reason for a missing verdict. An output without notes prints it below the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that is never empty. `legend` lines stand below it; `stub` heads the names in a terminal."""
+    """A table with at least one row.
+
+    `legend` lines are below the table. `stub` is the header of the names in a terminal.
+    """
 
     kind: ClassVar[str] = "table"
     anchor: str
@@ -117,12 +121,12 @@ class Table:
     sortable: bool = True
     stub: str = ""
     note: str = ""
-    """A line below that every output prints, a narrow one too."""
+    """A line below the table that every output prints, including narrow ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place with its interval on one axis or two; meaning by figure kind."""
+    """A point with its interval on one or two axes. The meaning depends on the kind of figure."""
 
     label: str
     x: float
@@ -141,7 +145,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What a chart shows; `report.figures` draws it, the table holds the same numbers."""
+    """The data of a chart. `report.figures` draws it, and the table contains the same numbers."""
 
     kind: ClassVar[str] = "figure"
     anchor: str
@@ -162,24 +166,24 @@ class Figure:
     points: tuple[Point, ...]
     table: Table
     labels: tuple[tuple[str, str], ...] = ()
-    """Axis titles and other words that the chart prints: ``x``, ``y``, …"""
+    """Axis titles and other texts in the chart: ``x``, ``y``, …"""
     marks: tuple[tuple[str, float], ...] = ()
-    """Numbers of the frame: ``margin``, ``noise``, …"""
+    """Reference values in the chart: ``margin``, ``noise``, …"""
     with_table: bool = False
-    """Whether the table stands on the page anyway: it is pointed at then, and not printed twice."""
+    """True if the page already contains the table. The figure then refers to it."""
 
     def label(self, key: str) -> str:
-        """A word of the chart, or nothing."""
+        """Return a text of the chart, or an empty string."""
         return dict(self.labels).get(key, "")
 
     def mark(self, key: str) -> float | None:
-        """A number of the frame, or `None`."""
+        """Return a reference value of the chart, or `None`."""
         return dict(self.marks).get(key)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question about the run, how it was answered, and the figure."""
+    """One question about data quality, with its answer and a figure."""
 
     mark: Mark
     label: str
@@ -188,7 +192,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Checklist:
-    """Questions that a sceptical reader asks."""
+    """The checks of data quality."""
 
     kind: ClassVar[str] = "checklist"
     items: tuple[Check, ...]
@@ -196,7 +200,7 @@ class Checklist:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Text to be copied as it stands."""
+    """Text to copy without changes."""
 
     kind: ClassVar[str] = "code"
     text: str
@@ -206,7 +210,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names and values."""
+    """Pairs of name and value."""
 
     kind: ClassVar[str] = "facts"
     pairs: tuple[tuple[str, str], ...]
@@ -214,7 +218,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Files of the record beside the report: what each is called, and its path from the record's folder."""
+    """Files of the record: the title of each, and its path relative to the record's folder."""
 
     kind: ClassVar[str] = "links"
     items: tuple[tuple[str, str], ...]
@@ -222,7 +226,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class AuthorText:
-    """Words of the scenario's author, kept apart from what was measured."""
+    """Text of the scenario's author, separate from the results."""
 
     kind: ClassVar[str] = "author"
     title: str
@@ -231,7 +235,7 @@ class AuthorText:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Depth that need not be on paper."""
+    """Details that are folded on the page and need not be printed on paper."""
 
     kind: ClassVar[str] = "details"
     title: str
@@ -257,7 +261,7 @@ Block = (
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the catalogue (REPORTS 1.6), by its code such as ``S03``."""
+    """A section of the report, with its code such as ``S03``."""
 
     code: str
     anchor: str
@@ -267,34 +271,34 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A report without a format."""
+    """A report, independent of the format."""
 
     title: str
     question: str
     status: str
     facts: tuple[tuple[str, str], ...]
-    """The masthead."""
+    """The lines of the masthead."""
     trust: tuple[Check, ...]
-    """The five small facts under the masthead."""
+    """The five facts below the masthead."""
     run_line: str
-    """Scenario, time, cells, rounds, noise floor: the head of the terminal's table."""
+    """Scenario, duration, configurations, rounds and noise floor: the first line in a terminal."""
     sections: tuple[Section, ...]
     claims: tuple[Claim, ...]
     glossary: tuple[tuple[str, str], ...]
     """Each verdict with its meaning."""
     files: tuple[str, ...] = ()
-    """Paths that the terminal names at its end."""
+    """Paths that the terminal prints at the end."""
     next: tuple[str, ...] = ()
-    """Commands that a reader may want now."""
+    """Commands that a reader may want to run next."""
     terms: tuple[tuple[str, str], ...] = ()
-    """The other words of the page, each with its meaning."""
+    """The other terms of the page, each with its meaning."""
 
     def section(self, code: str) -> Section | None:
-        """The section of this code, if it is in the report."""
+        """Return the section with this code, or `None` if it is not in the report."""
         return next((section for section in self.sections if section.code == code), None)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Every figure, in order."""
+        """Yield every figure, in order."""
         return tuple(
             block
             for section in self.sections

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Event
 
 DRIFT, FALLBACK = "BX320", "BX305"
-"""Codes of the warnings that are also checks (docs/reference/codes.md)."""
+"""Codes of warnings that are also checks (docs/reference/codes.md)."""
 BUSY = 0.5
-"""Load per core before the record above which the check warns."""
+"""Load per core before the record. The check warns above this value."""
 
 
 def checks(data: ReportData) -> tuple[Check, ...]:
@@ -82,7 +82,7 @@ def _order(data: ReportData) -> Check:
     if not rounds:
         return Check("unknown", "random order", "no samples")
     offsets: dict[str, list[float]] = {}
-    for members in rounds.values():  # rounds of a race get smaller
+    for members in rounds.values():  # rounds of a race become smaller
         middle = max(position for _, position in members) / 2
         for cell_id, position in members:
             offsets.setdefault(cell_id, []).append(position - middle)

@@ -1,4 +1,4 @@
-"""Claims as sentences of a report, and the claim that leads for an input."""
+"""Claims as sentences of a report, and the main claim of an input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that a report is made from, and the questions that its sections ask of it."""
+"""The data of a report, and the queries that its sections share."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ PROGRAM_BUILD = "program"
 
 @dataclass(frozen=True)
 class ReportData:
-    """A record, judged. Pure data: the same values give the same bytes.
+    """A record and its judgement. The same values give the same bytes of a report.
 
-    Not slotted: the indexes below are computed once per report.
+    The class has no slots, because the indexes below are cached once per report.
 
     Attributes:
         record_id: such as ``20260302T1704Z``.
         started: UTC, ISO 8601.
         finished: UTC, ISO 8601; empty if the record was cut.
-        blocks: every block of the record, warm-up rounds too, in order of execution.
-        events: warnings of plan, build and execution; those of analysis are in the judgement.
+        blocks: every sample of the record, including warm-up rounds, in order of execution.
+        events: warnings of plan, build and execution; the judgement contains those of the analysis.
         commands: commands to reproduce the record, such as ``("benchctl run", …)`` as text.
         record_dir: the record's folder as the user may type it; empty if it is not on disk.
         scenario_text: the scenario as read, embedded so that a report can be run again.
@@ -61,13 +61,13 @@ class ReportData:
     record_dir: str = ""
     scenario_text: str = ""
     tuning: Mapping[str, Any] | None = None
-    """What `plan.tuning` printed."""
+    """Output of `plan.tuning`."""
     profiles: tuple[Profile, ...] = ()
-    """What samplers saw, in the order of the plan's cells."""
+    """Profiles of the samplers, in the order of the plan's configurations."""
     imported: Imported | None = None
-    """The figures of an imported set, in place of blocks."""
+    """The figures of an imported set, which replace samples."""
     values: Mapping[str, str] = field(default_factory=dict)
-    """Further facts for the masthead, such as ``{"Commit": "3c1f9ab, clean"}``."""
+    """Further facts of the masthead, such as ``{"Commit": "3c1f9ab, clean"}``."""
 
     # -- indexes -------------------------------------------------------------------------------
 
@@ -101,49 +101,49 @@ class ReportData:
 
     @property
     def metric(self) -> Metric:
-        """The metric of the headline."""
+        """Return the metric of the headline."""
         return self.plan.judge.headline
 
     def arms(self, input_id: str) -> tuple[Cell, ...]:
-        """Baseline and candidates of an input; the control arm is shown with the run's quality."""
+        """Return baseline and candidates of an input, without the A/A control."""
         return tuple(cell for cell in self.plan.cells_of(input_id) if cell.role is not Role.CONTROL)
 
     def variant_of(self, cell: Cell) -> Variant:
-        """The variant that a cell runs."""
+        """Return the variant of a configuration."""
         return self.plan.variant(cell.variant_id)
 
     def label(self, cell_id: str) -> str:
-        """A cell's variant by its label."""
+        """Return the label of a configuration's variant."""
         return self.variant_of(self.plan.cell(cell_id)).label
 
     @property
     def baseline(self) -> Variant:
-        """The (first) baseline."""
+        """Return the (first) baseline."""
         return self.plan.variant(self.plan.baseline_id)
 
     def baseline_on(self, item: Input) -> Variant:
-        """The baseline of an input: at two revisions each input has its own."""
+        """Return the baseline of an input. At two revisions, each input has a separate one."""
         cell = self.plan.baseline_cell(item.id)
         return self.variant_of(cell) if cell is not None else self.baseline
 
     def is_baseline(self, variant_id: str) -> bool:
-        """Whether a variant is the (first) baseline, or that of an input."""
+        """Return whether a variant is the (first) baseline, or the baseline of an input."""
         return variant_id == self.plan.baseline_id or any(
             cell.variant_id == variant_id and cell.role is Role.BASELINE for cell in self.plan.cells
         )
 
-    # -- what was measured ---------------------------------------------------------------------
+    # -- measurements --------------------------------------------------------------------------
 
     def summary(self, cell_id: str, metric: Metric) -> Summary | None:
-        """Centre and spread of a metric of a cell."""
+        """Return the summary of a metric of a configuration."""
         return self._summaries.get((cell_id, metric))
 
     def comparison(self, cell_id: str, metric: Metric) -> Comparison | None:
-        """A cell against its baseline."""
+        """Return the comparison of a configuration with its baseline."""
         return self._comparisons.get((cell_id, metric))
 
     def between(self, cell_id: str, ref_cell_id: str, metric: Metric) -> Comparison | None:
-        """A cell against a reference, the baseline or a further one."""
+        """Return the comparison of a configuration with the baseline or another reference."""
         wanted = ("headline", "reference", "exact")
         return next(
             (
@@ -156,7 +156,7 @@ class ReportData:
         )
 
     def control(self, input_id: str, metric: Metric) -> Comparison | None:
-        """The control arm against the baseline."""
+        """Return the comparison of the A/A control with the baseline."""
         cell = self.plan.control_cell(input_id)
         return next(
             (
@@ -171,23 +171,29 @@ class ReportData:
         )
 
     def state(self, cell_id: str) -> CellState:
-        """What became of a cell."""
+        """Return the state of a configuration."""
         return self._states.get(cell_id, CellState(cell_id, "not-started", 0, 0))
 
     def floor(self, input_id: str, metric: Metric) -> NoiseFloor | None:
-        """The noise floor of an input."""
+        """Return the noise floor of an input."""
         floors = self.judgement.floors
         return next((f for f in floors if f.input_id == input_id and f.metric == metric), None)
 
     def best(self, input_id: str) -> BestGroup | None:
-        """The best group of an input by the headline's metric; `None` if nothing was compared."""
+        """Return the best group of an input by the headline metric.
+
+        It is `None` without comparisons.
+        """
         groups = (
             g for g in self.judgement.best if g.input_id == input_id and g.metric == self.metric
         )
         return next((g for g in groups if g.cell_ids), None)
 
     def ahead(self, input_id: str) -> frozenset[str]:
-        """The cells of the best group, if somebody measured is beaten by it: where all are best, nobody stands out."""
+        """Return the configurations of the best group.
+
+        It is empty if the best group contains all measured configurations.
+        """
         group = self.best(input_id)
         if group is None:
             return frozenset()
@@ -203,11 +209,11 @@ class ReportData:
         return frozenset(group.cell_ids) if compared - set(group.cell_ids) else frozenset()
 
     def prepared(self, input_id: str) -> PreparedInput | None:
-        """The input on disk."""
+        """Return the dataset on disk."""
         return next((p for p in self.inputs if p.input_id == input_id), None)
 
     def input_bytes(self, input_id: str) -> int | None:
-        """Size of an input, measured before planned."""
+        """Return the size of an input in bytes: measured if available, else planned."""
         prepared = self.prepared(input_id)
         if prepared is not None and prepared.size_bytes:
             return prepared.size_bytes
@@ -215,7 +221,11 @@ class ReportData:
         return dataset.size_bytes if dataset else None
 
     def handled_bytes(self, input_id: str) -> int | None:
-        """Bytes that every run handled: the size of the input, or what all workers of programs without one report."""
+        """Return the bytes that every run processed.
+
+        It is the size of the input, or for programs without input the number that all workers
+        report.
+        """
         size = self.input_bytes(input_id)
         if size is not None:
             return size
@@ -224,31 +234,31 @@ class ReportData:
         return next(iter(told)) if len(told) == 1 else None
 
     def build_of(self, variant: Variant) -> Build | None:
-        """The binary of a variant."""
+        """Return the build of a variant."""
         wanted = variant.build.id if variant.build else PROGRAM_BUILD
         return next((b for b in self.builds if b.id == wanted), None)
 
     @cached_property
     def measured_blocks(self) -> tuple[Block, ...]:
-        """Blocks that count: not warm-up, and finished."""
+        """Return the samples that count: finished, and not of a warm-up round."""
         return tuple(b for b in self.blocks if not b.warmup and b.status == "ok")
 
     @cached_property
     def all_events(self) -> tuple[Event, ...]:
-        """Warnings and remarks of execution and of analysis, each once."""
+        """Return warnings and remarks of execution and of analysis, without duplicates."""
         return tuple(dict.fromkeys((*self.events, *self.judgement.events)))
 
     @property
     def warnings(self) -> tuple[Event, ...]:
-        """Events that are more than a remark."""
+        """Return the events that are warnings or errors."""
         return tuple(e for e in self.all_events if e.severity != "note")
 
     # -- claims --------------------------------------------------------------------------------
 
     def claims(self, *kinds: str, item: Input | None = None) -> tuple[Claim, ...]:
-        """Claims of these kinds in order.
+        """Return claims of the given kinds in order.
 
-        With `item` only those about that input: a record of one input names it in no claim.
+        With `item`, only claims about that input. If the record has one input, no claim names it.
         """
         return tuple(
             c
@@ -261,7 +271,10 @@ class ReportData:
         return len(self.plan.inputs) == 1 if named is None else named == item.label
 
     def ratio_words(self, item: Input) -> str:
-        """What the headline's ratios are: turned over where larger values are better."""
+        """Return the term for the headline's ratios.
+
+        The ratios are inverted if larger values of the metric are better.
+        """
         name = self.baseline_on(item).label
         return (
             f"{name} ÷ variant (below 1 is better)"
@@ -270,13 +283,16 @@ class ReportData:
         )
 
     def higher(self, metric: Metric) -> bool:
-        """Whether larger values of a metric are better; its ratios are turned over then."""
+        """Return whether larger values of a metric are better. Its ratios are then inverted."""
         return any(
             c.direction == "higher" for c in self.judgement.comparisons if c.metric == metric
         )
 
     def own_unit(self, metric: Metric) -> str:
-        """The unit of a metric that the scenario declares or a worker announces; empty where none does."""
+        """Return the unit of a metric that the scenario or a worker declares.
+
+        It is empty for all other metrics.
+        """
         declared = next((own.unit for own in self.plan.metrics if own.name == metric), None)
         if declared is not None:
             return declared
@@ -288,37 +304,37 @@ class ReportData:
         return ""
 
     def claim_of(self, cell_id: str, metric: Metric) -> Claim | None:
-        """The claim that compares a cell with the baseline, if there is one."""
+        """Return the claim that compares a configuration with the baseline, or `None`."""
         return self._claims.get((cell_id, metric))
 
     def claim_id(self, cell_id: str, metric: Metric) -> str | None:
-        """Its id."""
+        """Return the id of the claim that compares a configuration with the baseline."""
         claim = self.claim_of(cell_id, metric)
         return claim.id if claim else None
 
     # -- texts that several sections need ------------------------------------------------------
 
     def input_name(self, item: Input) -> str:
-        """An input's label; a dash for a program that reads none."""
+        """Return the label of an input, or a dash for a program without input."""
         return item.label if self.reads(item) and item.label else DASH
 
     def reads(self, item: Input) -> bool:
-        """Whether there is an input at all: a scenario may time programs that read nothing."""
+        """Return whether the programs read an input. A scenario may time programs without one."""
         return bool(item.values) or item.dataset is not None
 
     def on_input(self, item: Input, words: str = "input ") -> str:
-        """``input 10MiB``, to be put into a caption; empty where the programs read none."""
+        """Return ``input 10MiB`` for captions, or an empty string for programs without input."""
         return f"{words}{item.label}" if self.reads(item) and item.label else ""
 
     def cold(self, item: Input) -> str:
-        """``, cold cache`` for captions, where every measured arm was seen to begin with one; empty elsewhere."""
+        """Return ``, cold cache`` if every configuration started with one, else nothing."""
         states = [
             s for cell in self.arms(item.id) if (s := self.state(cell.id)).state == "measured"
         ]
         return ", cold cache" if states and all(s.cache == "cold" for s in states) else ""
 
     def command(self, cell: Cell) -> str:
-        """A cell's command as a shell takes it, with the paths that were used."""
+        """Return the command of a configuration for a shell, with the paths that were used."""
         build = self.build_of(self.variant_of(cell))
         prepared = self.prepared(cell.input_id)
         bin_path = (build.path if build else None) or (self.plan.program or ("{bin}",))[0]
@@ -335,7 +351,7 @@ class ReportData:
         return " ".join([*env, line, *stdin])
 
     def replication(self, cell_ids: Iterable[str]) -> str:
-        """``40×1``: rounds × runs per round over cells, a range where they differ."""
+        """Return rounds × runs per round: ``40×1``, or a range if configurations differ."""
         pairs = [
             (s.n_rounds, s.n_runs)
             for c in cell_ids
@@ -349,7 +365,7 @@ class ReportData:
 
 
 def span(values: Iterable[int]) -> str:
-    """``12`` where all are equal, else ``12–40``."""
+    """Return ``12`` if all values are equal, else a range such as ``12–40``."""
     found = sorted(set(values))
     if not found:
         return "0"

@@ -26,7 +26,7 @@ T = TypeVar("T")
 def interval_cells(
     interval: Interval | None, verdict: Verdict, margin: float, claim: str | None = None
 ) -> tuple[Cell, Cell]:
-    """Return ratio and interval, rounded outward; dashes without an interval."""
+    """Return ratio and interval, rounded outward, or dashes without an interval."""
     if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
         return Cell(DASH), Cell("")
     keep = verdict is not Verdict.INCONCLUSIVE
@@ -65,7 +65,10 @@ def contrast_cells(
 
 
 def with_claims(items: Sequence[T], claims: Sequence[Claim]) -> list[tuple[T, Claim | None]]:
-    """Pair each item with its claim, in the order of the judgement; `None` without claims."""
+    """Pair each item with its claim, in the order of the judgement.
+
+    All claims are `None` if their number differs from that of the items.
+    """
     if len(items) != len(claims):
         return [(item, None) for item in items]
     return list(zip(items, claims, strict=True))

@@ -28,11 +28,11 @@ class Counts:
     planned: int
     measured: int
     others: tuple[tuple[str, int], ...]
-    """Words and number of every other state that occurred."""
+    """Word and number of each other state that occurred."""
     excluded: int
 
     def text(self) -> str:
-        """``12 configurations planned, 9 measured, 1 failed, 2 excluded``."""
+        """Return a text such as ``12 configurations planned, 9 measured, 1 failed, 2 excluded``."""
         parts = [
             f"{self.planned} configuration{'s' if self.planned != 1 else ''} planned",
             f"{self.measured} measured",
@@ -44,7 +44,7 @@ class Counts:
 
 
 def counts_of(data: ReportData, item: Input | None = None) -> Counts:
-    """The counts of one input, or of the record."""
+    """Return the counts of one input, or of the record."""
     inputs = data.plan.inputs if item is None else (item,)
     cells = [cell for one in inputs for cell in data.arms(one.id)]
     states: Counter[str] = Counter(data.state(cell.id).state for cell in cells)
@@ -64,7 +64,7 @@ def holes_of(data: ReportData, item: Input) -> tuple[Hole, ...]:
 
 
 def interim_analyses(count: int) -> str:
-    """``3 interim analyses``."""
+    """Return a text such as ``3 interim analyses``."""
     return f"{count} interim analys{'is' if count == 1 else 'es'}"
 
 

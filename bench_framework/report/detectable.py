@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def effect_note(comparison: Comparison | None) -> str:
     """Return a note such as ``"MDE 6.1 %; detecting 2 % needs about 370 rounds"``.
 
-    It is empty for a conclusive comparison. If more than 1000 rounds are needed, only the line under
-    the table says so.
+    It is empty for a conclusive comparison. If more than 1000 rounds are needed, only the line
+    under the table states so.
     """
     if comparison is None or not _is_open(comparison):
         return ""
@@ -29,7 +29,7 @@ def effect_note(comparison: Comparison | None) -> str:
 
 
 def effects_note(comparisons: Sequence[Comparison | None]) -> str:
-    """Return one line about all inconclusive comparisons of a table; empty without any."""
+    """Return one line about all inconclusive comparisons of a table, or nothing without any."""
     open_ = [c for c in comparisons if c is not None and _is_open(c)]
     if not open_:
         return ""
@@ -45,7 +45,10 @@ def _is_open(comparison: Comparison) -> bool:
 
 
 def _needed(comparisons: Sequence[Comparison], words: str) -> str:
-    """Return the rounds that detect a difference of the margin; empty if they were measured."""
+    """Return the rounds that detect a difference of the margin.
+
+    The text is empty if they were measured.
+    """
     margin = margin_text(comparisons[0].margin)
     known = [c.rounds_needed for c in comparisons if c.rounds_needed is not None]
     if len(known) < len(comparisons):

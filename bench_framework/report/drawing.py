@@ -1,7 +1,7 @@
-"""A drawing as matplotlib writes it, made small enough to stand in a page with dozens of others.
+"""Reduction of matplotlib's SVG, so that a page can contain dozens of drawings.
 
-Nothing that is seen is lost but digits below a tenth of a unit, less than a pixel at any size: what matplotlib says
-of every mark is said once for all marks that follow one another with the same look.
+Coordinates are rounded to a tenth of a unit, which is less than a pixel at any size. Consecutive
+marks of the same style share one definition of the style.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ _HATCH: Final = re.compile(
 )
 _KINDS: Final = ("path", "use", "text")
 _USES: Final = 1
-"""Signs: a clip of their own would be moved with them, so that it stands on a group."""
+"""Index of markers in `_KINDS`. A clip path on a marker would move with it, so that it is set on a
+group.
+"""
 _MARK: Final = re.compile(r"<(path|use|text)\b[^>]*?(?:/>|>[^<]*</text>)")
 _CLIPPED: Final = re.compile(r'<g clip-path="[^"]*">')
 _COMMAND: Final = re.compile(r"([A-Za-z])([^A-Za-z]*)")
@@ -28,16 +30,16 @@ _PATH: Final = re.compile(r' d="([^"]*)"')
 
 
 def trimmed(text: str, anchor: str) -> str:
-    """Without prolog, metadata and layout; ids made the figure's own, as a page holds many figures.
+    """Return a drawing without prolog, metadata and layout, with ids that are unique in a page.
 
     Args:
-        text: what matplotlib wrote.
-        anchor: the figure's; every id begins with it.
+        text: the output of matplotlib.
+        anchor: anchor of the figure; every id begins with it.
     """
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
-    # The reader's font is named once, at the root.
+    # The font is set once, at the root.
     text = re.sub(r"font: ([^\"';]*?)'DejaVu Sans'[^\";]*", _font, text)
     text = re.sub(r"font-family: 'DejaVu Sans'[^;\"]*;? ?", "", text)
     text = _ungrouped(re.sub(r'<g id="[^"]*">', "<g>", text))
@@ -53,7 +55,10 @@ def trimmed(text: str, anchor: str) -> str:
 
 
 def _stroked(text: str) -> str:
-    """Signs that are one stroke, such as ticks, as strokes in their places: a quarter of the bytes."""
+    """Replace markers that are one stroke, such as ticks, by strokes in their places.
+
+    This takes a quarter of the bytes.
+    """
     strokes: dict[str, tuple[list[float], str]] = {}
 
     def drop(match: re.Match[str]) -> str:
@@ -71,7 +76,7 @@ def _stroked(text: str) -> str:
 
 
 def _tiled(text: str) -> str:
-    """Hatches as the smallest tile that repeats: matplotlib draws a whole inch of them."""
+    """Replace hatches by the smallest tile that repeats. Matplotlib draws a whole inch of them."""
 
     def tile(match: re.Match[str]) -> str:
         lines = [[float(number) for number in line] for line in _LINE.findall(match[2])]
@@ -88,7 +93,7 @@ def _tiled(text: str) -> str:
 
 
 def _named(text: str, anchor: str) -> str:
-    """Ids by their order: matplotlib's are digests."""
+    """Replace the ids, which are digests in matplotlib, by numbers in their order."""
     found = dict.fromkeys(re.findall(r'\bid="([^"]*)"', text))
     names = {name: f"{anchor}-{number}" for number, name in enumerate(found, 1)}
     text = re.sub(r'\bid="([^"]*)"', lambda m: f'id="{names[m[1]]}"', text)
@@ -96,7 +101,7 @@ def _named(text: str, anchor: str) -> str:
 
 
 def _ungrouped(text: str) -> str:
-    """Without the groups that say nothing."""
+    """Remove groups without attributes."""
     text = re.sub(r"<g\b[^>]*/>", "", text)
     silent: list[bool] = []
 
@@ -110,7 +115,7 @@ def _ungrouped(text: str) -> str:
 
 
 def _shorter(tag: re.Match[str]) -> str:
-    """A tag with tenths of units and without idle spaces; never the text between tags."""
+    """Return a tag with coordinates in tenths of units and without redundant spaces."""
     text = re.sub(r"(\.\d)\d+(?=[ \",)zh])", r"\1", tag[0])
     text = re.sub(r"(\d)\.0(?=[ \",)zh])", r"\1", text)
     text = re.sub(
@@ -120,8 +125,11 @@ def _shorter(tag: re.Match[str]) -> str:
 
 
 def _straight(path: str) -> str:
-    """A path whose level and upright lines name the one coordinate that changes: steps and frames in half the bytes."""
-    if "e" in path:  # a power of ten, and no command
+    """Return a path that uses ``H`` and ``V`` for horizontal and vertical lines.
+
+    Steps and frames take half the bytes.
+    """
+    if "e" in path:  # a power of ten, not a command
         return path
     found: list[str] = []
     at: list[str] = []
@@ -138,10 +146,10 @@ def _straight(path: str) -> str:
 
 
 def _gathered(text: str) -> str:
-    """Marks of one look together, look by look.
+    """Group consecutive marks by style.
 
-    Within a run of marks lines come first, then signs, then words, so that nothing hides a word; among lines the
-    look that is drawn first stays below.
+    Lines come first, then markers, then text, so that no text is covered. Line styles
+    are in the order of their first use.
     """
     found: list[str] = []
     run = _Run()
@@ -159,7 +167,7 @@ def _gathered(text: str) -> str:
 
 
 class _Run:
-    """Marks that follow one another, and the definitions that stand between them."""
+    """Consecutive marks, and the definitions between them."""
 
     def __init__(self) -> None:
         self._defs: list[str] = []
@@ -167,7 +175,7 @@ class _Run:
         self._marks: dict[tuple[int, str], list[str]] = {}
 
     def takes(self, line: str, clip: str) -> bool:
-        """Whether a line is a mark or a definition, and was taken."""
+        """Add a line if it is a mark or a definition, and return whether it was added."""
         if self._inside or line == "<defs>":
             self._inside = line != "</defs>"
             if line not in {"<defs>", "</defs>"}:
@@ -181,7 +189,7 @@ class _Run:
         return True
 
     def lines(self) -> list[str]:
-        """The run, shortened."""
+        """Return the lines of the group, shortened."""
         found = ["<defs>", *self._defs, "</defs>"] if self._defs else []
         for (kind, look), marks in sorted(self._marks.items(), key=lambda item: item[0][0]):
             same = _joined(marks) if kind == 0 and "fill:none" in look else marks
@@ -195,11 +203,11 @@ class _Run:
 
 
 def _joined(paths: list[str]) -> list[str]:
-    """Strokes of one look as one path."""
+    """Join strokes of one style into one path."""
     return [f'<path d="{"".join(part for path in paths for part in _PATH.findall(path))}"/>']
 
 
 def _font(match: re.Match[str]) -> str:
-    """``font: 700 12px `` as two properties, without the family."""
+    """Return the properties of ``font: 700 12px `` without the family."""
     *weight, size = match[1].split()
     return f"font-size: {size}" + (f"; font-weight: {weight[-1]}" if weight else "")

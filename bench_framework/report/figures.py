@@ -1,8 +1,9 @@
-"""The charts: data in, Axes or SVG out. The only door to matplotlib.
+"""The charts as Axes or SVG. Only this module imports matplotlib.
 
-Every colour is a sentinel that stands for a token of the page, so that one drawing follows light, dark and
-print in HTML, and gets fixed light colours as a file of its own. Nothing depends on the clock, on a display,
-or on the fonts installed: matplotlib's own only measure the text, which is printed in the reader's.
+Every colour is a sentinel that represents a token of the page. The same drawing therefore follows
+light, dark and print styles in HTML, and has fixed light colours as a separate file. The output
+does not depend on the clock, a display or the installed fonts: matplotlib's own fonts only measure
+the text, which is printed in the reader's font.
 """
 
 from __future__ import annotations
@@ -52,12 +53,12 @@ STYLE: Final[dict[Any, Any]] = {
     "axes.unicode_minus": True,
     "hatch.linewidth": 0.8,
     "text.usetex": False,
-    "text.parse_math": False,  # a name may hold a dollar sign
+    "text.parse_math": False,  # a name may contain a dollar sign
 }
 
 
 def forest_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
-    """Ratios with intervals. Draws on `ax`, or on a new canvas of the right size."""
+    """Draw ratios with intervals on `ax`, or on a new canvas of the right size."""
     with mpl.rc_context(STYLE):
         axes = ax if ax is not None else _panel(forest.size(figure), forest.place(figure))
         forest.draw(axes, figure, colours)
@@ -67,7 +68,7 @@ def forest_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, st
 def scaling_plot(
     figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT
 ) -> Axes:
-    """Time and throughput against size. The second panel is put beside the first, whose Axes is returned."""
+    """Draw time and throughput against size, and return the Axes of the left panel."""
     with mpl.rc_context(STYLE):
         size = (scaling.WIDTH, scaling.HEIGHT)
         if ax is None:
@@ -82,7 +83,7 @@ def scaling_plot(
 def memory_time_plot(
     figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT
 ) -> Axes:
-    """Peak memory against time, both logarithmic."""
+    """Draw peak memory against time on logarithmic axes."""
     with mpl.rc_context(STYLE):
         axes = (
             ax
@@ -94,7 +95,7 @@ def memory_time_plot(
 
 
 def drift_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
-    """Distance of each block from its cell's median over time."""
+    """Draw the difference of each sample from its configuration's median over time."""
     with mpl.rc_context(STYLE):
         axes = ax if ax is not None else _panel((drift.WIDTH, drift.HEIGHT), drift.PLACE)
         drift.draw(axes, figure, colours)
@@ -102,7 +103,7 @@ def drift_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str
 
 
 def _on_a_sheet(chart: ModuleType) -> Callable[..., Axes]:
-    """The plot of a chart that draws its own axes, on a sheet of its own size."""
+    """Return the plot function of a chart that draws its axes itself, on a sheet of its size."""
 
     def plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
         with mpl.rc_context(STYLE):
@@ -126,16 +127,16 @@ PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
     "grid": _on_a_sheet(grid),
     "sensors": _on_a_sheet(sensors),
 }
-"""A new chart is a file in `charts` and a line here."""
+"""The plot function of each kind. A new chart is a file in `charts` and a line here."""
 
 
 def drawings(document: Document) -> dict[str, str]:
-    """Anchor of each figure to its SVG with sentinel colours; `inline` and `standalone` finish it."""
+    """Return the SVG of each figure by anchor, with the sentinel colours."""
     return {figure.anchor: _drawing(figure) for figure in document.figures()}
 
 
 def inline(drawing: str, figure: Figure) -> str:
-    """SVG for a page: colours are the page's tokens, ids are the figure's own, title and description added."""
+    """Return SVG for a page: colours of the page, unique ids, title and description."""
     text = drawing
     for token, sentinel in SENTINELS.items():
         text = text.replace(sentinel, f"var(--{token})")
@@ -143,7 +144,7 @@ def inline(drawing: str, figure: Figure) -> str:
 
 
 def standalone(drawing: str, figure: Figure) -> str:
-    """SVG as a file: light colours on a white ground, readable within a dark page too."""
+    """Return SVG as a file: light colours on a white background, also readable in a dark page."""
     text = drawing
     for token, sentinel in SENTINELS.items():
         text = text.replace(sentinel, LIGHT[token])
@@ -158,7 +159,7 @@ def _scaling_place(panel: tuple[float, float]) -> tuple[float, float, float, flo
 def _panel(
     size: tuple[float, float], place: tuple[float, float, float, float], canvas: object = None
 ) -> Axes:
-    """Axes at a place given in units, on a canvas of a size in units."""
+    """Return Axes at a place in units, on a canvas with a size in units."""
     width, height = size
     target = canvas
     if not isinstance(target, Canvas):
@@ -179,19 +180,20 @@ def _drawing(figure: Figure) -> str:
         raise TypeError("the axes stand on no canvas")
     buffer = io.StringIO()
     with mpl.rc_context(STYLE), warnings.catch_warnings():
-        # The reader's fonts print the text; that matplotlib's own lack a sign changes only its measure.
+        # The reader's fonts print the text. A sign that matplotlib's fonts lack affects only its
+        # measure.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         canvas.savefig(
             buffer,
             format="svg",
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )
-    # XML has no way to hold most control characters: one in a name would leave a picture that nobody can open.
+    # XML excludes most control characters. One in a name would make the picture invalid.
     return visible_lines(trimmed(buffer.getvalue(), figure.anchor))
 
 
 def _titled(text: str, figure: Figure, *, extra: str) -> str:
-    """The root element with role, title and description."""
+    """Add role, title and description to the root element."""
     title, desc = (escape(visible(part)) for part in (figure.title, figure.desc))
     names = f'role="img" aria-labelledby="{figure.anchor}-title {figure.anchor}-desc"'
     head = f'<title id="{figure.anchor}-title">{title}</title><desc id="{figure.anchor}-desc">{desc}</desc>'

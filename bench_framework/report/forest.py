@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | None:
     """Return the forest plot of one input, or `None` if nothing was compared.
 
-    A point's `x` is the deciding statistic's ratio with its displayed interval; `inner` is the interval
-    of the same statistic at its own level of 95 %, where it is known.
+    A point's `x` is the deciding statistic's ratio with its displayed interval. `inner` is the
+    interval of the same statistic at its own level of 95 %, if it is known.
     """
     ahead = data.ahead(item.id)
     points = [

@@ -80,11 +80,12 @@ def grid(data: ReportData, item: Input, table: Table) -> Figure | None:
 
 
 def _maps(data: ReportData) -> Iterator[_Map]:
-    """Yield every pair of axes in plan order; the one with more values is vertical."""
+    """Yield every pair of axes in plan order. The axis with more values is vertical."""
     candidates = [a for a in data.plan.axes if a.kind != "input" and len(a.values) >= FEWEST]
     baseline = data.baseline.values
     fixed = dict(baseline)
-    # An experiment on a key of `fixed` has the baseline's values; one on an axis fills a place of the map.
+    # An experiment on a key of `fixed` has the baseline's values. An experiment on an axis fills a
+    # place of the map.
     experiments = [v for v in data.plan.variants if v.experiment and v.values != baseline]
     others = [v for v in data.plan.variants if not v.experiment and not v.anchor]
     for first, second in itertools.combinations(candidates, 2):

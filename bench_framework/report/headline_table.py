@@ -44,7 +44,7 @@ _NAMES = {WALL: "Time", CPU: "CPU time", PEAK_RSS: "Peak RSS"}
 
 
 def headline_table(data: ReportData, item: Input, name: str) -> Table:
-    """Return the results table, ordered by ratio; rows that were not compared are last."""
+    """Return the results table, ordered by ratio. Rows without a comparison are last."""
     arms = data.arms(item.id)
     baseline = data.plan.baseline_cell(item.id)
     scales = _Scales(data, item)
@@ -200,7 +200,7 @@ def _measured(summary: Summary | None, scale: float, most: int) -> Cell:
 def _judged(
     comparison: Comparison | None, claim: str | None, *, baseline: bool, role: str
 ) -> tuple[Cell, Cell]:
-    """Return the ratio and its interval; a bound or an anchor has none."""
+    """Return the ratio and its interval. A bound or an anchor has no interval."""
     if baseline:
         return Cell("baseline", 1.0), Cell("")
     if role:
@@ -252,7 +252,7 @@ def _cpu_ratio(data: ReportData, cell: PlanCell, *, refused: bool) -> Cell:
 
 
 def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -> str:
-    """Return why a row has no verdict, or an inconclusive one."""
+    """Return the reason why a row has no verdict or an inconclusive one."""
     if state.state == "not-started":
         return state.reason or "not started"
     if state.state == "not-comparable":
@@ -289,7 +289,7 @@ def _changed(state: CellState, variant: Variant) -> str:
 
 
 def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
-    """Return the sort key of a row: its ratio; refused rows are last."""
+    """Return the sort key of a row: its ratio. Rows that were not compared are last."""
     if data.state(cell.id).state in _REFUSED:
         return 2, 0.0
     if cell.role is Role.BASELINE:

@@ -1,6 +1,6 @@
-"""Numbers as a reader sees them: rounded outward, never with a digit that the data do not carry.
+"""Numbers as text: intervals rounded outward, with no more digits than the data support.
 
-The digits of ratios are `bench_framework.rounding`'s, as in sentences (REPORTS 1.4, rule R15).
+`bench_framework.rounding` rounds ratios, as in sentences (docs/method.md#rounding).
 """
 
 from __future__ import annotations
@@ -36,16 +36,19 @@ if TYPE_CHECKING:
 
 LEAST_DECIMALS: Final = 2
 TIMES_FROM: Final = 1.5
-"""From this factor on a ratio is stated as "n×"; below it imported figures have one digit more."""
+"""Smallest ratio that is printed as "n×". Smaller ratios of imported figures have one more digit.
+"""
 MOST_DIGITS: Final = 4
-"""Of a measured value in a table: more are in cells.csv, and the ratio beside it carries the comparison."""
+"""Most digits of a measured value in a table. cells.csv has more, and the comparison uses the
+ratio.
+"""
 DASH: Final = "—"
 INFINITY: Final = "∞"
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An interval as text: estimate, bounds, and the decimals they share."""
+    """An interval as text: estimate, bounds, and their common number of decimals."""
 
     estimate: str
     lo: str
@@ -54,7 +57,7 @@ class Shown:
 
     @property
     def bounds(self) -> str:
-        """``[0.893, 0.926]``."""
+        """Return the bounds as text: ``[0.893, 0.926]``."""
         return f"[{self.lo}, {self.hi}]"
 
     def __str__(self) -> str:
@@ -69,10 +72,11 @@ _MOST_SHOWN: Final = 100_000
 
 
 def pdg_decimals(half_width: float) -> int:
-    """Decimals that an estimate with this half-width carries, by the rule of the Particle Data Group.
+    """Return the decimals that the half-width of an interval supports.
 
-    0.0165 (first digits 165, below 355) keeps two digits: 3 decimals; 0.0612 keeps one: 2 decimals.
-    Tens and hundreds are printed in full.
+    The rule is that of the Particle Data Group: 0.0165 (first digits 165, below 355) keeps two
+    digits, thus 3 decimals, and 0.0612 keeps one, thus 2 decimals. Tens and hundreds are printed in
+    full.
     """
     return max(0, decimals_of(half_width))
 
@@ -86,23 +90,24 @@ def show_ratio(
     least: int = LEAST_DECIMALS,
     keep: bool = True,
 ) -> Shown:
-    """A ratio with its interval by R15.
+    """Return a ratio with its interval as text (docs/method.md#rounding).
 
-    The lower bound is rounded down, the upper one up, and decimals are added until the interval stands to
-    1 and to the margin's bounds 1/(1+δ) and 1+δ as the exact one does. Where six do not, the interval shown
-    is the wider one, whose verdict is the weaker.
+    The lower bound is rounded down and the upper one up. Decimals are added until the rounded
+    interval has the same position relative to 1 and to the margin's bounds 1/(1+δ) and 1+δ as the
+    exact one. If six decimals are not enough, the wider interval is shown, which has the weaker
+    verdict.
 
     Args:
         ratio: candidate ÷ baseline.
         lo: lower bound; may be 0.
         hi: upper bound; may be infinite.
         margin: δ as a fraction.
-        least: fewest decimals; 2 for what prose tells in whole percents.
+        least: fewest decimals; 2 for text in whole percents.
         keep: see `rounding.rounded`; false for a pair without a verdict.
     """
     if hi > LARGEST_RATIO:
         hi = math.inf
-        # A bound that is open needs no digits; the others take those of the closed side.
+        # An infinite bound needs no digits. The other numbers use those of the finite side.
         decimals = max(least, min(FINE_ENOUGH, pdg_decimals(abs(ratio - lo))))
         return Shown(_text(_near(ratio, decimals)), _text(_down(lo, decimals)), _text(hi), decimals)
     made = rounded(ratio, lo, hi, margin=margin, least=least, keep=keep)
@@ -110,7 +115,7 @@ def show_ratio(
 
 
 def show_comparison(comparison: Comparison) -> Shown | None:
-    """The ratio of a comparison with its interval; `None` where nothing was compared."""
+    """Return the ratio of a comparison with its interval, or `None` without a comparison."""
     shown = comparison.shown
     if shown is None:
         return None
@@ -121,7 +126,7 @@ def show_comparison(comparison: Comparison) -> Shown | None:
 
 
 def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:
-    """A ratio as a change: ``−17.2 % [−18.0, −16.4]``, in the digits of `show_ratio`."""
+    """Return a ratio as a change: ``−17.2 % [−18.0, −16.4]``, with the digits of `show_ratio`."""
     if hi > LARGEST_RATIO:
         return f"{show_ratio(ratio, lo, hi, margin, keep=keep)}"
     made = rounded(ratio, lo, hi, margin=margin, keep=keep)
@@ -138,13 +143,16 @@ def _change(value: Decimal, decimals: int) -> str:
 
 
 def show_plain(value: float, lo: float, hi: float) -> Shown:
-    """A value with its interval where no limit has a meaning, such as an exponent."""
+    """Return a value with its interval if no limit applies to it, such as an exponent."""
     made = plain(value, lo, hi)
     return Shown(_text(made.estimate), _text(made.lo), _text(made.hi), made.decimals)
 
 
 def measured_decimals(value: float, lo: float | None, hi: float | None, scale: float) -> int:
-    """Decimals that a measured value × `scale` carries; without an interval those of three digits."""
+    """Return the decimals that a measured value × `scale` supports.
+
+    Without an interval, the value has three digits.
+    """
     scaled = value * scale
     if lo is None or hi is None or not hi > lo:
         whole = len(str(int(abs(scaled)))) if abs(scaled) >= 1 else 0
@@ -154,10 +162,10 @@ def measured_decimals(value: float, lo: float | None, hi: float | None, scale: f
 
 
 def column_decimals(decimals: Iterable[int]) -> int:
-    """The decimals of a column: the lower quartile of what its values carry.
+    """Return the decimals of a column: the lower quartile of those that its values support.
 
-    The rule of the Particle Data Group turns on a single digit; a column that follows it row by row is
-    ragged. A value that carries fewer is still printed with its own.
+    The rule of the Particle Data Group can change by one digit from row to row. A common number of
+    decimals aligns the column. A value that supports fewer is printed with fewer.
     """
     found = sorted(decimals)
     return found[len(found) // 4] if found else 0
@@ -166,16 +174,16 @@ def column_decimals(decimals: Iterable[int]) -> int:
 def show_measured(
     value: float, lo: float | None, hi: float | None, scale: float, most: int | None = None
 ) -> str:
-    """A measured value × `scale` with the decimals that its interval carries, and with `most` at most.
+    """Return a measured value × `scale` with the decimals that its interval supports.
 
-    Whole numbers are never shortened.
+    `most` limits the decimals. Whole numbers are never shortened.
     """
     decimals = measured_decimals(value, lo, hi, scale)
     return _text(_near(value * scale, decimals if most is None else min(decimals, most)))
 
 
 def percent(fraction: float | None, *, digits: int = 2) -> str:
-    """``0.0134`` as ``1.3 %``: so many significant digits, tens in full."""
+    """Return ``0.0134`` as ``1.3 %``, with the given significant digits and tens in full."""
     if fraction is None:
         return DASH
     value = fraction * 100
@@ -186,7 +194,7 @@ def percent(fraction: float | None, *, digits: int = 2) -> str:
 
 
 def percent_up(fraction: float | None) -> str:
-    """Two digits, rounded up, as sentences have it: for what a plan could not have told from nothing."""
+    """Return a percentage with two digits, rounded up as in sentences, for detectable effects."""
     if fraction is None:
         return DASH
     if fraction <= 0:
@@ -197,12 +205,12 @@ def percent_up(fraction: float | None) -> str:
 
 
 def margin_text(fraction: float) -> str:
-    """A margin as it was written: ``2 %``, ``2.5 %``."""
+    """Return a margin as it was written: ``2 %``, ``2.5 %``."""
     return format_percent(fraction)
 
 
 def show_size(size: float, family: str) -> str:
-    """A size with its unit, three significant digits: ``61.4 MiB``."""
+    """Return a size with its unit and three significant digits: ``61.4 MiB``."""
     if family != "si":
         return format_size(size)
     unit, scale = size_unit(size, family)
@@ -214,16 +222,17 @@ def show_size(size: float, family: str) -> str:
 
 
 def significant(value: float, digits: int) -> str:
-    """At least so many significant digits; tens and more in full: 470, 47.0, 4.70."""
+    """Return a value with at least `digits` significant digits: 470, 47.0, 4.70."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else INFINITY
     return _text(_near(value, max(0, digits - 1 - Decimal(repr(abs(value))).adjusted())))
 
 
 def column_size(preferred: float, sizes: Iterable[float], family: str) -> float:
-    """The size that decides the unit of a column: `preferred`, unless a small one were then printed as 0.008.
+    """Return the size that determines the unit of a column.
 
-    The smallest decides where it would stand below a tenth, and the largest then still has at most five digits.
+    It is `preferred`, unless the smallest value would be below a tenth in that unit. The smallest
+    then determines the unit, if the largest has at most five digits.
     """
     found = [size for size in sizes if size > 0]
     if not found or min(found) * size_unit(preferred, family)[1] >= _LEAST_SHOWN:
@@ -233,7 +242,10 @@ def column_size(preferred: float, sizes: Iterable[float], family: str) -> float:
 
 
 def metric_unit(metric: str, size: float, family: str, own: str = "") -> tuple[str, float]:
-    """Unit and factor in which a metric's value is printed; `own` is the unit of one that is not benchctl's."""
+    """Return unit and factor of the printed values of a metric.
+
+    `own` is the unit of a metric that benchctl does not define.
+    """
     kind = METRICS.get(metric)
     match kind.unit if kind is not None else own:
         case "s":
@@ -250,7 +262,7 @@ def metric_unit(metric: str, size: float, family: str, own: str = "") -> tuple[s
 
 
 Number = Decimal | float
-"""Finite numbers as decimals, so that what is printed is what was judged; else a float."""
+"""Return a finite number as a decimal, so that the printed number is the judged one."""
 
 
 def _near(value: float, decimals: int) -> Number:
@@ -264,7 +276,7 @@ def _down(value: float, decimals: int) -> Number:
 def _quantized(value: float, decimals: int, rounding: str) -> Number:
     if not math.isfinite(value):
         return value
-    # repr: 0.98 is a decimal that must not become 0.97 on its way down.
+    # repr, because 0.98 is a decimal that must not become 0.97 when it is rounded down
     return decimal(value).quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
 
 

@@ -1,7 +1,8 @@
-"""Colours of the charts: sentinels in the drawing, tokens of the page or fixed light colours in the output.
+"""Colours of the charts: sentinels in the drawing, tokens of the page or fixed light colours.
 
-The values are the measured pairs of REPORTS 2.2; the series colours hold at least 3:1 against either ground,
-as marks need, and differ in lightness too, so that they survive print and most colour blindness.
+The series colours have a contrast of at least 3:1 on both backgrounds, as graphical marks need.
+They also differ in lightness, so that they are distinct in print and for most readers with a colour
+vision deficiency.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ DARK: Final[dict[str, str]] = {
 SENTINELS: Final[dict[str, str]] = {
     token: f"#fe{number:02x}fd" for number, token in enumerate(LIGHT, start=1)
 }
-"""Token to the colour that stands for it while drawing: no chart uses these for themselves."""
+"""Sentinel colour of each token in the drawing. No chart uses these colours directly."""
 
 VERDICT_TOKENS: Final[dict[str, str]] = {
     "better": "better",
@@ -52,5 +53,5 @@ VERDICT_TOKENS: Final[dict[str, str]] = {
     "worse-size-uncertain": "worse",
     "inconclusive": "inconclusive",
 }
-"""Verdict code to its token; every other one is muted."""
+"""Token of each verdict code. All other codes are muted."""
 SERIES: Final = tuple(token for token in LIGHT if token.startswith("series-"))

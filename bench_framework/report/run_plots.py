@@ -23,7 +23,7 @@ FEWEST: Final = 6
 FENCE: Final = 1.5
 MOST_PANELS: Final = 12
 MOST_RUNS: Final = 40
-"""Largest number of samples per panel. Of more, every k-th is drawn; the table has all."""
+"""Largest number of samples per panel. Of more, every k-th is drawn. The table has all."""
 MOST_TURNS: Final = 260
 MOST_ROWS: Final = 24
 
@@ -76,7 +76,7 @@ def runs_plot(data: ReportData) -> Figure | None:
 
 
 def order_strip(data: ReportData) -> Figure | None:
-    """Return the execution order of the first samples on the last input; the table has all."""
+    """Return the execution order of the first samples on the last input. The table has all."""
     item, walls = _walls(data)
     if item is None or len(walls) < 2:  # noqa: PLR2004 -- as above
         return None

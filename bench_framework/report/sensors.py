@@ -60,7 +60,7 @@ def _counters(family: str) -> tuple[_Counter, ...]:
 
 
 def sensors(data: ReportData) -> Figure | None:
-    """Return a row per counter that changed; the description lists constant and missing ones."""
+    """Return a row per counter that changed. The description lists constant and missing ones."""
     blocks = [b for b in data.measured_blocks if sum(b.wall_s) > 0]
     if len(blocks) < FEWEST:
         return None

@@ -1,7 +1,8 @@
 """Pages in a real browser: Debian's chromium, driven by playwright.
 
-``nox -s browser`` installs what these tests need into the cache and names the browser in ``BENCHCTL_BROWSER``.
-Without it they are skipped, each with this reason: they are no part of the usual run.
+``nox -s browser`` installs the dependencies into the cache and sets the browser in
+``BENCHCTL_BROWSER``. Without it the tests are skipped with this reason, because they are not part
+of the usual run.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ TEMPLATES = Path(__file__).parents[2] / "templates"
 
 
 def written(data: ReportData, path: Path) -> Path:
-    """A whole page of a record, figures and all."""
+    """Write the complete page of a record, with its figures, and return the path."""
     from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
 
     document = build_document(data)
@@ -44,7 +45,9 @@ def written(data: ReportData, path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Name to a page on disk: a record in which all that can go wrong did, and one without results."""
+    """Return pages on disk by name: a record with every kind of failure, and one without
+    results.
+    """
     folder = tmp_path_factory.mktemp("pages")
     return {
         "full": written(sample(), folder / "full.html"),
@@ -54,7 +57,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """A headless chromium."""
+    """Yield a headless chromium."""
     if not CHROMIUM:
         pytest.skip("pages are tried in a browser by nox -s browser")
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- in the cache of that session only
@@ -69,7 +72,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """The source of axe-core, as its package on the index of Python carries it."""
+    """Return the source of axe-core from its Python package."""
     import axe_playwright_python  # noqa: PLC0415 -- in the cache of the browser session only
 
     return (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a reader's browser makes of a page: on any width, in light and dark, by mouse, keyboard and on paper."""
+"""The pages in a browser: at any width, in light and dark, by mouse and keyboard, and on paper."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ WIDTHS = (1280, 768, 375)
 SCHEMES = ("light", "dark")
 NAMES = ("full", "bare")
 LOOKED_AT = os.environ.get("BENCHCTL_SCREENSHOTS")
-"""A folder for pictures, to be looked at."""
+"""Folder for screenshots, to be checked by a person."""
 TABLE = "#results-3-table"
 PATIENCE = 120_000
-"""Milliseconds: a busy machine without a graphics card draws a long page slowly."""
+"""Timeout in milliseconds. A busy machine without a graphics card draws a long page slowly."""
 
 
 @contextmanager
 def opened(browser: Any, path: Path, **options: Any) -> Iterator[Any]:
-    """A page, of which nothing may be asked of the network, said on the console, or popped up."""
+    """Open a page, and require no network request, console message or dialog."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
@@ -55,7 +55,7 @@ def open_details(page: Any) -> None:
 
 
 def column(page: Any, table: str, number: int) -> list[str]:
-    """What a reader sees in a column of a table, without the rows that are hidden."""
+    """Return the visible cells of a column of a table."""
     found: list[str] = page.locator(
         f"{table} tbody tr:visible > :nth-child({number})"
     ).all_inner_texts()
@@ -228,7 +228,7 @@ def test_on_a_telephone_the_verdicts_are_seen_without_scrolling(
         frame = page.locator(f".scroll:has({TABLE})")
         frame.evaluate("f => { f.scrollLeft = 400; }")
         name = page.locator(f"{TABLE} tbody tr:first-child th").bounding_box()
-        assert 0 <= name["x"] < 40  # the name stays
+        assert 0 <= name["x"] < 40  # the name stays in place
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -280,7 +280,7 @@ def test_on_paper_it_is_light_and_nothing_is_cut(
         )
         assert paper.startswith(b"%PDF")
         page.emulate_media(media="print", color_scheme=scheme)
-        sized(page, 688)  # A4 less its margins, in CSS pixels
+        sized(page, 688)  # A4 without its margins, in CSS pixels
         assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 31, 36)"
         cut = page.evaluate(
             """[...document.querySelectorAll("main table, main svg, main p, main pre")]
@@ -289,7 +289,7 @@ def test_on_paper_it_is_light_and_nothing_is_cut(
         )
         assert cut == []
         assert page.locator(".tools:visible, .contents:visible, .theme:visible").count() == 0
-        # A button is left blank where a head is repeated on the next page.
+        # Where a header is repeated on the next page, a button would be empty.
         assert (
             page.evaluate("getComputedStyle(document.querySelector('th button')).display")
             == "contents"

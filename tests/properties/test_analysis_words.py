@@ -1,4 +1,4 @@
-"""Words and digits never contradict the interval of a sentence; exchanging the sides mirrors both."""
+"""Words and digits never contradict the interval of a sentence. Swapped sides mirror both."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def claim_of(shown: Interval, decided: Verdict, margin: float, metric: str = "wa
 
 
 def numbers(text: str) -> list[float]:
-    """Bounds in the brackets of a sentence."""
+    """Return the bounds in the brackets of a sentence."""
     inner = re.search(r"\[(.*?)\]", text)
     assert inner is not None, text
     return [float(part.replace("\u2212", "-").replace("+", "")) for part in inner[1].split(",")]

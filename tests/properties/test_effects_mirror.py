@@ -1,4 +1,6 @@
-"""Effects, contributions and full products under swaps, shifts and holes, over generated records."""
+"""Effects, contributions and full products of generated records: swapped sides, shifts and
+holes.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ def test_shapley_shares_make_up_the_total_in_every_round(rows: list[list[float]]
     shares = [ablation._shapley_value(n, 3, worth) for n in range(3)]
     total = worth[frozenset({0, 1, 2})] - worth[frozenset()]
     assert np.allclose(np.sum(shares, axis=0), total)
-    # By hand: the mean over all orders of what each player adds.
+    # Computed independently: the mean contribution of each player over all orders.
     for player in range(3):
         orders = list(itertools.permutations(range(3)))
         added = [
@@ -87,7 +89,9 @@ def test_a_factor_for_a_whole_round_changes_no_share(
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.floats(0.15, 0.85))
 def test_exchanging_the_sides_moves_no_crossing(seed: int, place: float) -> None:
-    """A line through zero between two sizes, with noise: the mirror image crosses at the same size."""
+    """A line through zero between two sizes, with noise. Its mirror image crosses at the same
+    size.
+    """
     chance = np.random.default_rng(seed)
     places = [0.0, 1.0]
     slope = 0.4
@@ -99,7 +103,7 @@ def test_exchanging_the_sides_moves_no_crossing(seed: int, place: float) -> None
     assert mirrored is not None
     assert np.allclose(found, mirrored, atol=2 * crossover.PRECISION)
     assert found[1] <= found[0] <= found[2]
-    # The test that is inverted rejects outside and keeps the estimate.
+    # The inverted test rejects values outside the interval and does not reject the estimate.
     for outside in (found[1] - 0.01, found[2] + 0.01):
         if 0 < outside < 1:
             bounds = intervals.typical(crossover.interpolated(places, ratios, outside), 0.95)

@@ -1,4 +1,6 @@
-"""Whatever stands in a file: it is read and judged, or refused with one code; no other error ever."""
+"""Any content of an imported file is read and judged, or refused with one code and no other
+error.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def read(content: bytes) -> Session | None:
 
 
 def judge(session: Session) -> None:
-    """A set that was read round-trips, is judged, and has a page; no figure of it is not a number."""
+    """Judge an imported set: it survives a round trip, has a page, and contains no NaN."""
     made = Imported(1, "r", "n", "2026-01-01T00:00:00Z", "0", session.commands[0].label, (session,))
     assert load_imported(dump_imported(made)) == made
     plan = plan_of(made)

@@ -1,6 +1,6 @@
-"""Words agree with the interval beside them, and exchanging the sides mirrors both.
+"""Words agree with the interval next to them. Swapped sides mirror both.
 
-Four thousand intervals here; ``nox -s statistics -- words_of_intervals`` takes 200 000.
+This file tests four thousand intervals. ``nox -s statistics -- words_of_intervals`` tests 200 000.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "statistics"))  # the folder is no package
+sys.path.insert(0, str(Path(__file__).parents[1] / "statistics"))  # the folder is not a package
 
 from interval_words import BETTER, MIRROR, WORSE, _sentence_agrees, examine
 

@@ -1,4 +1,4 @@
-"""Whatever bytes a file holds: a scenario, or errors that can be printed. Never a traceback."""
+"""Any bytes of a file give a scenario, or errors that can be printed, and never a traceback."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def judge(text: str, *overrides: str, only: str | None = None) -> None:
 
 
 class _Printed(Exception):  # noqa: N818 -- an expected outcome of garbage
-    """The scenario was refused, and the refusal could be printed."""
+    """The scenario was refused, and the error could be printed."""
 
 
 def outcome(text: str, overrides: tuple[str, ...], only: str | None) -> Plan:

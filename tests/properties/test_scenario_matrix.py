@@ -1,4 +1,6 @@
-"""Whatever the axes and rules: every combination is a cell or a hole, once, and is known by its values alone."""
+"""Every combination of axes and rules is a configuration or a hole, once, with an id of its
+values.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ Matrix = dict[str, Any]
 
 @st.composite
 def matrices(draw: st.DrawFn) -> Matrix:
-    """Axes with their values, excluded combinations, a design; as JSON, which is YAML."""
+    """Draw axes with their values, excluded combinations and a design, as JSON, which is YAML."""
     axes: dict[str, Any] = {
         name: [f"{name[0]}{i}" for i in range(draw(st.integers(1, 4)))]
         for name in NAMES[: draw(st.integers(1, 3))]
@@ -53,13 +55,13 @@ def planned(made: Matrix) -> Plan:
         return expand(load(Path("s.yaml"), text=json.dumps(made)))
     except ScenarioError as error:
         refused = error
-    # Rules drawn at random may leave nothing, or no baseline; anything else would be a finding.
+    # Random rules may exclude all configurations or the baseline. Any other error is a defect.
     assert {problem.code for problem in refused.problems} <= {"BC201", "BC208"}
     return reject()
 
 
 def measured(plan: Plan) -> list[frozenset[tuple[str, str]]]:
-    """The combination of each cell but the control."""
+    """Return the combination of each configuration except the A/A control."""
     cells = [cell for cell in plan.cells if cell.role is not Role.CONTROL]
     return [
         frozenset(plan.variant(c.variant_id).values + plan.input(c.input_id).values) for c in cells
@@ -104,7 +106,7 @@ def test_ids_and_labels_are_unique(made: Matrix) -> None:
 @given(matrices(), st.randoms(use_true_random=False))
 @settings(deadline=None)
 def test_reordering_changes_no_cell(made: Matrix, random: Any) -> None:
-    assume(made["design"] != "ladder")  # whose steps are the order
+    assume(made["design"] != "ladder")  # the order of a ladder is its steps
     other = json.loads(json.dumps(made))
     names = list(other["axes"])
     random.shuffle(names)

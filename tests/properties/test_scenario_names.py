@@ -1,4 +1,4 @@
-"""Hostile names of values, labels and experiments pass through to the plan unharmed."""
+"""Hostile names of values, labels and experiments reach the plan unchanged."""
 
 from __future__ import annotations
 

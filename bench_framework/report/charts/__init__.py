@@ -1,4 +1,4 @@
-"""One chart per file. Each draws on the Axes it is given and imports no drawing library."""
+"""The charts, one per file. Each draws on given Axes and does not import matplotlib."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 Axes = Any
-"""A matplotlib Axes: named `Any`, as only ``report.figures`` may import the library."""
+"""A matplotlib Axes. The type is `Any`, because only ``report.figures`` may import matplotlib."""
 Palette = Mapping[str, str]
-"""Token to colour (`report.palette`)."""
+"""Colour of each token (`report.palette`)."""

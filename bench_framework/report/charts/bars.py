@@ -1,4 +1,4 @@
-"""Budget bars: rates of the stages alone, what they allow together, and what was reached."""
+"""Bar plot of rates: measured stages, the bounds derived from them, and the achieved rate."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MOST_LABEL: Final = 32
 
 
 def size(figure: Figure) -> tuple[float, float]:
-    """Width and height in units."""
+    """Return width and height in units."""
     return WIDTH, TOP + BOTTOM + ROW * len(figure.points)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Bars from zero; measured ones are filled, worked-out ones are outlines. Intervals as lines upon them."""
+    """Draw bars from zero: filled if measured, outlined if derived. Lines are intervals."""
     width, height = size(figure)
     sheet(ax, width, height)
     left = 14 + UNITS_PER_COLUMN * label_columns([p.label for p in figure.points], MOST_LABEL)

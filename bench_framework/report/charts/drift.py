@@ -1,4 +1,4 @@
-"""Drift plot: each block's distance from its cell's median over the time of the record."""
+"""Drift plot: difference of each sample from the median of its configuration, over time."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ WIDTH: Final = 720.0
 HEIGHT: Final = 220.0
 PLACE: Final = (58.0, 44.0, 706.0, 206.0)
 MOST_DOTS: Final = 500
-"""Beyond this only every k-th block is drawn; the line and the table are of all."""
+"""Largest number of dots. Of more samples, every k-th is drawn. Line and table use all samples."""
 MOST_RINGS: Final = 300
-"""Rings around flagged blocks: beyond this every k-th has one, from the whole record; the table counts them all."""
+"""Largest number of rings around flagged samples.
+
+Of more flagged samples, every k-th has a ring. The table counts all.
+"""
 KEPT: Final = 0.98
-"""Share of the blocks that the range shows in full; the rest stand at its edge."""
+"""Share of the samples within the vertical range. The others are drawn at its edge."""
 DOT: Final = 3.0
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Dots, a ring around those that were flagged, the rolling median, a line at zero."""
+    """Draw dots, rings around flagged samples, the rolling median, and a line at zero."""
     points = figure.points
     reach = _reach(points)
     calm(ax, colours)
@@ -63,18 +66,18 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
 
 
 def every(count: int, most: int) -> int:
-    """One in how many is drawn, so that at most `most` are."""
+    """Return the smallest k for which every k-th of `count` items is at most `most` items."""
     return max(1, -(-count // most))
 
 
 def ringed(points: tuple[Point, ...]) -> list[Point]:
-    """Flagged blocks that get a ring: all, or evenly over the whole record so many as can be told apart."""
+    """Return the flagged samples that get a ring: all, or an evenly spaced subset."""
     flagged = [p for p in points if p.strong]
     return flagged[:: every(len(flagged), MOST_RINGS)]
 
 
 def rolling_median(points: tuple[Point, ...]) -> tuple[list[float], list[float]]:
-    """Medians of about a twentieth of the blocks around 60 places of the record."""
+    """Return rolling medians at about 60 times, each of about a twentieth of the samples."""
     half = max(3, len(points) // 40)
     step = max(1, len(points) // 60)
     centres = range(0, len(points), step)
@@ -89,7 +92,10 @@ def _reach(points: tuple[Point, ...]) -> float:
 
 
 def _dots(ax: Axes, points: list[Point], colour: str) -> None:
-    """One path with a round-capped stroke of no length per dot: a fifth of the bytes of markers."""
+    """Draw dots as one path of round-capped strokes of zero length.
+
+    The path has a fifth of the bytes of markers.
+    """
     gap = float("nan")
     xs = [value for p in points for value in (p.x, p.x, gap)]
     ys = [value for p in points for value in (p.y, p.y, gap)]

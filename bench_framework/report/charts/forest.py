@@ -1,4 +1,4 @@
-"""Forest plot: which variant differs from the baseline, by how much, how surely (REPORTS 2.4)."""
+"""Forest plot: ratio of each variant to the baseline, with its confidence interval."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ TICKS: Final = (
     100.0,
 )
 BOLD_WIDER: Final = 1.1
-"""Names of the best group are bold, and that much wider."""
+"""Width of bold text relative to regular text. Names of the best group are bold."""
 LEAST_REACH: Final = 1.3
-"""How far beyond the estimates the range may go for their intervals, as a factor, however near the estimates are."""
+"""Smallest factor by which the range may exceed the estimates to show their intervals."""
 TICK_ROOM: Final = 34.0
 POINT: Final = 8.0
-"""Size of an estimate's sign."""
+"""Size of the marker of an estimate."""
 MARKERS: Final = {
     "better": ("v", True),
     "better-size-uncertain": ("v", False),
@@ -70,16 +70,16 @@ MARKERS: Final = {
     "worse-size-uncertain": ("^", False),
     "worse": ("^", True),
 }
-"""Verdict code to marker, and whether it is filled."""
+"""Marker of each verdict code, and whether it is filled."""
 
 
 def size(figure: Figure) -> tuple[float, float]:
-    """Width and height in units."""
+    """Return width and height in units."""
     return 720.0, TOP + BOTTOM + ROW * len(figure.points)
 
 
 def place(figure: Figure) -> tuple[float, float, float, float]:
-    """Left, bottom, right, top of the plotting area in units."""
+    """Return left, bottom, right and top of the plotting area in units."""
     columns = label_columns([p.label for p in figure.points], MOST_LABEL)
     wider = BOLD_WIDER if any(p.strong for p in figure.points) else 1.0
     _, height = size(figure)
@@ -87,7 +87,7 @@ def place(figure: Figure) -> tuple[float, float, float, float]:
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Rows from top to bottom in the order of the points."""
+    """Draw the rows from top to bottom in the order of the points."""
     lo, hi = limits(figure)
     ax.set_xscale("log", base=2)
     ax.set_xlim(lo, hi)
@@ -122,12 +122,13 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
 
 
 def limits(figure: Figure) -> tuple[float, float]:
-    """The range: every estimate and the margin twice, and as much of the intervals as stays readable."""
+    """Return the range: every estimate, twice the margin, and the readable interval parts."""
     margin = figure.mark("margin") or 0.02
     estimates = [p.x for p in figure.points]
     low = min(*estimates, 1 / (1 + 2 * margin)) if estimates else 0.5
     high = max(*estimates, 1 + 2 * margin) if estimates else 2.0
-    # An interval ends in an arrow only where showing it whole would leave the estimates less than a third of the width.
+    # An interval is cut, with an arrow at its end, only if the estimates would otherwise have less
+    # than a third of the width.
     reach = max(LEAST_REACH, high / low)
     lows = [p.x_lo for p in figure.points if p.x_lo is not None and p.x_lo > 0]
     highs = [p.x_hi for p in figure.points if p.x_hi is not None and math.isfinite(p.x_hi)]
@@ -138,7 +139,7 @@ def limits(figure: Figure) -> tuple[float, float]:
 
 
 def kept_ticks(lo: float, hi: float, room: float) -> list[float]:
-    """Ticks within the range that stand far enough apart; 1 is always among them."""
+    """Return ticks within the range that do not overlap. The tick at 1 is always included."""
     scale = room / math.log2(hi / lo)
     kept = [1.0]
     for tick in sorted(TICKS, key=lambda t: abs(math.log2(t))):
@@ -167,22 +168,22 @@ def _bands(ax: Axes, figure: Figure, colours: Palette) -> None:
 
 
 class _Strokes:
-    """Lines and marks gathered by their look: one path for all of a kind is a third of the bytes."""
+    """Lines and markers grouped by style: one path per style takes a third of the bytes."""
 
     def __init__(self) -> None:
         self.lines: dict[tuple[str, float], list[tuple[float, float, int]]] = {}
         self.marks: dict[tuple[str, str, str, float], list[tuple[float, int]]] = {}
 
     def line(self, start: float, end: float, row: int, colour: str, width: float) -> None:
-        """A level line."""
+        """Add a horizontal line."""
         self.lines.setdefault((colour, width), []).append((start, end, row))
 
     def mark(self, x: float, row: int, marker: str, face: str, edge: str, size: float) -> None:
-        """A sign at a place."""
+        """Add a marker at a place."""
         self.marks.setdefault((marker, face, edge, size), []).append((x, row))
 
     def draw(self, ax: Axes) -> None:
-        """Everything gathered; marks above lines, points above the ends of intervals."""
+        """Draw all groups: markers above lines, and points above the ends of intervals."""
         for (colour, width), found in self.lines.items():
             xs = [x for start, end, _ in found for x in (start, end, math.nan)]
             ys = [y for _, _, row in found for y in (row, row, math.nan)]

@@ -1,4 +1,4 @@
-"""What all charts share: a calm frame, ticks that keep apart, labels that do not overlap."""
+"""Parts that all charts share: frame, ticks and labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 
 TEXT: Final = 12.0
 SMALL: Final = 11.0
-"""Nothing is printed smaller: 11 units of a 720 wide drawing."""
+"""Smallest font size: 11 units in a drawing that is 720 units wide."""
 FEWEST_TICKS: Final = 3
 MOST_STEPS: Final = 6
 FINE_DIGITS: Final = tuple(n / 10 for n in range(10, 100))
 UNITS_PER_COLUMN: Final = 7.0
-"""Width of a character at `TEXT`, generous, as the reader's font is not known."""
+"""Width of a character at `TEXT`. It is a generous estimate, because the reader's font is unknown.
+"""
 
 
 def calm(ax: Axes, colours: Palette, *, left: bool = True) -> None:
-    """Axis lines only below and at the left, in the colour of rules; ticks in muted text."""
+    """Draw axis lines only at the bottom and left, in the rule colour, with ticks in muted text."""
     for side in ("top", "right") if left else ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     for side in ("bottom", "left"):
@@ -37,24 +38,30 @@ def calm(ax: Axes, colours: Palette, *, left: bool = True) -> None:
 
 
 def short(label: str, columns: int) -> str:
-    """A label of at most so many columns, cut in the middle; the table below has it in full."""
+    """Return a label of at most `columns` columns, cut in the middle.
+
+    The table has the full label.
+    """
     return cut_middle(visible(label), columns)
 
 
 def shorts(labels: Sequence[str], columns: int) -> dict[str, str]:
-    """As `short`, for labels that stand together: cut where they stay apart from one another."""
+    """Return labels cut like `short`, at a place where different labels remain different."""
     names = {label: visible(label) for label in labels}
     cut = cut_distinct(names.values(), columns)
     return {label: cut[name] for label, name in names.items()}
 
 
 def label_columns(labels: Sequence[str], most: int) -> int:
-    """Columns that the longest label takes, up to `most`."""
+    """Return the number of columns of the longest label, at most `most`."""
     return min(most, max((width_of(label) for label in labels), default=1))
 
 
 def nice_sizes(lo: float, hi: float, most: int, family: str = "iec") -> list[float]:
-    """Ticks of bytes within a range, at most `most`: powers of two, split where they are few; decimal ones for MB."""
+    """Return at most `most` ticks of bytes within a range.
+
+    They are powers of two, subdivided if there are few of them, or decimal steps for MB.
+    """
     if family == "si":
         return nice_steps(lo, hi, most)
     low, high = math.floor(math.log2(lo)), math.ceil(math.log2(hi))
@@ -69,7 +76,7 @@ def nice_sizes(lo: float, hi: float, most: int, family: str = "iec") -> list[flo
 
 
 def nice_steps(lo: float, hi: float, most: int) -> list[float]:
-    """1, 2, 5 × powers of ten within a range, more or fewer of them as the range allows."""
+    """Return ticks at 1, 2 or 5 × powers of ten within a range, at most `most`."""
     low, high = math.floor(math.log10(lo)), math.ceil(math.log10(hi))
     best: list[float] = []
     for digits in (FINE_DIGITS, (1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
@@ -83,13 +90,13 @@ def nice_steps(lo: float, hi: float, most: int) -> list[float]:
 
 
 def duration_label(seconds: float) -> str:
-    """A tick of a time axis: ``50 ms``."""
+    """Return a tick label of a time axis: ``50 ms``."""
     unit, scale = time_unit(seconds)
     return f"{seconds * scale:.3g}{THIN_SPACE}{unit}"
 
 
 def size_label(family: str) -> Callable[[float], str]:
-    """Ticks of a size axis: ``64 MiB``."""
+    """Return the function for tick labels of a size axis: ``64 MiB``."""
 
     def label(size: float) -> str:
         text = show_size(size, family)
@@ -101,11 +108,11 @@ def size_label(family: str) -> Callable[[float], str]:
 
 
 def apart(wanted: Sequence[float], least: float, lo: float, hi: float) -> list[float]:
-    """Places as near to the wanted ones as a least distance allows, in the same order.
+    """Return places as near to the requested ones as a minimum distance allows, in the same order.
 
     Args:
-        wanted: places, in any order.
-        least: distance that neighbours must keep.
+        wanted: requested places, in any order.
+        least: minimum distance between neighbours.
         lo: the lowest place allowed.
         hi: the highest place allowed; exceeded only if there is no room for all.
     """
@@ -123,7 +130,10 @@ def apart(wanted: Sequence[float], least: float, lo: float, hi: float) -> list[f
 
 
 def sheet(ax: Axes, width: float, height: float) -> None:
-    """Axes as a sheet of units, from the lower left: for charts of rows and small panels that draw their own axes."""
+    """Configure Axes as a sheet of units with the origin at the lower left.
+
+    Charts of rows or small panels draw their own axes on it.
+    """
     ax.set_xlim(0, width)
     ax.set_ylim(0, height)
     ax.set_axis_off()
@@ -138,14 +148,14 @@ def words(
     ha: str = "left",
     size: float = SMALL,
 ) -> None:
-    """A text on a sheet, in the middle of its height."""
+    """Draw a vertically centred text on a sheet."""
     ax.text(*place, text, ha=ha, va="center", fontsize=size, color=colour)
 
 
 def strokes(
     ax: Axes, lines: Sequence[Sequence[tuple[float, float]]], colour: str, width: float = 1.0
 ) -> None:
-    """Lines of one look on a sheet, each through its places."""
+    """Draw lines of one style on a sheet, each through its places."""
     gap = (math.nan, math.nan)
     places = [place for line in lines for place in (*line, gap)]
     if places:
@@ -160,8 +170,8 @@ def strokes(
 
 
 def nice_rates(most: float) -> list[float]:
-    """Ticks of a linear axis from zero: at most six, a step of 1, 2 or 5 times a power of ten apart."""
-    if most <= 0:  # everything stands at one point, such as blocks of one moment
+    """Return at most six ticks of a linear axis from zero, in steps of 1, 2 or 5 × 10ᵏ."""
+    if most <= 0:  # all points are equal, such as samples of one moment
         return [0.0]
     step = 10.0 ** math.floor(math.log10(most))
     step = next(part for part in (step / 5, step / 2, step, 2 * step) if most / part <= MOST_STEPS)

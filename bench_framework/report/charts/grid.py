@@ -1,4 +1,4 @@
-"""Heat map: ratios over two axes; blue is better, vermillion worse, and the sign says it without colour."""
+"""Heat map of ratios over two axes: blue is better, vermilion is worse, and signs repeat it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ BOTTOM: Final = 24.0
 MOST_LABEL: Final = 24
 WIDEST: Final = 130.0
 STRONGEST: Final = 0.75
-"""Opacity at a ratio of 0.5 or 2 and beyond, where text still stands out."""
+"""Opacity at a ratio of 0.5 or less or of 2 or more. Text remains readable on it."""
 
 
 def size(figure: Figure) -> tuple[float, float]:
-    """Width and height in units."""
+    """Return width and height in units."""
     return WIDTH, TOP + BOTTOM + ROW * len({p.y for p in figure.points})
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """A field per combination: `x` and `y` its places, `x_lo` the ratio that colours it, `text` what it says.
+    """Draw a field per combination.
 
-    Inconclusive fields are hatched; those without a ratio are left white. A point that is `strong` is no field but a
-    mean at the edge, and has no frame.
+    `x` and `y` are its place, `x_lo` is the ratio that sets its colour, and `text` is its label.
+    Inconclusive fields are hatched, and fields without a ratio are white. A `strong` point is a
+    mean at the edge, without a frame.
     """
     width, height = size(figure)
     sheet(ax, width, height)
@@ -88,8 +89,8 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
 
 
 def _shade(ratio: float | None) -> float:
-    """Opacity by distance from 1 on the log scale, the same to either side."""
+    """Return the opacity of a ratio by its distance from 1 on the log scale."""
     if ratio is None or ratio <= 0 or not math.isfinite(ratio):
         return 0.0
-    # In tenths, as drawings are written; the faintest shade is one that can be seen.
+    # Drawings are written in tenths. The lightest shade must be visible.
     return max(0.1, round(STRONGEST * min(1.0, abs(math.log2(ratio))), 1)) if ratio != 1 else 0.0

@@ -1,4 +1,4 @@
-"""Memory against time: what speed costs (REPORTS 2.4)."""
+"""Peak memory against time, with the Pareto front."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ if TYPE_CHECKING:
 WIDTH: Final = 720.0
 HEIGHT: Final = 330.0
 PLACE: Final = (74.0, 46.0, 706.0, 314.0)
-"""Left, bottom, right, top of the plotting area."""
+"""Left, bottom, right and top of the plotting area."""
 MOST_LABEL: Final = 28
 PAD: Final = 1.25
-"""Room around the estimates, as a factor."""
+"""Factor of the space around the estimates."""
 EDGE: Final = 1.04
-"""Room around the ends of intervals."""
+"""Factor of the space around the ends of intervals."""
 REACH: Final = 2.0
-"""So far beyond the outermost estimates an interval is followed; then it ends in an arrow."""
+"""Largest distance beyond the outermost estimates, as a factor. Longer intervals end in an arrow.
+"""
 
 Box = tuple[float, float, float, float]
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Crosses for intervals, a staircase through the front, names where there is room."""
+    """Draw intervals as crosses, the Pareto front as a step line, and names where they fit."""
     points = figure.points
     family = figure.label("family") or "iec"
     ax.set_xscale("log")
@@ -78,7 +79,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
 def limits(
     values: Sequence[float], bounds: Sequence[tuple[float | None, float | None]]
 ) -> tuple[float, float]:
-    """The range of an axis: every estimate with room around it, and as much of the intervals as stays readable."""
+    """Return the range of an axis: every estimate, and the readable part of the intervals."""
     low, high = min(values), max(values)
     lows = [lo for lo, _ in bounds if lo is not None and lo > 0]
     highs = [hi for _, hi in bounds if hi is not None and math.isfinite(hi)]
@@ -90,7 +91,7 @@ def limits(
 
 
 def dominated(point: Point, points: tuple[Point, ...]) -> bool:
-    """Whether another one is below in time and memory, both intervals lying apart."""
+    """Return whether another point uses less time and memory, with disjoint intervals in both."""
     return any(
         _hi(q.x, q.x_hi) < _lo(point.x, point.x_lo) and _hi(q.y, q.y_hi) < _lo(point.y, point.y_lo)
         for q in points
@@ -98,7 +99,7 @@ def dominated(point: Point, points: tuple[Point, ...]) -> bool:
 
 
 def front(points: tuple[Point, ...]) -> list[Point]:
-    """Points that no other undercuts in both estimates, by time."""
+    """Return the points on the Pareto front of the estimates, ordered by time."""
     found = [
         p
         for p in points
@@ -154,7 +155,7 @@ def _cross(ax: Axes, point: Point, colours: Palette, *, beaten: bool) -> None:
 def _cut(
     ends: tuple[float, float], span: tuple[float, float], arrows: str
 ) -> tuple[tuple[float, float], list[tuple[float, str]]]:
-    """An interval as far as the axis reaches, and the arrows of the ends that lie beyond."""
+    """Return an interval cut to the axis range, and the arrows of the ends outside it."""
     (lo, hi), (low, high) = ends, span
     beyond = [(low, arrows[0])] if lo < low else []
     beyond += [(high, arrows[1])] if hi > high else []
@@ -162,7 +163,7 @@ def _cut(
 
 
 def _names(ax: Axes, wanted: list[Point], points: tuple[Point, ...], colours: Palette) -> None:
-    """Labels in order of importance; one that finds no free place is left to the table."""
+    """Draw labels in order of importance. A label without a free place is only in the table."""
     taken: list[Box] = []
     for point in points:
         x, y = ax.transData.transform((point.x, point.y))

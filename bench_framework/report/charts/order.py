@@ -1,4 +1,4 @@
-"""Order strip: one thin row per variant, a tick at each of its turns; fair is what shows no pattern."""
+"""Execution order: one row per variant with a tick per sample. A random order has no pattern."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ HALF: Final = 5.0
 
 
 def size(figure: Figure) -> tuple[float, float]:
-    """Width and height in units."""
+    """Return width and height in units."""
     return WIDTH, TOP + BOTTOM + ROW * len(_names(figure))
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Ticks at the turns (`x`); every second round (`y`) stands on a band."""
+    """Draw ticks at the positions (`x`), with a band behind every second round (`y`)."""
     width, height = size(figure)
     sheet(ax, width, height)
     names = _names(figure)

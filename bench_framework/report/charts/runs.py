@@ -1,4 +1,7 @@
-"""What the runs look like: of each cell its cumulative distribution, the baseline's behind it, and its runs in time."""
+"""Distribution of runs: each configuration's cumulative distribution and its runs in order.
+
+The baseline's distribution is drawn behind each of the others.
+"""
 
 from __future__ import annotations
 
@@ -26,22 +29,23 @@ TALL: Final = 64.0
 STRIP: Final = 16.0
 NEAR: Final = 0.8
 FAR: Final = 2.6
-"""Width of a run's tick; of one that lies far from the others (`strong`)."""
+"""Width of a run's tick, and of the tick of an outlier (`strong`)."""
 ROW: Final = 134.0
 BOTTOM: Final = 22.0
 MOST_LABEL: Final = int(PANEL / UNITS_PER_COLUMN)
 
 
 def size(figure: Figure) -> tuple[float, float]:
-    """Width and height in units."""
+    """Return width and height in units."""
     rows = -(-len(_panels(figure)) // COLUMNS)
     return WIDTH, ROW * rows + BOTTOM
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Panels in reading order, all with the same horizontal axis. A point is a run: `x` its time, `y` its turn.
+    """Draw panels in reading order with a shared horizontal axis.
 
-    The baseline behind the others is drawn through every second of its steps: it is there to be compared with.
+    A point is a run: `x` is its time, `y` its position. The baseline behind the others has only
+    every second of its steps, because it serves only as a reference.
     """
     width, height = size(figure)
     sheet(ax, width, height)
@@ -87,7 +91,7 @@ def _panels(figure: Figure) -> dict[str, list[Point]]:
 
 
 def _steps(points: list[Point], at: object, floor: float) -> list[tuple[float, float]]:
-    """The share of runs at or below each value, from 0 at the floor to 1."""
+    """Return the share of runs at or below each value, from 0 at the floor to 1."""
     assert callable(at)
     found: list[tuple[float, float]] = []
     last = floor

@@ -1,4 +1,4 @@
-"""Scaling plot: time against size, and throughput against size (REPORTS 2.4)."""
+"""Scaling plot: time and throughput against input size."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MARKERS: Final = "os^vDP"
 
 
 def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
-    """Both panels and the labels at the right edge."""
+    """Draw both panels, and the labels at the right edge."""
     series = by_series(figure)
     named = labelled(series)
     family = figure.label("family") or "iec"
@@ -70,7 +70,7 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
 
 
 def by_series(figure: Figure) -> dict[str, list[Point]]:
-    """Points by variant, by size."""
+    """Return the points of each variant, ordered by size."""
     found: dict[str, list[Point]] = {}
     for point in figure.points:
         found.setdefault(point.series, []).append(point)
@@ -78,7 +78,7 @@ def by_series(figure: Figure) -> dict[str, list[Point]]:
 
 
 def labelled(series: dict[str, list[Point]]) -> list[str]:
-    """Series with a label and a colour: all where there are few, else baseline and those at both ends."""
+    """Return series with a label and a colour: all if there are few, else baseline and extremes."""
     if len(series) <= MOST_LABELLED:
         return list(series)
     ends = sorted(series, key=lambda name: series[name][-1].y / series[name][-1].x)
@@ -88,7 +88,7 @@ def labelled(series: dict[str, list[Point]]) -> list[str]:
 
 
 def _sizes(series: dict[str, list[Point]]) -> tuple[list[float], list[str]]:
-    """The inputs themselves as ticks, without those that would touch the one before."""
+    """Return the input sizes as ticks, without those that would overlap the previous one."""
     named = {p.x: p.label for points in series.values() for p in points}
     order = sorted(named)
     scale = (LEFT_PANEL[1] - LEFT_PANEL[0]) / max(1.0, math.log2(order[-1] / order[0]))
@@ -145,7 +145,7 @@ def _labels(
     named: list[str],
     colours: Palette,
 ) -> None:
-    """Names at the height of their last throughput, moved apart where they would touch."""
+    """Draw names at the height of the last throughput, moved so that they do not overlap."""
     room = HEIGHT - TOP - BOTTOM
     heights = [ax.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in named]
     places = apart(heights, LABEL_ROOM * 2, 0.0, room - LABEL_ROOM)

@@ -1,4 +1,4 @@
-"""What the machine said of itself: a line per counter, below the drift plot and on the same axis of time."""
+"""Plot of system counters: a line per counter, on the same time axis as the drift plot."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ RIGHT: Final = PLACE[2]
 
 
 def size(figure: Figure) -> tuple[float, float]:
-    """Width and height in units."""
+    """Return width and height in units."""
     return WIDTH, ROW * len(_rows(figure)) + BOTTOM
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """A row per counter: its name, its range (`text`), and its mean by slices of time between the two.
+    """Draw a row per counter: its name, its range (`text`), and its mean per time slice.
 
-    A point is a slice: `x` its middle, `x_lo` and `x_hi` its ends in minutes, `y` the mean. Every row reaches from
-    zero to its highest slice, so that a small change looks small.
+    A point is a slice: `x` is its middle, `x_lo` and `x_hi` are its ends in minutes, and `y` is the
+    mean. The vertical range of every row starts at zero, which keeps small changes small.
     """
     width, height = size(figure)
     sheet(ax, width, height)

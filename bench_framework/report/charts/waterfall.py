@@ -1,4 +1,4 @@
-"""Waterfall: what each change brings, on a logarithmic axis, and what the changes alone leave unexplained."""
+"""Waterfall plot: contribution of each change on a logarithmic axis, and the interaction."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ MOST_LABEL: Final = 32
 
 
 def size(figure: Figure) -> tuple[float, float]:
-    """Width and height in units."""
+    """Return width and height in units."""
     return WIDTH, TOP + BOTTOM + ROW * len(figure.points)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """A bar from where a step begins (`y`) to where it ends (`y` times `x`), its interval as a line upon it.
+    """Draw a bar with its interval from the start of a step (`y`) to its end (`y` × `x`).
 
-    The point that is `strong` is the whole; one without a verdict is what the steps leave, and hatched. With the mark
-    ``alone`` nothing is piled up: there is a dot for each, and what they leave is a hollow one.
+    The `strong` point is the whole. A point without a verdict is the remaining interaction and is
+    hatched. With the mark ``alone``, each change is a dot, and the interaction is a hollow dot.
     """
     width, height = size(figure)
     sheet(ax, width, height)
@@ -105,7 +105,7 @@ def _dot(ax: Axes, place: tuple[float, float], colour: str, ground: str, *, stro
 
 
 def _ends(point: Point) -> tuple[float, ...]:
-    """Where a bar begins and ends, and its interval."""
+    """Return the start and the end of a bar, and its interval."""
     factors = (1.0, point.x, point.x_lo or point.x, point.x_hi or point.x)
     return tuple(point.y * factor for factor in factors if math.isfinite(factor) and factor > 0)
 

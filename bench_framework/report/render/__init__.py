@@ -1,1 +1,1 @@
-"""From a document to a format: Markdown, HTML, terminal. All print the same tree."""
+"""Renderers of a document: Markdown, HTML and terminal. All print the same tree."""

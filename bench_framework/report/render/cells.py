@@ -19,7 +19,7 @@ FIGURE_SPACE: Final = "\u2007"
 POINT_SPACE: Final = "\u2008"
 REFUSED: Final = frozenset({Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE})
 DIGITS: Final = 12
-"""Significant digits of a value; the last bits can depend on the processor."""
+"""Significant digits of a value. The last bits can depend on the processor."""
 _PLAIN: Final = re.compile(r"\d+(?:\.\d+)?")
 _TITLE_END: Final = re.compile(r"[:;] |\. (?=[A-Z0-9])|\.$")
 WHOLE: Final = 1e15
@@ -63,19 +63,19 @@ def _datum(cell: Cell) -> str | None:
 
 
 def headed(caption: str) -> tuple[str, str]:
-    """Split a caption into its title, up to the first colon, stop or semicolon, and the rest."""
+    """Split a caption at its first colon, full stop or semicolon into title and rest."""
     end = _TITLE_END.search(caption)
     return (caption, "") if end is None else (caption[: end.start()], caption[end.start() :])
 
 
 def row_class(row: Row) -> Markup:
-    """Return the class attribute of a row, or nothing."""
+    """Return the class attribute of a row, or an empty string."""
     marks = {"refused": row.verdict in REFUSED, "best": row.strong, "baseline": row.baseline}
     return _class([name for name, applies in marks.items() if applies])
 
 
 def cell_class(cell: Cell, column: Column) -> Markup:
-    """Return the class attribute of a cell; right-aligned numbers need none."""
+    """Return the class attribute of a cell. Right-aligned numbers have none."""
     aligned = "" if column.align != "left" or not cell.text else "notes" if column.prose else "t"
     verdict = f"v-{cell.verdict.value}" if cell.verdict else ""
     return _class([name for name in (aligned, verdict) if name])

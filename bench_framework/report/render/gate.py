@@ -146,7 +146,10 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
 
 
 def _place(plan: Plan, cell_id: str) -> str:
-    """Return variant and input of a configuration; only the input if two revisions are compared."""
+    """Return variant and input of a configuration.
+
+    If two revisions are compared, it is only the input.
+    """
     cell = plan.cell(cell_id)
     item, name = plan.input(cell.input_id), plan.variant(cell.variant_id).label
     where = item.label if item.dataset or item.values else ""
@@ -264,7 +267,7 @@ def _line(text: str) -> str:
 
 
 def junit(page: GatePage) -> str:
-    """Return JUnit XML by the schema of Jenkins; `time` is the time spent on measuring."""
+    """Return JUnit XML by the schema of Jenkins. `time` is the time spent on measuring."""
     rows = page.rows
     failed = [row for row in rows if row.state == "worse"]
     broken = [row for row in rows if row.state == "failed"]

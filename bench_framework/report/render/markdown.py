@@ -76,7 +76,7 @@ def _start(text: str) -> Markup:
 
 
 def _quote(text: str) -> Markup:
-    """The author's text, each line escaped and quoted."""
+    """Return the author's text with each line escaped and quoted."""
     lines = (f"> {escape_start(line)}".rstrip() for line in text.splitlines())
     return Markup("\n".join(lines))  # noqa: S704 -- escaped for Markdown
 
@@ -89,13 +89,13 @@ def _fence(code: Code) -> Markup:
 
 
 def _cell(cell: Cell, *, strong: bool) -> str:
-    # Within a code span a pipe would end the cell, whatever stands before it.
+    # A pipe within a code span would end the cell, whatever character precedes it.
     text = code_span(cell.text) if cell.code and "|" not in cell.text else escape(cell.text)
     return f"**{text.strip()}**" if strong and text.strip() else text
 
 
 def _row(row: Row) -> Markup:
-    """Return a row; name, value and ratio of the best group are bold."""
+    """Return a row. Name, value and ratio of the best group are bold."""
     cells = [_cell(c, strong=row.strong and i in BOLD) for i, c in enumerate(row.cells)]
     return Markup("| " + " | ".join(cells) + " |")  # noqa: S704 -- escaped for Markdown
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 CONTEXT_VERSION: Final = 1
-"""Version of the template variables; increases when one is changed or removed."""
+"""Version of the template variables. It increases if one is changed or removed."""
 REPLACEABLE: Final = (
     "report.html.j2",
     "report.md.j2",

@@ -34,7 +34,7 @@ TERMINAL_SECTIONS: Final = ("S02", "S03", "S04", "S07", "S09", "S12", "S19")
 """Sections whose sentences are printed. Tables are printed only of the results."""
 NARROWEST: Final = 40
 LEAST_LABEL: Final = 18
-"""Labels are not cut below this width; the table becomes wider than requested instead."""
+"""Smallest width of a cut label. If it does not fit, the table is wider than requested."""
 _BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _COLOURS: Final = {"better": "\x1b[34m", "worse": "\x1b[33m", "inconclusive": "\x1b[35m"}
 _JOINT: Final = "\ue000"
@@ -147,7 +147,7 @@ class _Page:
         self.text(" ".join(s.text for s in fresh), bold=bold)
 
     def table(self, table: Table) -> None:
-        """Append a table; columns are dropped in their order until it fits."""
+        """Append a table. Columns are dropped in their order until it fits."""
         self.gap()
         columns, rows = _fitting(table, self)
         shares = _widths(columns, rows, self, width_of(self.plain(table.stub)))
@@ -206,7 +206,7 @@ def _colour(verdict: Verdict) -> str:
 
 
 def _fitting(table: Table, page: _Page) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
-    """Return the columns that fit; those with the highest `drop` and notes are left out."""
+    """Return the columns that fit, without notes and without those with the highest `drop`."""
     places = [n for n, c in enumerate(table.columns) if not c.prose]
     while True:
         columns = tuple(table.columns[n] for n in places)
@@ -247,7 +247,7 @@ def _widths(
 
 
 def _aligned(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> list[list[str]]:
-    """Return texts by row and column; decimal columns are aligned at the point."""
+    """Return texts by row and column. Decimal columns are aligned at the point."""
     table = [[page.plain(cell.text) for cell in row.cells] for row in rows]
     for number, column in enumerate(columns):
         if column.align == "decimal":

@@ -16,7 +16,7 @@ def width_of(text: str) -> int:
 
 
 def pad(text: str, width: int, *, left: bool = True) -> str:
-    """Return text padded with spaces to a width; longer text is unchanged."""
+    """Return text padded with spaces to a width. Longer text is unchanged."""
     space = " " * max(0, width - width_of(text))
     return text + space if left else space + text
 
@@ -24,7 +24,7 @@ def pad(text: str, width: int, *, left: bool = True) -> str:
 def cut_middle(text: str, width: int, mark: str = "…", *, head_width: int | None = None) -> str:
     """Return a name cut in the middle, because names differ at the beginning or at the end.
 
-    Only names are cut, never numbers; the caller prints the full name nearby. The beginning takes
+    Only names are cut, never numbers. The caller prints the full name nearby. The beginning takes
     `head_width` columns, by default half of the width.
     """
     if width_of(text) <= width:
@@ -73,7 +73,7 @@ def _first(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Return lines of at most `width` columns; a longer word is on its own line."""
+    """Return lines of at most `width` columns. A longer word is on its own line."""
     lines: list[str] = []
     line = ""
     for word in text.split(" "):

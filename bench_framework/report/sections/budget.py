@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 MOST_PHASES: Final = 7
-"""Largest number of phases in the table; runs.csv has all."""
+"""Largest number of phases in the table. runs.csv has all."""
 _JUDGED: Final = (
     "; a compared pair has the ratio and the CI of the table that compares it, adjusted for all "
     "comparisons there"
@@ -129,7 +129,7 @@ def _figure(row: Derived, scale: float, claim: str | None, margin: float) -> tup
 
 
 def _phases(data: ReportData, item: Input) -> Table | None:
-    """Return the times of the phases that workers report; `None` if they report none."""
+    """Return the times of the phases that workers report, or `None` if they report none."""
     spent: dict[str, dict[str, list[float]]] = {}
     cells = {cell.id: cell for cell in data.arms(item.id)}
     for block in data.measured_blocks:

@@ -58,7 +58,7 @@ def _inputs(data: ReportData) -> str:
 
 
 def trust(data: ReportData) -> tuple[Check, ...]:
-    """Return the five facts under the title; the section "Data quality" gives the details."""
+    """Return the five facts under the title. The section "Data quality" gives the details."""
     return (
         _noise_check(data),
         _order_check(data),
@@ -69,7 +69,7 @@ def trust(data: ReportData) -> tuple[Check, ...]:
 
 
 def when(data: ReportData) -> str:
-    """``2026-03-02 17:04 to 17:22``."""
+    """Return start and end such as ``2026-03-02 17:04 to 17:22``."""
     start, end = _moment(data.started), _moment(data.finished)
     if not end:
         return f"{start} (interrupted)"

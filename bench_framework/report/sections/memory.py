@@ -86,7 +86,7 @@ def _finding(data: ReportData, item: Input) -> Claim | None:
 
 
 class _Parts:
-    """Medians of the anonymous bytes that the workers reported, per cell."""
+    """Medians of the anonymous bytes that the workers reported, per configuration."""
 
     def __init__(self, data: ReportData) -> None:
         anonymous: defaultdict[str, list[int]] = defaultdict(list)

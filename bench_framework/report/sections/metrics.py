@@ -169,7 +169,7 @@ def _title(metric: str) -> str:
 
 
 def _declared(data: ReportData, cells: list[PlanCell]) -> list[str]:
-    """Metrics that the scenario declares, then those that a worker reports, in their order."""
+    """Return the metrics that the scenario declares, then those that a worker reports."""
     declared = [metric.name for metric in data.plan.metrics]
     reported = dict.fromkeys(
         s.metric
@@ -233,7 +233,7 @@ def _rates(
 
 
 def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
-    """Return the median; for a compared metric also the glyph of its verdict."""
+    """Return the median, and for a compared metric also the glyph of its verdict."""
     summary = data.summary(cell.id, column.metric)
     if summary is None:
         return Cell(DASH)
@@ -281,7 +281,7 @@ def _legend(data: ReportData, cells: list[PlanCell]) -> tuple[str, ...]:
 
 
 def _alike_words(data: ReportData, metric: str, value: float) -> str:
-    """``"files 256"``."""
+    """Return a text such as ``"files 256"``."""
     unit, scale = _unit(data, metric, value)
     scaled = value * scale
     figure = str(int(scaled)) if scaled == int(scaled) else significant(scaled, 3)

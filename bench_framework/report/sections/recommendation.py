@@ -55,7 +55,7 @@ def _has_all(data: ReportData, group: BestGroup) -> bool:
 
 
 def _blocks(data: ReportData, groups: list[BestGroup]) -> list[Block]:
-    """Return the variants that are in the most best groups; the others are listed by name."""
+    """Return the variants that are in the most best groups. The others are listed by name."""
     scores: dict[str, list[str]] = {}
     for group in groups:
         for cell_id in group.cell_ids:
@@ -87,7 +87,7 @@ def _place(data: ReportData, variant_id: str) -> int:
 
 
 def _pasted(data: ReportData, variant: Variant) -> tuple[str, str]:
-    """Return the block and its language; a block with only a command is for a shell."""
+    """Return the block and its language. A block with only a command is for a shell."""
     text = paste_block(data, variant)
     if not text.startswith(_RUN + "\n"):
         return text, "toml"

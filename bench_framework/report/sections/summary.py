@@ -21,7 +21,7 @@ WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the main result, then further lines; data quality is always included."""
+    """Return the main result, then further lines. Data quality is always included."""
     item = leading_input(data)
     main = key_claim(data, item) if item is not None else None
     if item is None or main is None:

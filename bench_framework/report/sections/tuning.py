@@ -12,14 +12,17 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 MOST_ROWS: Final = 60
-"""Most rows of the table; tuning.json contains all."""
+"""Most rows of the table. tuning.json contains all."""
 MOST_COLUMNS: Final = 8
 DIGITS: Final = 3
 _Value = str | int | float | bool | None
 
 
 def tuning(data: ReportData) -> tuple[Block, ...]:
-    """Return one table of the printed ``rows`` with the ``choice`` in bold; empty without rows."""
+    """Return one table of the printed ``rows`` with the ``choice`` in bold.
+
+    It is an empty tuple without rows.
+    """
     output = data.tuning or {}
     rows: list[Mapping[str, Any]] = [
         row for row in _list(output.get("rows")) if isinstance(row, Mapping)

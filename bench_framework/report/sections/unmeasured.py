@@ -53,7 +53,7 @@ def _holes(data: ReportData) -> list[str]:
 
 
 def _refused(data: ReportData, *, claimed: bool) -> list[str]:
-    """Return configurations without a verdict; failed ones only if no claim names them."""
+    """Return configurations without a verdict, but failed ones only if no claim names them."""
     words = {
         "failed": "Failed",
         "other-output": "Other output",

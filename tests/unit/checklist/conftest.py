@@ -1,7 +1,7 @@
-"""What five published reports said that their data did not carry: each as a record, or as figures to import.
+"""Statements of five published reports that their data did not support, as records or imports.
 
-One test or more per sentence, named by the document's number and what it said. A test holds both: the sentence is not
-said in any claim or on any page, and what the data carry is.
+There is at least one test per statement, named by the number of the document and the statement.
+Each test checks that no claim and no page contains the statement, and what the data do support.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ THIN = re.compile("[\u202f\u2009\u00a0]")
 
 @dataclass(frozen=True)
 class Told:
-    """A judgement with everything that is said of it: every claim, and the whole report."""
+    """A judgement with all its text: every claim, and the whole report."""
 
     judged: Judgement
     page: str
@@ -49,7 +49,11 @@ class Told:
         return [plain(claim.text) for claim in self.judged.claims if claim.kind == kind]
 
     def section(self, title: str) -> str:
-        """The text of one section of the page. Raises `KeyError`: the page has none of this title."""
+        """Return the text of one section of the page.
+
+        Raises:
+            KeyError: the page has no section with this title.
+        """
         parts = re.split(r"^## (.*)$", self.page, flags=re.MULTILINE)
         return dict(zip(parts[1::2], parts[2::2], strict=True))[title]
 
@@ -64,7 +68,7 @@ def _around(text: str, found: re.Match[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """A text with ordinary spaces and without the backslashes of Markdown."""
+    """Return a text with ordinary spaces and without the backslashes of Markdown."""
     return THIN.sub(" ", text).replace("\\", "")
 
 
@@ -75,7 +79,7 @@ def say(
     plan: Plan | None = None,
     builds: Mapping[str, Build] = MappingProxyType({}),
 ) -> Told:
-    """A record judged and reported, as `benchctl run` does it at its end."""
+    """Judge and report a record, as `benchctl run` does at its end."""
     plan = plan or study.plan
     blocks = [
         replace(b, started_at=f"2026-03-02T17:{b.seq // 60 % 60:02d}:{b.seq % 60:02d}.000Z")
@@ -97,12 +101,12 @@ def say(
 
 
 def _page(document: Document) -> str:
-    """The whole report in Markdown, without the glossary of the verdicts: it explains every word there is."""
+    """Return the report in Markdown, without the glossary, which contains every verdict word."""
     return plain(markdown.render(document, assets.template_dir())).rpartition("\nVerdicts: ")[0]
 
 
 def take_over(*tables: str, baseline: str | None = None) -> Told:
-    """Published figures judged and reported, as `benchctl import` does it."""
+    """Judge and report published figures, as `benchctl import` does."""
     sessions = tuple(
         read_session(t.encode(), f"session-{n}.csv", n) for n, t in enumerate(tables, 1)
     )
@@ -126,13 +130,13 @@ def take_over(*tables: str, baseline: str | None = None) -> Told:
 
 
 def draw(arm: str, where: str, number: int, spread: float = 0.005) -> float:
-    """One run of a program that takes a second at best."""
+    """Return the time of one run of a program that takes at least one second."""
     return 1 + abs(random.Random(f"{arm}/{where}/{number}").gauss(0, spread))
 
 
 @dataclass
 class Scales(Study):
-    """A study whose arms differ from a noisy second by a factor."""
+    """A study whose arms differ by a factor from a noisy second."""
 
     factors: Mapping[str, float] = field(default_factory=dict)
 
@@ -141,7 +145,7 @@ class Scales(Study):
 
 
 def of(told: Told, label: str, metric: str = "wall") -> Comparison:
-    """The headline comparison whose claim has this subject."""
+    """Return the headline comparison whose claim has this subject."""
     cells = {
         c.cells[0]
         for c in told.judged.claims

@@ -1,4 +1,4 @@
-"""Document 000: async reading in a word counter."""
+"""Document 000: asynchronous input in a word counter."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NEGATIVE = (
     r"no overhead",
     r"as fast as",
 )
-"""Words of a result that needs an equivalence that was shown."""
+"""Words of a result that only a demonstrated equivalence permits."""
 
 
 def test_no_performance_regression_needs_the_version_before() -> None:
-    """Only the version after the change was measured: nothing is said of the one before."""
+    """Only the version after the change was measured, so that no claim is about the one before."""
     made = Study(arms=("after",))
     told = say(made, made.blocks(draw, rss=lambda *_: 216.9e6))
     told.never_says(*NEGATIVE, r"(?<!after \(control\) and after )are equivalent")
@@ -44,7 +44,7 @@ def test_no_performance_regression_is_said_as_less_than_the_margin_where_it_was_
 
 
 def test_memory_unchanged_needs_a_measured_reference_too() -> None:
-    """The same with memory: 216.9 MB stands as a value, and against nothing."""
+    """The same for memory: 216.9 MB is reported as a value without a comparison."""
     alone = Study(arms=("after",))
     told = say(alone, alone.blocks(draw, rss=lambda *_: 216.9e6))
     assert not told.of("memory")
@@ -58,7 +58,9 @@ def test_memory_unchanged_needs_a_measured_reference_too() -> None:
 
 
 def test_monoio_async_io_that_read_with_fs_read_is_refused() -> None:
-    """The mode that the receipt names is another one than was asked for: shown as what ran, and not compared."""
+    """The receipt reports another mode than the requested one. The actual mode is shown, and
+    the configuration is not compared.
+    """
     made = Study(arms=("stream", "monoio"))
     fake = made.cell("monoio").id
     blocks = [
@@ -76,7 +78,7 @@ SCALING = {
     "50MiB": 0.74 * math.log(5),
     "200MiB": 0.74 * math.log(5) + 0.96 * math.log(4),
 }
-"""Logarithms of times with exponents 0.74 and 0.96."""
+"""Logarithms of times with scaling exponents 0.74 and 0.96."""
 
 
 def test_scales_linearly_is_sub_linear_where_the_exponent_is_0_74() -> None:
@@ -108,7 +110,7 @@ def test_scales_linearly_is_super_linear_for_5_1_times_the_time_for_4_times_the_
 
 
 def test_parallel_stream_1_7_times_faster_turns_between_two_sizes() -> None:
-    """7.8 % slower at 10 MB and 40 % faster at 200 MB: no sentence pools the two."""
+    """7.8 % slower at 10 MB and 40 % faster at 200 MB. No sentence pools the two."""
     made = Study(arms=("stream", "parallel"), sizes=(10, 200))
     ratio = {"10MiB": 1.078, "200MiB": 1012 / 1698}
     told = say(

@@ -1,4 +1,4 @@
-"""Document 001, and what 004 repeats of it: two engines, a parser and an allocator."""
+"""Document 001, and the parts that 004 repeats: two engines, a parser and an allocator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STEPS = {
     "simd-json+jemalloc": 1 - 0.057,
     "sonic-rs+jemalloc": 199 / 399,
 }
-"""Each change alone, as the document has it, and both together: 399 to 199 ms."""
+"""Times of each change alone, as in the document, and of both together: 399 to 199 ms."""
 
 
 @dataclass
@@ -57,7 +57,9 @@ class Factorial(Scales):
 def test_sonic_rs_the_biggest_single_improvement_is_one_program_where_it_never_reached_the_engine() -> (
     None
 ):
-    """The Rayon engine is the same binary with either parser: the axis has no effect on it, whatever drift says."""
+    """The Rayon engine is the same binary with either parser. The axis has no effect on it,
+    even if the times drift.
+    """
     made = Study(arms=("simd-json", "sonic-rs"))
     specs = [BuildSpec("builtin", "search"), BuildSpec("builtin", "search", features=("sonic",))]
     variants = tuple(
@@ -78,12 +80,12 @@ def test_sonic_rs_the_biggest_single_improvement_is_one_program_where_it_never_r
 
 
 def test_sonic_rs_8_4_percent_is_drift_and_cancels_in_rounds() -> None:
-    """The machine got 8.4 % faster half way: both arms did, in the same rounds."""
+    """The machine became 8.4 % faster half way, for both arms and in the same rounds."""
     made = Study(arms=("simd-json", "sonic-rs"))
     told = say(made, made.blocks(lambda a, i, r: draw(a, i, r) * (1 - 0.084 * (r > 20))))
     assert of(told, "sonic-rs").verdict is Verdict.EQUIVALENT
     told.never_says(r"sonic-rs (takes|is \d)", r"improvement")
-    assert "the baseline took" in told.page  # the drift itself is told
+    assert "the baseline took" in told.page  # the drift itself is reported
 
 
 def test_sonic_rs_8_4_percent_between_two_sessions_is_not_compared() -> None:
@@ -102,7 +104,7 @@ def full() -> Told:
 
 
 def test_two_times_from_two_small_steps_has_a_row_for_what_they_leave() -> None:
-    """8.4 % and 5.7 % make 1.16×, not 2.0×: the rest is named as what it is."""
+    """8.4 % and 5.7 % multiply to 1.16×, not to 2.0×. The rest is reported as unexplained."""
     told = full()
     alone = next(t for t in told.of("contributions") if "each change alone" in t)
     assert re.search(r"parser: simd-json → sonic-rs: 8\.\d+ % less time", alone)
@@ -121,7 +123,7 @@ def test_the_largest_step_is_named_only_where_its_interval_is_apart_from_the_nex
 
 
 def test_2x_and_17_percent_in_one_list_have_one_scale() -> None:
-    """399 → 199 and 288 → 240: every row of the table has a ratio, and none a percentage beside it."""
+    """399 → 199 and 288 → 240: every row of the table has a ratio, and none has a percentage."""
     made = Scales(
         arms=("rayon before", "rayon after", "tokio before", "tokio after"),
         factors={"rayon after": 199 / 399, "tokio before": 288 / 399, "tokio after": 240 / 399},

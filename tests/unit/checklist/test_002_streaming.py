@@ -1,4 +1,4 @@
-"""Document 002: writing more data than memory holds. Rates in GB/s as the document has them."""
+"""Document 002: output larger than the memory. Rates are in GB/s as in the document."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ CAUSES = (r"root cause", r"because", r"due to", r"caused by", r"python.{0,20}ove
 
 @dataclass
 class Pipeline(Scales):
-    """Streaming, and its two stages alone in the same rounds as bounds; times follow from the rates."""
+    """Streaming, with its two stages alone in the same rounds as bounds. Times follow from the
+    rates.
+    """
 
     arms: tuple[str, ...] = ("streaming", "generate", "write", "other")
     sizes: tuple[int, ...] = (2048,)
@@ -60,7 +62,7 @@ class Pipeline(Scales):
 
 
 def figure(told: Told, name: str) -> float:
-    """The figure that a derived row's sentence tells."""
+    """Return the figure in the sentence of a derived row."""
     text = next(t for t in told.of("derived") if f"{name} is " in t)
     match = re.search(rf"{name} is ([0-9.]+)", text)
     assert match is not None
@@ -68,7 +70,7 @@ def figure(told: Told, name: str) -> float:
 
 
 def test_python_loop_overhead_is_the_root_cause_is_told_as_exactly_no_overlap() -> None:
-    """1/(1/2.13 + 1/1.28) = 0.80: the stages ran one after the other, and nothing was lost beside that."""
+    """1/(1/2.13 + 1/1.28) = 0.80: the stages ran one after the other, without any further loss."""
     made = Pipeline()
     told = say(made, made.run(spread=0.002))
     assert figure(told, "overlap gained") == pytest.approx(1.0, abs=0.005)
@@ -87,7 +89,9 @@ CLOCKS = {
 
 
 def test_streaming_60_percent_of_single_buffer_is_equivalent_on_one_clock() -> None:
-    """One clock left generation out, the other one did not: from begin to end both take the same."""
+    """One clock excluded generation, the other included it. From begin to end both take the
+    same time.
+    """
     made = Scales(
         arms=("single-buffer", "streaming"),
         sizes=(2048,),
@@ -121,7 +125,7 @@ BLOCK, WRITERS = 8 * 1024, 8
 
 
 def wrongly_written(path: Path) -> bytes:
-    """Eight writers who all write at offset 0."""
+    """Write with eight writers that all start at offset 0."""
     generator = dgen.Generator(7)
     fd = os.open(path, os.O_RDWR | os.O_CREAT)
     try:

@@ -1,4 +1,6 @@
-"""Document 003: two executors, two sessions, five edits. Its figures are mean ± sd and n: they are imported."""
+"""Document 003: two executors, two sessions, five edits. Its figures are imported: mean ± sd
+and n.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ AFTER = HEAD + "Smol,205.4,16.7,20,ms\nOptimizedSmol,201.7,14.3,20,ms\n"
 
 
 def test_1_02x_faster_and_equivalent_is_inconclusive_with_the_runs_that_would_decide() -> None:
-    """0.982 [0.935, 1.032] of 20 runs a side; about 280 would decide it, if the estimate held."""
+    """0.982 [0.935, 1.032] of 20 runs per side. About 280 would be conclusive for the same
+    estimate.
+    """
     told = take_over(AFTER)
     assert of(told, "OptimizedSmol").verdict is Verdict.INCONCLUSIVE
     text = told.of("comparison")[0]
@@ -72,7 +76,7 @@ def test_before_and_after_in_two_sessions_are_not_compared() -> None:
 
 
 def test_primary_cause_is_not_said_of_five_edits_made_at_once() -> None:
-    """Neither from published figures, nor from a record: what a variant differs in is told, never why."""
+    """Published figures and records report how a variant differs, but never a cause."""
     causes = (r"cause", r"because", r"due to", r"overhead", r"thanks to")
     take_over(BEFORE, AFTER).never_says(*causes)
     made = Study(arms=("smol", "five edits"))

@@ -1,4 +1,4 @@
-"""Document 004: what was tried on one engine, and why it was kept or not."""
+"""Document 004: experiments on one engine, with the reasons for adopting each of them or not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RUNS, SPREAD, MEAN = 20, 12.0, 239.8
 
 
 def table() -> str:
-    """Figures with the t values of the three experiments: mean ± sd of 20 runs each."""
+    """Return figures with the t values of the three experiments: mean ± sd of 20 runs each."""
     rows = [f"kept,{MEAN},{SPREAD},{RUNS},ms"]
     error = SPREAD / MEAN * math.sqrt(2 / RUNS)
     for name, t in T_VALUES.items():
@@ -51,7 +51,9 @@ def test_made_performance_worse_is_inconclusive_for_experiments_with_a_t_below_2
 
 
 def test_not_adopted_takes_its_reason_from_the_verdict() -> None:
-    """The author says "worse" of each; the table says "inconclusive", and the author's word stands apart."""
+    """The author calls each "worse". The table reports "inconclusive", and the author's text is
+    separate.
+    """
     made = Study(arms=("kept", *T_VALUES))
     noisy = random.Random(4)
     blocks = made.blocks(lambda *_: math.exp(noisy.gauss(0, 0.1)))
@@ -81,7 +83,9 @@ def test_an_experiment_that_was_slower_is_not_adopted_as_slower() -> None:
 
 
 def test_mimalloc_1_59x_slower_is_other_work() -> None:
-    """One process ran two searches, the other one: their answers differ, and no ratio of their times is told."""
+    """One process ran two searches, the other ran one. Their answers differ, so that no ratio
+    of their times is reported.
+    """
     made = Study(arms=("jemalloc", "mimalloc"))
     other = made.cell("mimalloc").id
     blocks = [
@@ -97,7 +101,9 @@ def test_mimalloc_1_59x_slower_is_other_work() -> None:
 
 
 def test_17_percent_and_21_percent_of_bare_means_have_no_verdict() -> None:
-    """The document's own table: means without spread and number. Values, and nothing is compared."""
+    """The document's table has means without spread and number of runs. They are values, and
+    nothing is compared.
+    """
     told = take_over(
         "label,mean,unit\nRayon,198.2,ms\nTokio (original),288.6,ms\nTokio (optimized),239.8,ms\n",
         baseline="Tokio (original)",

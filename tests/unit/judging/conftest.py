@@ -1,4 +1,4 @@
-"""A record in a few words: variants, inputs and a function of the noise, without files or processes."""
+"""Synthetic records from variants, inputs and a noise function, without files or processes."""
 
 from __future__ import annotations
 
@@ -33,13 +33,15 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison, Judgement
 
 Timing = Callable[[str, str, int], float]
-"""Variant name (``control`` for the blind arm), input name, round → seconds."""
+"""Function of variant name (``control`` for the A/A control), input name and round to seconds."""
 MIB = 1024 * 1024
 
 
 @dataclass
 class Study:
-    """A plan with one axis ``arm`` and, for several sizes, an input axis; the first arm is the baseline."""
+    """A plan with one axis ``arm`` and, for several sizes, an input axis. The first arm is the
+    baseline.
+    """
 
     arms: Sequence[str] = ("a", "b")
     sizes: Sequence[int] = (0,)
@@ -116,7 +118,7 @@ class Study:
     def blocks(
         self, wall: Timing, cpu: Timing | None = None, rss: Timing | None = None
     ) -> list[Block]:
-        """Blocks of all rounds; CPU time equals wall time unless it has its own function."""
+        """Return the samples of all rounds. CPU time equals wall time unless it has a function."""
         plan, made_blocks = self.plan, list[Block]()
         for number in range(1, self.rounds + 1):
             for position, cell in enumerate(plan.cells):
@@ -141,7 +143,7 @@ class Study:
         return made_blocks
 
     def looks(self) -> list[Look]:
-        """All looks of the schedule that fit into the rounds."""
+        """Return all planned interim analyses that fit into the rounds."""
         plan = self.plan
         taken = [n for n in looks_of(plan).rounds if n <= self.rounds] or [self.rounds]
         return [Look(i.id, k, n, n == taken[-1]) for i in plan.inputs for k, n in enumerate(taken)]
@@ -183,12 +185,14 @@ def study() -> type[Study]:
 
 
 Crossing = Callable[[Mapping[str, str], str, int], float]
-"""Values of a variant, input name, round → seconds."""
+"""Function of a variant's values, input name and round to seconds."""
 
 
 @dataclass
 class Crossed:
-    """A plan of several axes of variants, fully crossed or not; the first value of each axis is the baseline's."""
+    """A plan of several axes of variants, fully crossed or not. The first value of each axis is
+    the baseline's.
+    """
 
     axes: Mapping[str, Sequence[str]]
     inputs: Sequence[str] = ("x",)

@@ -1,4 +1,4 @@
-"""A/A families: bounds of rates, labels exchanged, windows judged as a report judges, and what is added up."""
+"""A/A families: bounds of rates, exchanged labels, windows judged like reports, and totals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOOKS = schedule(12, 27, 2, 0.05)
 
 
 def times(seed: int, factor: float = 1.0, spread: float = 0.01, rounds: int = 27) -> noise.Series:
-    """Wall and CPU time of one arm."""
+    """Return wall and CPU time of one arm."""
     rng = np.random.default_rng(seed)
     return {
         m: 0.03 * factor * np.exp(spread * rng.standard_normal(rounds)) for m in ("wall", "cpu")
@@ -42,7 +42,7 @@ def window(slower: float = 1.05) -> Window:
 )
 def test_bounds_of_a_rate_are_those_of_clopper_and_pearson(count: int, tries: int) -> None:
     if tries:
-        # scipy's is two-sided: each side of a 90 % interval is a bound at 95 %
+        # scipy's interval is two-sided: each side of a 90 % interval is a bound at 95 %
         other = binomtest(count, tries).proportion_ci(confidence_level=0.9, method="exact")
         assert noise.at_most(count, tries) == pytest.approx(other.high)
         assert noise.at_least(count, tries) == pytest.approx(other.low)
@@ -51,7 +51,7 @@ def test_bounds_of_a_rate_are_those_of_clopper_and_pearson(count: int, tries: in
 
 
 def test_nothing_in_n_has_the_closed_form() -> None:
-    """No success in n tries: 1 − 0.05^(1/n), the rule of three."""
+    """No success in n tries gives 1 − 0.05^(1/n), the rule of three."""
     for tries in (10, 59, 299, 1000):
         assert noise.at_most(0, tries) == pytest.approx(1 - 0.05 ** (1 / tries))
     assert noise.at_most(0, 299) < 0.01 < noise.at_most(0, 298)

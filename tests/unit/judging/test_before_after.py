@@ -1,4 +1,4 @@
-"""Before and after: which pairs they are, and that their verdict is the one that was judged."""
+"""Before and after: the compared pairs, and verdicts that equal those of the judgement."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_feature_axis_of_two_values_is_before_and_after_in_every_engine(
     for r in found:
         assert r.shown is not None
         assert r.shown.ratio == pytest.approx(0.9, abs=0.01)
-    # The first is a headline comparison, the second stands among the pairs of the best group.
+    # The first is a headline comparison, the second is one of the pairs of the best group.
     headline = next(c for c in judged.comparisons if c.cell_id == found[0].after_cell_id)
     assert found[0].shown == headline.shown
     texts = [c.text.replace("\u202f", " ") for c in judged.claims if c.kind == "before-after"]

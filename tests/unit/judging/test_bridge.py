@@ -1,4 +1,4 @@
-"""Two records through their anchors: what cancels, what is refused, and how often it errs."""
+"""Comparison of two records through their anchors: cancellation, refusals and error rates."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ ARMS = ("anchor", "changed")
 
 
 class Session:
-    """One record: times of each arm, noise, what the machine does to all, and which code was built."""
+    """One record: times of each arm, noise, effects of the machine on all arms, and the built
+    code.
+    """
 
     def __init__(
         self,
@@ -100,7 +102,7 @@ def rows(result: Bridge, role: str, metric: str = "wall") -> list[BridgedCell]:
 def pair(
     study: type[Study], arms: tuple[str, ...] = ARMS, seed: int = 0
 ) -> tuple[Session, Session]:
-    """Two sessions; every arm but the first was built anew."""
+    """Return two sessions. Every arm except the first was rebuilt."""
     example = study(arms=arms)
     after = Session(
         example,
@@ -133,7 +135,9 @@ def test_a_changed_cell_is_compared_with_its_anchor(study: type[Study]) -> None:
 
 
 def test_drift_that_hits_both_alike_cancels_round_by_round(study: type[Study]) -> None:
-    """The machine slows down by a third within each record; the ratio to the anchor does not notice."""
+    """The machine slows down by a third within each record. The ratio to the anchor does not
+    change.
+    """
     before, after = pair(study)
     after.times["changed"] = 0.055
     still = record_comparison._shift(before.side(), after.side(), *two(before, after), "wall")
@@ -147,7 +151,7 @@ def test_drift_that_hits_both_alike_cancels_round_by_round(study: type[Study]) -
     (anchor,) = rows(record_comparison.bridge(before.side(), after.side()), "anchor")
     assert (
         anchor.comparison.verdict is not Verdict.EQUIVALENT
-    )  # by itself it is not known that closely
+    )  # its own interval is not that narrow
 
 
 def two(before: Session, after: Session) -> tuple[anchors.Match, list[anchors.Match]]:
@@ -156,7 +160,7 @@ def two(before: Session, after: Session) -> tuple[anchors.Match, list[anchors.Ma
 
 
 def test_an_anchor_that_moved_refuses_every_time_with_its_figure(study: type[Study]) -> None:
-    """Seed 003: the unchanged program moved by 16 % between the sessions."""
+    """Document 003: the unchanged program moved by 16 % between the sessions."""
     before, after = pair(study)
     after.machine = lambda _: 1.16
     result = record_comparison.bridge(before.side(), after.side())
@@ -389,14 +393,18 @@ def test_a_drifting_series_has_a_larger_error_than_its_rounds_alone_say() -> Non
 
 
 class TestRates:
-    """Simulated sessions: the level over shifts that hit all cells alike, and what is found."""
+    """Simulated sessions: the error rate under shifts that affect all configurations, and the
+    power.
+    """
 
     PAIRS = 120
 
     def verdicts(
         self, study: type[Study], effect: float, *, placement: float = 0.0
     ) -> list[Verdict]:
-        """Count the verdicts of comparable changed cells; most sessions must be comparable."""
+        """Count the verdicts of comparable changed configurations. Most sessions must be
+        comparable.
+        """
         example = study(arms=ARMS, policy=JudgePolicy(metrics=("wall",)))
         blank = Session(example, "A").side(), Session(example, "B", code={"changed": "new"}).side()
         result = []
@@ -414,7 +422,9 @@ class TestRates:
 
     @staticmethod
     def drawn(side: Side, chance: random.Random, effect: float, placement: float) -> Side:
-        """A session with a shift and a wave that hit every cell alike, and skewed noise of its own in each."""
+        """Return a session with a shift and a wave that affect every configuration, and skewed
+        noise in each.
+        """
         shift, wave = 1 + chance.gauss(0, 0.004), chance.uniform(0, 0.003)
         samples = {}
         for sample in side.samples.values():
@@ -438,7 +448,9 @@ class TestRates:
     def test_pages_that_lie_elsewhere_in_each_session_are_no_difference(
         self, study: type[Study]
     ) -> None:
-        """Each cell of each session moves by itself, by the quarter of a percent that copies of a binary do."""
+        """Each configuration of each session moves independently by 0.25 %, as copies of a
+        binary do.
+        """
         judged = self.verdicts(study, 0.0, placement=0.0025)
         assert sum(v.decided for v in judged) <= 0.05 * len(judged)
 

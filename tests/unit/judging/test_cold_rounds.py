@@ -1,4 +1,6 @@
-"""A round that was not seen to begin with the asked page cache is void for its cell, and too many refuse the cell."""
+"""Rounds without the requested page cache state are void for a configuration, and too many of
+them refuse it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ COLD, WARM = PageCache("cold"), PageCache("warm", why="12 % of its pages were in
 
 
 def cold_plan(example: Study, *warm: str) -> Plan:
-    """The plan with a cold cache for every arm but those named."""
+    """Return the plan with a cold cache for every arm except the named ones."""
     plan = example.plan
     return replace(
         plan,
@@ -45,7 +47,9 @@ def wall(arm: str, where: str, number: int) -> float:
 def measured(
     example: Study, against: Mapping[str, Collection[int]], failed: Collection[int] = ()
 ) -> list[Block]:
-    """Blocks that were seen to be cold, but in the rounds given by arm: there they are ten times as fast."""
+    """Return samples that were verified as cold, except in the rounds given by arm, which are
+    ten times as fast.
+    """
     judgement = []
     for block in example.blocks(wall):
         arm = example.arm_of(example.plan.cell(block.cell_id))

@@ -1,4 +1,4 @@
-"""min-P against full enumeration, scipy and recorded noise."""
+"""The min-P test against full enumeration, scipy and recorded noise."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def test_the_floor_alone_agrees_with_scipys_permutation_test() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_sampled_swaps_come_close_to_all_of_them(seed: int) -> None:
-    """At 11 rounds all swaps are listed; the same data sampled must agree within its error.
+    """At 11 rounds all swaps are enumerated. A sample of the swaps must agree within its error.
 
-    Many swaps tie in θ₁; whether such a group is counted may differ, hence the last term.
+    Many swaps tie in θ₁, and such a group may be counted or not, hence the last term.
     """
     random = np.random.default_rng(seed)
     x, y = random.normal(0.05, 0.1, 11), random.normal(0, 0.1, 11)
@@ -143,7 +143,7 @@ def test_exchanging_the_sides_changes_the_signs_and_nothing_else() -> None:
 
 
 def recorded(workload: str, arm: str) -> list[tuple[float, float]]:
-    """Wall times of an arm and of `A`, round by round."""
+    """Return wall times of an arm and of `A`, by round."""
     rounds: dict[tuple[str, str, str], dict[str, float]] = {}
     with gzip.open(NOISE / f"rounds_{workload}.csv.gz", "rt") as lines:
         for row in csv.DictReader(lines):
@@ -154,7 +154,7 @@ def recorded(workload: str, arm: str) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("workload", ["cpu", "wc", "mt", "dio"])
 def test_identical_programs_differ_no_more_often_than_the_level(workload: str) -> None:
-    """Recorded rounds of the same work, labels exchanged at random, nominal 5 %."""
+    """Recorded rounds of the same work with randomly exchanged labels, nominal level 5 %."""
     rows, random = recorded(workload, "Ac"), np.random.default_rng(11)
     replays, rejected = 150, 0
     for _ in range(replays):
@@ -170,7 +170,7 @@ def test_identical_programs_differ_no_more_often_than_the_level(workload: str) -
 
 
 def test_a_real_three_percent_is_found_in_recorded_noise() -> None:
-    """One thread, 40 rounds, 1 %: the method has about 90 % power for the fastest third."""
+    """One thread, 40 rounds, 1 %: the test has about 90 % power for the fastest third."""
     rows, random = recorded("cpu", "B3"), np.random.default_rng(12)
     replays, evidence = 60, 0
     for _ in range(replays):

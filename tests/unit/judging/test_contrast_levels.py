@@ -1,4 +1,6 @@
-"""Levels of contrasts: adjusted for looks and family, with no round after the last look."""
+"""Levels of contrasts: adjusted for interim analyses and family, without rounds after the last
+one.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,7 @@ def test_the_interval_of_a_crossing_pays_for_the_looks(study: type[Study]) -> No
     (crossing,) = judged.structure.crossings
     assert crossing.level == pytest.approx(1 - 0.05 / judged.looks.count)
     assert judged.looks.count > 1
-    # The bounds are those of the test at that level: wider than at 95 %.
+    # The bounds are those of the test at the adjusted level, and wider than at 95 %.
     cells = [(example.cell("b", size), example.cell("a", size)) for size in (50, 200)]
     ratios = np.array(
         [

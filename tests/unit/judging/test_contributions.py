@@ -1,4 +1,4 @@
-"""Contributions: ladders, changes alone and Shapley shares against closed forms; what is refused."""
+"""Contributions: ladders, changes alone and Shapley shares against closed forms, and refusals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Exact = dict[tuple[str, ...], float]
 AXES = {"parser": ["simd", "sonic"], "alloc": ["sys", "je"]}
-"""The seed's two changes."""
+"""The two changes of document 001."""
 
 
 def noisy(
@@ -36,14 +36,17 @@ def noisy(
 
 
 def seed(values: Mapping[str, str]) -> float:
-    """8.4 % and 5.7 % less time, which the document added up to twice as fast."""
+    """Return the relative time of a variant of document 001: 8.4 % and 5.7 % less time.
+
+    The document reported both together as twice as fast.
+    """
     return (0.916 if values["parser"] == "sonic" else 1.0) * (
         0.943 if values["alloc"] == "je" else 1.0
     )
 
 
 def ladder(values: Mapping[str, str]) -> bool:
-    """The combinations that a ladder over the seed's two changes has not."""
+    """Return whether the ladder over the two changes omits a combination."""
     return values["parser"] == "simd" and values["alloc"] == "je"
 
 
@@ -59,7 +62,9 @@ def sentence(judged: Judgement, design: str) -> str:
 
 
 def test_001_two_steps_make_what_they_multiply_to(crossed: type[Crossed]) -> None:
-    """001: "2.0× from sonic-rs and jemalloc"; their own figures make 1.16×, and the sentence says so."""
+    """001: "2.0× from sonic-rs and jemalloc". The document's figures make 1.16×, and the
+    sentence states so.
+    """
     judged = crossed(AXES, design="ladder", drop=ladder).judge(noisy(seed))
     (table,) = judged.structure.contributions
     assert ratios(table) == pytest.approx([0.916, 0.943], abs=0.005)
@@ -86,7 +91,9 @@ def test_drift_over_the_rounds_cancels(crossed: type[Crossed]) -> None:
 
 
 def test_the_largest_is_named_only_where_its_interval_lies_apart(crossed: type[Crossed]) -> None:
-    """001: "the biggest single improvement" was 8.4 % against 5.7 %, with sessions between them."""
+    """001: "the biggest single improvement" was 8.4 % against 5.7 %, measured in different
+    sessions.
+    """
     made = crossed(AXES, design="ladder", drop=ladder)
     quiet, loud = (made.judge(noisy(seed, spread)) for spread in (0.004, 0.05))
     assert quiet.structure.contributions[0].largest == 0
@@ -106,7 +113,7 @@ def test_a_total_that_is_not_decided_has_no_shares(crossed: type[Crossed]) -> No
     assert text.startswith("sonic je vs simd sys: inconclusive in time [")
     assert text.endswith(
         "; contribution of each step: all 2 inconclusive"
-    )  # no product of figures that nobody can tell from 1
+    )  # no product of figures whose intervals contain 1
 
 
 def test_steps_that_are_not_decided_are_counted_beside_those_that_are(
@@ -124,7 +131,9 @@ def test_steps_that_are_not_decided_are_counted_beside_those_that_are(
 
 
 def test_steps_after_the_last_adopted_one_are_no_part_of_the_total(crossed: type[Crossed]) -> None:
-    """As in the scenario of the Tokio search: the last rung is the other runtime, and no optimisation."""
+    """As in the scenario of the Tokio search, the last step is the other runtime and not an
+    optimisation.
+    """
     axes = {**AXES, "engine": ["tokio", "rayon"]}
     rungs = [
         ("simd", "sys", "tokio"),
@@ -158,7 +167,7 @@ def test_a_rung_without_figures_joins_its_two_steps(crossed: type[Crossed]) -> N
 
 
 def test_shapley_shares_split_an_interaction_evenly(crossed: type[Crossed]) -> None:
-    """φ(a) = ½·(ln a + ln ab − ln b), and the shares make up the total."""
+    """φ(a) = ½·(ln a + ln ab − ln b), and the shares add up to the total."""
     exact: Exact = {
         ("a0", "b0"): 1.0,
         ("a1", "b0"): 0.8,
@@ -174,7 +183,7 @@ def test_shapley_shares_split_an_interaction_evenly(crossed: type[Crossed]) -> N
 
 
 def test_changes_alone_leave_their_interaction_as_a_figure(crossed: type[Crossed]) -> None:
-    """A ladder whose experiments were each tried alone too: the third rung has both."""
+    """A ladder whose experiments were also tried alone. The third step has both figures."""
     exact: Exact = {
         ("simd", "sys"): 1.0,
         ("sonic", "sys"): 0.8,
@@ -224,7 +233,7 @@ def test_several_values_of_an_axis_are_shared_only_where_experiments_name_one(
     assert (table.design, len(table.steps)) == ("shapley", 2)
     both = crossed(axes, adopted=[("parser", "sonic"), ("parser", "serde")]).judge(wall).structure
     assert [t.design for t in both.contributions] == ["alone"]
-    assert both.contributions[0].total is None  # two values of one axis cannot hold together
+    assert both.contributions[0].total is None  # two values of one axis exclude each other
 
 
 def test_each_baseline_has_its_own_shares(crossed: type[Crossed]) -> None:

@@ -1,4 +1,4 @@
-"""R21: what gains time and costs something says so in the same sentence; R1: one scale to a list."""
+"""Costs of a gain are in the same sentence as the gain. A list has one scale."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_a_judged_ratio_is_not_printed_as_reaching_one_where_it_does_not() -> No
 
 
 class TestFront:
-    """Where the record compares two variants, its verdict says who needs less."""
+    """If the record compares two variants, its verdict determines which one needs less."""
 
     SLOW = pareto.Costs("slow", {"wall": (3.0, 4.0), "peak_rss": (3.0, 4.0)}, {})
     FAST = pareto.Costs("fast", {"wall": (1.0, 2.0), "peak_rss": (1.0, 2.0)}, {})

@@ -25,11 +25,11 @@ MIB = 1024 * 1024
 def line(
     turn: float, slope: float = -0.3, spread: float = 0.01
 ) -> Callable[[str, str, int], float]:
-    """`b` against `a`: a ratio that is a straight line over log size and 1 at `turn` MiB."""
+    """Return times of `b` against `a`: the log ratio is linear in log size and 0 at `turn` MiB."""
 
     def wall(arm: str, where: str, number: int) -> float:
         size = float(where.removesuffix("MiB"))
-        base = size * (1 + 0.3 * math.sin(number))  # what slows both alike cancels
+        base = size * (1 + 0.3 * math.sin(number))  # a common slowdown cancels
         noise = random.Random(f"{arm}/{where}/{number}").gauss(0, spread)
         return base * math.exp(noise + (slope * math.log(size / turn) if arm == "b" else 0.0))
 
@@ -101,7 +101,9 @@ def test_ratios_that_do_not_turn_with_the_verdicts_give_no_place() -> None:
 
 
 def test_intervals_hold_the_true_crossing_as_often_as_they_say() -> None:
-    """200 records of 18 rounds with heavy-tailed noise: 95 % intervals hold it in 91 % at least."""
+    """200 records of 18 rounds with heavy-tailed noise: at least 91 % of the 95 % intervals
+    contain it.
+    """
     chance = np.random.default_rng(7)
     held = told = 0
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""R5 on every kind of input axis: what turns is told input by input, and nothing is pooled over it."""
+"""Changes of sign over every kind of input axis: reported for each input, and never pooled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SMALL, LARGE = 10, 200
 
 
 def with_inputs(made: Study, inputs: tuple[Input, ...], axes: tuple[Axis, ...]) -> Plan:
-    """The study's plan, its inputs replaced one for one."""
+    """Return the study's plan with its inputs replaced one for one."""
     plan = made.plan
     new = dict(zip((i.id for i in plan.inputs), inputs, strict=True))
     cells = tuple(replace(c, input_id=new[c.input_id].id) for c in plan.cells)
@@ -31,7 +31,9 @@ def with_inputs(made: Study, inputs: tuple[Input, ...], axes: tuple[Axis, ...]) 
 
 
 def judged(made: Study, plan: Plan, ratio: dict[str, float]) -> Judgement:
-    """`ratio`: label of the input → time of the second arm over that of the first."""
+    """Judge a plan. `ratio` maps the label of an input to the time of the second arm ÷ the
+    first.
+    """
     labels = dict(
         zip((i.label for i in made.plan.inputs), (i.label for i in plan.inputs), strict=True)
     )
@@ -53,7 +55,7 @@ def judged(made: Study, plan: Plan, ratio: dict[str, float]) -> Judgement:
 
 
 def texts() -> tuple[tuple[Input, ...], tuple[Axis, ...]]:
-    """Two families of text at two sizes."""
+    """Return two families of text at two sizes."""
     sizes = Axis(
         "size", "input", tuple(AxisValue(f"{s}MiB", f"{s}MiB", "", s * MIB) for s in (SMALL, LARGE))
     )
@@ -127,7 +129,7 @@ def test_a_turn_against_a_further_reference_is_told_too(study: type[Study]) -> N
 
 
 def judged_with_third(made: Study, plan: Plan) -> Judgement:
-    """b is better than a everywhere, and turns against c."""
+    """Judge three arms: b is better than a everywhere, and changes sign against c."""
 
     def wall(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{arm}/{where}/{number}")
@@ -161,7 +163,7 @@ def test_an_experiment_is_counted_by_one_word_only_if_all_inputs_agree(
 
 
 def test_no_sentence_of_a_record_that_turns_speaks_of_all_inputs(study: type[Study]) -> None:
-    """Every sentence about b names its input, or lists them all with their figures."""
+    """Every sentence about b names its input, or lists all inputs with their figures."""
     made = study(sizes=(SMALL, LARGE))
     found = judged(made, made.plan, {"10MiB": 1.3, "200MiB": 0.7})
     for claim in found.claims:
@@ -199,7 +201,7 @@ def test_a_superlative_needs_a_best_group_of_one(study: type[Study]) -> None:
 def test_what_is_decided_one_way_and_nowhere_the_other_turns_nowhere(
     study: type[Study], ratio: float
 ) -> None:
-    """Less time on one input and no verdict, or equivalence, on another is no change of sign (R5)."""
+    """Less time on one input, and no verdict or equivalence on another, is not a change of sign."""
     made = study(sizes=(SMALL, LARGE))
     found = judged(made, made.plan, {f"{SMALL}MiB": 0.7, f"{LARGE}MiB": ratio})
     assert made.comparison(found, "b", size=SMALL).verdict.decided

@@ -1,4 +1,4 @@
-"""Figures that follow from named cells, and cells that are limits."""
+"""Figures derived from named configurations, and configurations that are bounds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SECONDS = {"streaming": 1.1, "generate": 0.25, "write": 1.0, "other": 1.4, "cont
 
 @dataclass
 class Budget(Study):
-    """Streaming is the baseline; generate and write are bounds."""
+    """A study in which streaming is the baseline, and generate and write are bounds."""
 
     arms: tuple[str, ...] = ARMS
     sizes: tuple[int, ...] = (100,)
@@ -50,7 +50,7 @@ class Budget(Study):
 
 
 def wall(arm: str, _: str, number: int) -> float:
-    # One drift for all: ratios of a round do not see it.
+    # All arms have the same drift, which the ratios of a round do not contain.
     return SECONDS[arm] * (1 + 0.01 * (number % 7))
 
 
@@ -81,7 +81,7 @@ def test_rates_and_formulas_are_medians_over_rounds_with_intervals() -> None:
     assert by_name["no_overlap"].value == pytest.approx(100 * MIB / 1.25 / middle)
     share = by_name["share"]
     assert share.unit == "ratio"
-    # Paired by round: the drift cancels, and the interval is a point.
+    # The figures are paired by round, so that the drift cancels and the interval is a point.
     assert [share.value, share.lo, share.hi] == pytest.approx([1 / 1.1] * 3)
     assert by_name["gained"].value == pytest.approx(1.25 / 1.1)
     assert share.rounds == 40
@@ -130,7 +130,7 @@ class TestBounds:
         states = {s.cell_id: s.state for s in judgement.states}
         assert [states[cell] for cell in pair_result] == ["measured", "measured"]
         assert not {c.cell_id for c in judgement.comparisons} & set(pair_result)
-        # Four times as fast as anything else, and yet no candidate.
+        # It is four times as fast as the others, but not a candidate.
         (best,) = judgement.best
         assert best.cell_ids == (study.cell("streaming", 100).id,)
         assert study.comparison(judgement, "other", size=100).verdict is Verdict.WORSE
@@ -160,7 +160,7 @@ def test_every_row_is_a_claim_that_says_how_it_was_found() -> None:
 
 
 def test_a_cell_that_failed_in_too_many_rounds_gives_no_figure() -> None:
-    """Its good rounds are a choice of the failure's: 3 of 40 are more than 5 %, 2 are not."""
+    """The remaining rounds depend on the failure: 3 of 40 are more than 5 %, and 2 are not."""
     study = Budget()
     write = study.cell("write", 100).id
     for void, known in ((2, True), (3, False)):
@@ -185,7 +185,7 @@ PAIRS = (
 
 @dataclass
 class PairStudy(Budget):
-    """Pairs of named cells, one of which is judged among the results."""
+    """Pairs of named configurations, one of which is judged in the results."""
 
     @property
     def plan(self) -> Plan:
@@ -229,7 +229,8 @@ def test_the_ratio_of_a_judged_pair_has_the_pairs_own_figures() -> None:
         1 / pair.shown.hi,
         1 / pair.shown.lo,
     )
-    # More than the ratio is no pair: worked out round by round, at a level of its own.
+    # An expression that is not a plain ratio is not a pair. It is computed by round, at a separate
+    # level.
     assert not twice.judged
     assert twice.level == 0.95
     claim = next(

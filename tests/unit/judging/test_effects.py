@@ -1,4 +1,6 @@
-"""Main effects and interactions against closed forms, least squares and scipy; when there is no mean; holes."""
+"""Main effects and interactions against closed forms, least squares and scipy, and their
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,8 @@ def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels(
 
     found = told(crossed(AXES).measured(drifting))
     assert len(found) == 4 + 5
-    # Over the other axes half of the cells of je, and of tokio one third, have the interaction too.
+    # Over the other axes, half of the configurations of je and a third of those of tokio have the
+    # interaction too.
     wanted = {
         ("tokio",): 1.2 * 0.7 ** (1 / 3),
         ("sonic",): 0.9,
@@ -86,7 +89,9 @@ def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels(
 
 
 def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
-    """Effect coding of a two-level factorial: an effect is twice its coefficient, an interaction four times."""
+    """Effect coding of a two-level factorial: an effect is twice its coefficient, an
+    interaction four times.
+    """
     axes = {"a": ["a0", "a1"], "b": ["b0", "b1"], "c": ["c0", "c1"]}
     made = crossed(axes, rounds=1)
     times = {
@@ -131,11 +136,11 @@ def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for(
     walsh = np.sort([(x + y) / 2 for x, y in itertools.combinations_with_replacement(mean, 2)])
     assert ratio(first) == pytest.approx(math.exp(float(np.median(walsh))))
     assert first.mean.shown is not None
-    assert first.mean.shown.level >= 1 - 0.05 / looks  # wider than an interval of its own
+    assert first.mean.shown.level >= 1 - 0.05 / looks  # wider than the interval of a single effect
 
 
 def test_an_effect_that_turns_has_no_mean(crossed: type[Crossed]) -> None:
-    """R5: 20 % less in rayon, 25 % more in tokio: on the average nothing, and that is not said."""
+    """20 % less in rayon and 25 % more in tokio: the mean is zero and is not reported."""
 
     def exact(values: Mapping[str, str]) -> float:
         return (
@@ -247,7 +252,7 @@ def test_a_tripped_control_leaves_every_effect_inconclusive(crossed: type[Crosse
 
 
 def test_equal_programs_have_no_effects(crossed: type[Crossed]) -> None:
-    """Of 24 records of 9 effects each, at most the share that the level allows has any decided one."""
+    """Of 24 records with 9 effects each, at most the nominal share has a significant effect."""
     wrong = 0
     for seed in range(24):
         wall = noisy(0.02, lambda _: 1.0)
@@ -270,7 +275,9 @@ def test_inputs_are_one_family_and_each_has_its_own_effects(crossed: type[Crosse
 def test_a_pair_that_the_headline_compares_has_the_headlines_verdict(
     crossed: type[Crossed],
 ) -> None:
-    """In a family of two, more is decided than in the headline's eighteen: one page must not say both."""
+    """A family of two is more powerful than the headline's eighteen. A page must not report
+    both verdicts.
+    """
     made = crossed(AXES, rounds=18)
     judged = made.judge(noisy(0.12))
     headline = {
@@ -290,7 +297,7 @@ def test_a_pair_that_the_headline_compares_has_the_headlines_verdict(
         for one, two in [cell.cell_ids]
         if (one, two) in headline
     ]
-    # One per level of each axis: the cells that differ from the baseline in one axis.
+    # One per level of each axis: the configurations that differ from the baseline in one axis.
     assert len(pairs) == 4
     for cell, comparison in pairs:
         if comparison.statistic == "floor":

@@ -1,4 +1,4 @@
-"""Holm's procedure against statsmodels, and what the divisors mean."""
+"""Holm's procedure against statsmodels, and the meaning of its divisors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate: what looks worse is only suspicious, what cannot be judged is said, and 3 comes before 1 before 4."""
+"""The gate: suspected regressions, missing verdicts, and exit codes 3 before 1 before 4."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def policy(**given: object) -> JudgePolicy:
 
 
 def noisy(factors: dict[str, float], spread: float = 0.005, seed: int = 7) -> Timing:
-    """A tenth of a second times the arm's factor, with log-normal noise that is the same for equal arguments."""
+    """Return 0.1 s × the arm's factor with log-normal noise that is equal for equal arguments."""
 
     def timing(arm: str, where: str, number: int) -> float:
         rng = np.random.default_rng([seed, number, *map(ord, arm + where)])
@@ -61,7 +61,7 @@ def test_what_is_slower_beyond_its_margin_is_suspicious_and_the_rest_passes(
     suspicious = found.of("suspicious")[0]
     assert suspicious.comparison.verdict is Verdict.WORSE
     assert "slower" in suspicious.text
-    # Without a second pass nobody may be blamed for it.
+    # Without a second pass no regression is confirmed.
     assert found.exit_code == 4
     assert found.reasons == ("1 comparison: looks worse and was not measured again",)
 
@@ -76,7 +76,8 @@ def test_growth_within_the_margin_passes_and_is_named(study: type[Study]) -> Non
 
 
 def test_a_decided_growth_below_the_margin_says_what_is_tolerated(study: type[Study]) -> None:
-    # The margin of the gate lies inside the interval: decided, size uncertain, and the estimate is below it.
+    # The margin of the gate is inside the interval: significant, size uncertain, and the estimate
+    # is below the margin.
     made = study(arms=("a", "slow"), policy=policy(margins=(("wall", 0.065),)))
     found = first(made, noisy({"slow": 1.05}, spread=0.02))
     (pair,) = found.pairs
@@ -186,7 +187,9 @@ def test_too_few_rounds_for_any_finding_are_known_before_the_start(study: type[S
 
 
 def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> None:
-    """A gate at 1 % strikes early looks that the report's 5 % allowed: J counts them all the same."""
+    """A gate at 1 % discards early interim analyses that the report's 5 % allowed. J counts all
+    of them.
+    """
     for arms, last in (("abcdefghijk", 60), ("abcdefghijk", 20), ("abc", 18)):
         made = study(
             arms=tuple(arms), rounds=last, measure=MeasurePolicy(rounds_min=12, rounds_max=last)

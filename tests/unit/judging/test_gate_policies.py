@@ -1,4 +1,6 @@
-"""What a scenario may ask of its gate beside margins: chosen cells, instructions, budgets, accepted changes."""
+"""Policies of the gate in addition to margins: selected configurations, instructions, budgets,
+accepted changes.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def policy(**given: object) -> JudgePolicy:
 
 
 def noisy(factors: dict[str, float], spread: float = 0.005) -> Callable[[str, str, int], float]:
-    """A tenth of a second times the arm's factor, with noise that is the same for equal arguments."""
+    """Return 0.1 s × the arm's factor with noise that is equal for equal arguments."""
 
     def timing(arm: str, where: str, number: int) -> float:
         rng = np.random.default_rng([7, number, *map(ord, arm + where)])
@@ -46,7 +48,7 @@ def noisy(factors: dict[str, float], spread: float = 0.005) -> Callable[[str, st
 
 
 def gated(plan: Plan, **given: object) -> Plan:
-    """The plan with these keys of its gate's policy."""
+    """Return the plan with these keys of its gate's policy."""
     own: GatePolicy = replace(plan.judge.gate, **given)  # type: ignore[arg-type]
     return replace(plan, judge=replace(plan.judge, gate=own))
 
@@ -126,7 +128,7 @@ class TestInstructions:
                 (1019.0, 1021.0),
                 "not-judged",
                 4,
-            ),  # they vary, and 1 % lies within what they might be
+            ),  # the counts vary, and 1 % is within their possible range
             ((1200.0, 1201.0), "worse", 1),
         ],
     )
@@ -195,7 +197,8 @@ class TestBudgets:
         interval = median_interval(values, found.level)
         assert interval is not None
         assert (found.lo, found.hi) == interval
-        # One cell with a budget; all looks of the record are paid for.
+        # One configuration has a budget. The level is adjusted for all interim analyses of the
+        # record.
         assert found.level == pytest.approx(1 - LEVEL / len(made.looks()))
         lo, hi = interval
         for most, state, code in (

@@ -1,4 +1,6 @@
-"""A cell that is given up in the warm-up is reported with its reason, not as one that never began."""
+"""A configuration dropped in the warm-up is reported with its reason, not as one that never
+began.
+"""
 
 from __future__ import annotations
 

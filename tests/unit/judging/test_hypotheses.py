@@ -1,4 +1,4 @@
-"""Hypotheses are supported, not supported or not tested; projections state their assumption."""
+"""Hypotheses are supported, not supported or not tested. Projections state their assumption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures in blocks: Welch against scipy, verdicts, sessions, and the words that they allow."""
+"""Imported figures: Welch's test against scipy, verdicts, sessions, and the permitted words."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_failed_runs_fail_the_arm_from_one_in_twenty_on() -> None:
 
 
 def test_holm_runs_over_the_whole_session_with_its_planned_size() -> None:
-    """Nine candidates of which one has p = 0.02: alone it would be found, in its family it is not."""
+    """One of nine candidates has p = 0.02: significant alone, but not in its family."""
     many = [published(name, 1, 0.05, 20) for name in "bcdefghi"]
     close = published("j", 1.038, 0.05, 20)
     alone = of(judged(session(published("a", 1, 0.05, 20), close)), "j")
@@ -257,7 +257,9 @@ def test_sessions_are_judged_each_by_itself_and_never_against_each_other() -> No
 def test_equal_programs_without_drift_are_told_apart_no_more_often_than_the_level(
     spread: float,
 ) -> None:
-    """400 seeded sessions of four equal commands: at 5 % per family, 99.9 % of the time below 36 of them."""
+    """400 seeded sessions of four equal commands at 5 % per family have fewer than 36
+    differences with probability 99.9 %.
+    """
     false = 0
     for seed in range(400):
         commands = [
@@ -277,7 +279,10 @@ def test_equal_sets_give_equal_judgements() -> None:
 
 @pytest.mark.parametrize(("mean", "decided"), [(1.035, False), (1.1, True)])
 def test_the_best_group_says_of_a_pair_what_the_headline_says(mean: float, decided: bool) -> None:
-    """Time and CPU time are two comparisons, the pairs of two commands one: that could decide more."""
+    """The headline family has two comparisons, time and CPU time, and decides the pair.
+
+    The single pair of two commands is a smaller family, which would have more power.
+    """
     commands = (published("a", 1.0, 0.05, 20), published("b", mean, 0.05, 20))
     alone = of(judged(session(*commands)), "b")
     assert alone.verdict.decided

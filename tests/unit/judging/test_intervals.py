@@ -15,9 +15,10 @@ from bench_framework.stats import intervals, signed_rank
 
 
 def test_hodges_lehmann_of_a_known_sample() -> None:
-    """Hollander, Wolfe & Chicken 2014, example 3.1 (depression scores): θ = −0.46, 95.5 % (−0.786, −0.010).
+    """Hollander, Wolfe & Chicken 2014, example 3.1 (depression scores): θ = −0.46, 95.5 %
+    (−0.786, −0.010).
 
-    Their level 0.96 leaves the five extreme averages out; ours takes the exact cut for 95 %.
+    Their level 0.96 excludes the five extreme averages. This one uses the exact cut for 95 %.
     """
     before = np.array([1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30])
     after = np.array([0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29])
@@ -48,7 +49,7 @@ def test_the_typical_interval_contains_what_its_test_does_not_reject(seed: int) 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_floor_interval_contains_what_its_test_does_not_reject(seed: int) -> None:
-    """At 12 rounds all swaps are listed, so that the test is exact at the bounds themselves."""
+    """At 12 rounds all swaps are enumerated, so that the test is exact at the bounds."""
     random = np.random.default_rng(seed)
     x, y = random.exponential(0.1, 12) + 0.05, random.exponential(0.1, 12)
     bounds = intervals.floor(x, y, 0.95, 0)
@@ -116,7 +117,7 @@ def test_the_quick_half_width_is_near_the_real_one() -> None:
 
 
 def test_the_level_of_a_large_family_still_gives_the_floor_an_interval() -> None:
-    """24 variants × 3 inputs, 10 looks: α/(J·M) is about 10⁻⁵."""
+    """24 variants × 3 inputs and 10 interim analyses: α/(J·M) is about 10⁻⁵."""
     random = np.random.default_rng(1)
     bounds = intervals.floor(random.normal(0.5, 0.01, 40), random.normal(0, 0.01, 40), 1 - 1e-5, 0)
     assert bounds.bounded

@@ -1,4 +1,4 @@
-"""`judge` on whole records: states, families, control, memory, status and claims."""
+"""`judge` on whole records: states, families, A/A control, memory, status and claims."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def timing(effects: dict[str, float], spread: float = 0.02, seed: int = 0) -> Timing:
-    """50 ms, times 1 + effect, times skewed noise; equal for equal arguments."""
+    """Return 50 ms × (1 + effect) × skewed noise, equal for equal arguments."""
 
     def draw(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{seed}/{arm}/{where}/{number}")
@@ -50,7 +50,7 @@ def test_the_same_record_gives_the_same_judgement_to_the_last_bit(study: type[St
 
 @pytest.mark.parametrize("effect", [0.0, 0.015, 0.03])
 def test_names_and_order_of_variants_move_no_verdict(study: type[Study], effect: float) -> None:
-    """The timing follows the arm; arms are renamed and reordered, the baseline stays first."""
+    """The timing follows the arm. Arms are renamed and reordered, and the baseline stays first."""
     plain = study(arms=("a", "b", "c", "d"))
     blocks = timing({"b": effect, "c": -effect, "d": 2 * effect}, 0.03)
     first = plain.judge(plain.blocks(blocks))
@@ -344,7 +344,7 @@ def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round(
 
 @pytest.mark.parametrize("seed", range(12))
 def test_no_damage_to_the_rounds_breaks_the_judging(study: type[Study], seed: int) -> None:
-    """Failures, timeouts, cut rounds, missing figures and zeros, in every mixture."""
+    """Failures, timeouts, cut rounds, missing figures and zeros, in every combination."""
     damage = random.Random(seed)
     example = study(arms=("a", "b", "c"), sizes=(10, 50, 200), rounds=14)
     blocks = []

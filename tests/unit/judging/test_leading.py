@@ -98,7 +98,9 @@ def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Compari
 
 
 def test_two_statistics_that_are_sure_of_opposite_directions_decide_nothing() -> None:
-    """The ranks alone are far beyond the level; the fastest rounds say the opposite just as surely."""
+    """The p-value of the ranks is far below the level. That of the fastest rounds is too, in
+    the opposite direction.
+    """
     random_ = np.random.default_rng(1)
     n = 60
     base = np.repeat([0.0, 1.0], [20, 40])
@@ -138,7 +140,7 @@ def test_a_verdict_of_the_fastest_third_says_so_and_what_all_rounds_say(study: t
 
 
 def test_no_variant_is_slower_than_the_baseline_and_among_the_best(study: type[Study]) -> None:
-    """The family of all pairs is larger than that of the headline, which has decided already."""
+    """The family of all pairs is larger than that of the headline, which is already conclusive."""
     example = study(arms=("a", "b", "c"))
     blocks = example.blocks(lambda arm, i, r: draw(arm, i, r) * (1.2 if arm == "b" else 1))
     judged = example.judge(blocks)

@@ -1,4 +1,4 @@
-"""When measuring stops, and why."""
+"""The end of measuring, and its reasons."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_an_open_comparison_goes_on_until_the_last_look(study: type[Study]) -> N
 
 
 def test_a_hopeless_input_is_given_up(study: type[Study]) -> None:
-    """A spread of a factor of e: no difference that is still plausible could be found in 40 rounds."""
+    """A spread of a factor of e: no plausible difference could be detected in 40 rounds."""
     outcomes = [at(study(), timing({}, 1.0, seed), 2) for seed in range(10)]
     given_up = [o for o in outcomes if o.stop]
     assert len(given_up) >= 5
@@ -72,7 +72,7 @@ def test_a_hopeless_input_is_given_up(study: type[Study]) -> None:
 def test_a_large_plausible_difference_is_not_given_up_for_the_margins_sake(
     study: type[Study],
 ) -> None:
-    """+40 % under a spread of 30 %: the margin of 2 % is out of reach, the difference is not."""
+    """+40 % under a spread of 30 %: the margin of 2 % cannot be reached, but the difference can."""
     example = study(measure=MeasurePolicy(rounds_max=90), rounds=90)
     for seed in range(10):
         outcome = at(example, timing({"b": 0.4}, 0.3, seed), 0)
@@ -149,7 +149,9 @@ def test_the_noise_floor_looks_at_both_ends() -> None:
 
 
 def test_rounds_behind_the_last_look_are_in_no_verdict(study: type[Study]) -> None:
-    """An interrupted record: what was measured since the last look waits for the next one."""
+    """An interrupted record: samples since the last interim analysis are not used before the
+    next one.
+    """
     example = study(arms=("a", "b"))
 
     def wall(arm: str, _: str, number: int) -> float:
@@ -182,7 +184,7 @@ def test_a_tripped_control_takes_back_what_rounds_decide_and_nothing_else() -> N
 def test_each_metric_of_the_control_is_judged_as_the_first_of_the_family(
     study: type[Study],
 ) -> None:
-    """No metric of the control gets an easier step because another one differs."""
+    """No metric of the A/A control gets a less strict step because another one differs."""
     example = study(arms=("a", "b", "c"))
     different = timing({"control": 0.5}, 0.01)
     judged = example.judge(example.blocks(timing({}, 0.3), cpu=different))

@@ -67,7 +67,7 @@ def test_best_group_effects_and_gaps_use_the_headlines_metric(
 
 
 def served(example: Crossed, rate: Callable[[Mapping[str, str]], float]) -> Judgement:
-    """A judgement of requests per second, of which more are better."""
+    """Return a judgement of requests per second, for which larger values are better."""
     plan = replace(
         example.plan,
         metrics=(DeclaredMetric("rate", "stdout", "1/s", direction="higher"),),
@@ -128,7 +128,7 @@ def pair_of(arm: str, shift: float, n: int) -> float:
 def test_the_best_group_says_of_a_pair_what_the_headline_says(
     study: type[Study], shift: float
 ) -> None:
-    """Two variants and two metrics: the best group's family is the smaller one, and could decide more."""
+    """Two variants and two metrics: the best group's family is smaller and has more power."""
     example = study(arms=("a", "b"), control=False)
     judged = example.judge(
         example.blocks(lambda arm, _, n: pair_of(arm, shift, n), cpu=lambda *_: 0.05)
@@ -148,7 +148,9 @@ def test_the_best_group_says_of_a_pair_what_the_headline_says(
 def test_a_decided_pair_of_a_large_family_is_no_record_without_an_answer(
     study: type[Study],
 ) -> None:
-    """With many variants the best group is the larger family; the verdict of the headline is used."""
+    """With many variants the best group is the larger family. The verdict of the headline is
+    used.
+    """
     arms = ("a", *(f"x{n}" for n in range(9)))
     example = study(arms=arms, control=False, policy=JudgePolicy(metrics=("wall",)))
 
@@ -191,7 +193,9 @@ def test_the_reported_noise_floor_is_that_of_the_headlines_metric(study: type[St
 
 
 def test_where_the_control_differs_the_best_group_is_inconclusive(study: type[Study]) -> None:
-    """Neither against the baseline nor among the others: the rounds of such an input decide nothing."""
+    """Neither the baseline nor the other pairs are conclusive on an input whose A/A control
+    differs.
+    """
     example = study(arms=("a", "b", "c"), control=True)
     factors = {"a": 1.0, "b": 1.2, "c": 1.5}
 
@@ -218,7 +222,7 @@ def test_where_the_control_differs_the_best_group_is_inconclusive(study: type[St
 def compiled(
     example: Crossed, code: Callable[[Mapping[str, str]], str]
 ) -> tuple[Plan, dict[str, Build]]:
-    """The plan with a build per variant and one command, and the code that each build came to."""
+    """Return the plan with a build per variant and one command, and with the code of each build."""
     plan = example.plan
     specs = {
         v.id: BuildSpec("crate", "bin", features=tuple(x for _, x in v.values))
@@ -241,7 +245,7 @@ def compiled(
 def of_code(
     example: Crossed, code: Callable[[Mapping[str, str]], str], **factors: float
 ) -> Judgement:
-    """Times that differ by name whatever the code is: what a biased machine would show."""
+    """Return times that differ by name for the same code, as on a biased machine."""
     plan, builds = compiled(example, code)
 
     def wall(values: Mapping[str, str], _: str, n: int) -> float:
@@ -263,7 +267,9 @@ def differences(judged: Judgement) -> list[str]:
 def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table(
     crossed: type[Crossed],
 ) -> None:
-    """001: sonic-rs on an engine that never used it, and −8.4 % from drift: no table reports an effect."""
+    """001: sonic-rs on an engine that never used it, and −8.4 % from drift. No table reports an
+    effect.
+    """
     judged = of_code(crossed(AXES), lambda v: v["engine"], sonic=0.916)
     (parser,) = [t for t in texts(judged, "effect") if t.startswith("parser")]
     assert parser.startswith(f"parser sonic vs simd: {ONE_PROGRAM} [")

@@ -1,4 +1,4 @@
-"""Samples, summaries, medians, exact metrics, growth and warnings on plain numbers."""
+"""Samples, summaries, medians, exact metrics, scaling exponents and warnings on plain numbers."""
 
 from __future__ import annotations
 
@@ -234,7 +234,9 @@ def test_a_flagged_block_stays_in_the_statistics() -> None:
 
 @pytest.mark.parametrize("size", [1, 8, 40])
 def test_each_of_two_medians_pays_for_the_other_and_for_the_family(size: int) -> None:
-    """Both hold together with all others of the family: an interval at 1 - alpha/(2 * size) each (Bonferroni)."""
+    """Both intervals have joint coverage with the others of the family: 1 - alpha/(2 * size)
+    each (Bonferroni).
+    """
     values = tuple(float(v) for v in range(1000, 1040))
     pair = samples.Pair(tuple(range(1, 41)), values, values)
     found = medians.compare_medians(

@@ -1,4 +1,4 @@
-"""A product is true as it is printed, and ends with the total of the table above it."""
+"""A product is correct as printed, and its result equals the total of the table above it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOKIO = (Factor(1.059496, 2), Factor(0.908450, 2), Factor(1.034382, 2), Factor(1
 
 
 def parts(told: str) -> tuple[float, str]:
-    """The product of what is printed before the equals sign, and what stands behind it."""
+    """Return the product of the factors before the equals sign, and the result after it."""
     left, right = told.split(" = ")
     return math.prod(float(f) for f in re.findall(r"[\d.]+", left)), right
 

@@ -1,4 +1,4 @@
-"""Shares of samples: what they add up to, how sure they are, and what may be said of them."""
+"""Shares of profiler samples: their sums, their intervals, and the permitted statements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BUCKETS = (Bucket("JSON", "json|parse"), Bucket("memory", "mem(cpy|move)|parse")
 
 
 def profile(cell: str = "c", buckets: tuple[Bucket, ...] = BUCKETS) -> Profile:
-    """Three runs of 200 samples each; main calls parse, which calls itself and memcpy."""
+    """Return three runs of 200 samples each. main calls parse, which calls itself and memcpy."""
     stacks = []
     for run, own in ((1, 100), (2, 90), (3, 110)):
         stacks += [

@@ -1,4 +1,4 @@
-"""The estimators against published values and against definitions written out: R, textbooks, all swaps."""
+"""The estimators against published values and their definitions: R, textbooks, all swaps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CORN = np.array([14, 56, 60, 16, 6, 8, -48, 49, 24, 28, 29, 41, -67, 23, 75], dt
 
 
 def positive(d: np.ndarray) -> int:
-    """R's V: the sum of the positive ranks, from doubled midranks."""
+    """Return R's V: the sum of the positive ranks, from doubled midranks."""
     ranks = signed_rank.signed_ranks(d)
     return int(ranks[ranks > 0].sum()) // 2
 
@@ -45,7 +45,9 @@ def test_rs_own_example_of_a_paired_test() -> None:
 
 
 def test_an_interval_of_seven_pairs_is_that_of_r() -> None:
-    """R's exact ``conf.int``, as the reference of its package statease prints it: V = 24, p = 0.1094, −2.5 to 15."""
+    """R's exact ``conf.int``, as printed in the reference of the package statease: V = 24, p =
+    0.1094, −2.5 to 15.
+    """
     d = np.array([23, 45, 12, 67, 34, 89, 56.0]) - np.array([19, 38, 22, 51, 29, 74, 44.0])
     result = intervals.typical(d, 0.95)
     assert positive(d) == 24
@@ -55,7 +57,7 @@ def test_an_interval_of_seven_pairs_is_that_of_r() -> None:
 
 @pytest.mark.parametrize("n", [6, 9, 10])
 def test_the_signed_rank_null_is_the_count_of_all_sign_changes(n: int) -> None:
-    """P(|V| ≥ v) for every v, by listing the 2ⁿ sums."""
+    """P(|V| ≥ v) for every v, by enumeration of the 2ⁿ sums."""
     ranks = 2 * np.arange(1, n + 1)
     sums = [abs(int(np.dot(ranks, signs))) for signs in itertools.product([-1, 1], repeat=n)]
     tail = signed_rank.tail(ranks)
@@ -72,7 +74,7 @@ def test_hodges_lehmann_is_the_median_of_all_averages_of_two(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_interval_of_the_floor_is_that_of_all_swaps(seed: int) -> None:
-    """θ₁ at 9 rounds: every shift is tried against all 2⁹ swaps of the shifted rounds."""
+    """θ₁ at 9 rounds: every shift is tested against all 2⁹ swaps of the shifted rounds."""
     random = np.random.default_rng(seed)
     x, y = random.exponential(0.1, 9) + 0.05, random.exponential(0.1, 9)
     result = intervals.floor(x, y, 0.9, 0)
@@ -132,7 +134,9 @@ def verdict_of(x: np.ndarray, y: np.ndarray, looks: int) -> Verdict:
 @pytest.mark.parametrize("looks", [1, 4])
 @pytest.mark.parametrize("seed", range(25))
 def test_the_interval_inside_the_margin_is_two_one_sided_tests(seed: int, looks: int) -> None:
-    """Schuirmann 1987: both one-sided tests at 5 % ÷ J reject exactly if the interval is within the margin."""
+    """Schuirmann 1987: both one-sided tests at 5 % ÷ J reject exactly if the interval is within
+    the margin.
+    """
     d = np.random.default_rng(seed).normal(0.004, 0.016, 20)
     limit, alpha = math.log1p(0.02), 0.05 / looks
     one_sided = (
@@ -144,7 +148,9 @@ def test_the_interval_inside_the_margin_is_two_one_sided_tests(seed: int, looks:
 
 
 def test_equivalence_agrees_with_the_t_tests_of_statsmodels_on_normal_noise() -> None:
-    """Ours asks two statistics at J = 1 and is the stricter one: what it calls equivalent, they do too."""
+    """This test uses two statistics at J = 1 and is stricter: it is equivalent only if the t
+    tests are.
+    """
     equal, theirs = 0, 0
     for seed in range(60):
         random = np.random.default_rng(seed)
@@ -159,13 +165,15 @@ def test_equivalence_agrees_with_the_t_tests_of_statsmodels_on_normal_noise() ->
 
 
 def test_the_detectable_difference_has_its_closed_form() -> None:
-    """1.25 · (z₁₋ₐ⁄₂ + z₀.₉₅) · SE with a = α/(2·J·M): by a table of the normal distribution, 2.7344 and 1.6449."""
+    """1.25 · (z₁₋ₐ⁄₂ + z₀.₉₅) · SE with a = α/(2·J·M). A table of the normal distribution gives
+    2.7344 and 1.6449.
+    """
     rules = Rules(looks=2, size=2, level=0.05, seed=1)
     half = 0.02 * NormalDist().inv_cdf(0.975)
     assert minimum_detectable_effect(half, rules.strict, 0.0) == pytest.approx(
         1.25 * (2.7344 + 1.6449) * 0.02, abs=2e-5
     )
-    # A verdict needs an estimate beyond ε: where noise is next to nothing, ε itself is what can be found.
+    # A verdict needs an estimate beyond ε. Without noise, ε itself is the detectable difference.
     assert minimum_detectable_effect(1e-9, rules.strict, 0.01) == pytest.approx(
         math.log1p(0.01), abs=1e-6
     )

@@ -1,4 +1,6 @@
-"""A race against the fixed plan on the same synthetic rounds: what it spares, whom it keeps, what it says."""
+"""A race against the fixed plan on the same synthetic rounds: saved time, remaining variants,
+claims.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 60
 EFFECTS = {"a": 0.30, "b": 0.0, "c": 0.1, "d": 0.3, "e": 0.6, "f": 1.0}
-"""The baseline a is a loser itself."""
+"""The baseline a is itself slower than the best variant."""
 
 
 def timing(spread: float, seed: int = 0, effects: dict[str, float] | None = None) -> Timing:
@@ -48,7 +50,7 @@ LONG = timing(0.1, 1, {**EFFECTS, "c": 0.07})
 
 @dataclass
 class Raced:
-    """A race replayed to its end."""
+    """A race that is replayed to its end."""
 
     judgement: Judgement
     looks: list[Look]
@@ -56,7 +58,7 @@ class Raced:
 
 
 def run(example: Study, wall: Timing) -> Raced:
-    """As `execution.rounds` measures one input."""
+    """Replay one input as `execution.rounds` measures it."""
     plan, every = example.plan, example.blocks(wall)
     left: dict[str, int] = {}
     taken: list[Look] = []
@@ -115,7 +117,9 @@ def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_trail(
 
 
 def test_the_reason_for_dropping_a_cell_is_valid_at_the_end(study: type[Study]) -> None:
-    """Its rounds are frozen, those of others go on: no later look may take the verdict back."""
+    """Its rounds are frozen while others continue. No later interim analysis may change the
+    verdict.
+    """
     for seed in range(3):
         raced = run(racing(study), timing(0.1, seed))
         beaten = {c for result in raced.looks for c in result.trailing}
@@ -165,7 +169,7 @@ def test_equal_programs_never_leave_as_losers(study: type[Study]) -> None:
 def test_the_looks_of_a_race_begin_where_someone_can_lose(study: type[Study]) -> None:
     looks = looks_of(racing(study).plan)
     assert looks.rounds[-1] == ROUNDS
-    # 15 pairs share the level, each with two statistics: n rounds have 2ⁿ swaps.
+    # 15 pairs share the level, each with two statistics. n rounds have 2ⁿ swaps.
     assert 2.0 ** (2 - looks.rounds[0]) * 15 * looks.count <= looks.level
     assert 2.0 ** (3 - looks.rounds[0]) * 15 * looks.count > looks.level or looks.rounds[0] == 12
 
@@ -191,7 +195,9 @@ def test_a_comparison_seen_twice_from_the_other_side_is_itself() -> None:
 def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(
     study: type[Study],
 ) -> None:
-    """One defeat puts it out: a second rival would keep running without effect on the result."""
+    """One significant loss drops it. A second rival would run on without an effect on the
+    result.
+    """
     example = racing(study)
     stage = Stage(example.plan, looks_of(example.plan), {}, (18,), 0, frozenset())
     cells = [c.id for c in example.plan.cells if c.role is not Role.CONTROL]

@@ -1,4 +1,4 @@
-"""Two references: one family, each pair once, and the gap that a candidate closes."""
+"""Two references: one family, each pair once, and the share of the gap that a candidate closes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ TIMES = {"start": 0.100, "better": 0.075, "target": 0.050}
 
 
 def two_references(made: Study, *further: str) -> Plan:
-    """The plan of a study with further baselines."""
+    """Return the plan of a study with further baselines."""
     plan = made.plan
     ids = {dict(v.values)["arm"]: v.id for v in plan.variants}
     return replace(plan, further_baselines=tuple(ids[name] for name in further))
 
 
 def judged(made: Study, plan: Plan, times: dict[str, float], spread: float = 0.01) -> Judgement:
-    """A record of these times with skewed noise, judged."""
+    """Judge a record of these times with skewed noise."""
 
     def wall(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{arm}/{where}/{number}")
@@ -94,7 +94,7 @@ def test_a_gap_without_two_decided_ends_is_not_told(study: type[Study]) -> None:
     assert judged(made, plan, {**TIMES, "target": 0.1}).gaps == ()  # the reference is not faster
     assert (
         judged(made, plan, {**TIMES, "better": 0.05}).gaps == ()
-    )  # nothing is left that is decided
+    )  # no conclusive comparison is left
 
 
 def test_who_is_not_told_apart_from_the_baseline_has_closed_nothing(study: type[Study]) -> None:
@@ -135,12 +135,12 @@ def test_a_share_has_the_order_statistics_of_its_rounds_where_every_gap_is_posit
     shares = sorted(1 - b / a for a, b in zip(before, after, strict=True))
     assert bounds == pytest.approx(
         (shares[7], shares[-8])
-    )  # n = 25: ranks 8 and 18 hold the median at 95 %
+    )  # n = 25: ranks 8 and 18 contain the median at 95 %
     assert 0.4 < estimate < 0.7
 
 
 def test_the_interval_of_a_share_covers_it() -> None:
-    """95 % nominal; the order statistics of 20 rounds reach 95.9 %."""
+    """Nominal level 95 %. The order statistics of 20 rounds reach 95.9 %."""
     hits = 0
     for seed in range(400):
         noise = random.Random(seed)
@@ -152,7 +152,9 @@ def test_the_interval_of_a_share_covers_it() -> None:
 
 
 def test_the_stopping_rule_waits_for_the_further_reference(study: type[Study]) -> None:
-    """Against the start both are decided at once; against each other they differ by next to nothing."""
+    """Both are conclusive against the start at once. Their difference from each other is very
+    small.
+    """
     made = study(arms=tuple(TIMES), rounds=18)
     times = {"start": 0.1, "better": 0.0503, "target": 0.05}
 
@@ -188,7 +190,9 @@ def test_a_tripped_control_takes_back_what_was_said_against_further_references(
 def test_what_a_binary_costs_is_told_against_the_baseline_and_no_further_reference(
     study: type[Study],
 ) -> None:
-    """A deterministic metric is compared with each reference: the costs of a gain are those against the first one."""
+    """A deterministic metric is compared with each reference. The costs of a gain are those
+    against the first one.
+    """
     made = study(arms=tuple(TIMES), policy=JudgePolicy(metrics=("wall", "binary_size")))
     sizes = {"start": 1000, "better": 3000, "target": 1500}
     plan = two_references(made, "target")

@@ -1,4 +1,4 @@
-"""Two variants that are one program: an A/A test, no change, and never a difference."""
+"""Two variants that are one program: an A/A test, never a change or a difference."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 def built(example: Study, code: Mapping[str, str]) -> tuple[Plan, dict[str, Build]]:
-    """The plan of a study whose arms are builds with one command, and what cargo made of them: arm to digest."""
+    """Return the plan of a study whose arms are builds with one command, with the digest of
+    each arm.
+    """
     plan = example.plan
     specs = {arm: BuildSpec("builtin", "prog", features=(f"f-{arm}",)) for arm in example.arms}
     variants = tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in plan.variants)
@@ -76,7 +78,7 @@ def test_what_is_not_known_to_be_equal_is_not_one_program(
 
 
 def test_one_binary_with_other_arguments_is_two_variants(study: type[Study]) -> None:
-    """A build axis may set arguments, environment or processors as well."""
+    """A build axis may set arguments, environment or processors too."""
     plan, builds = built(study(), {"a": "same", "b": "same"})
     second = plan.variants[1].id
     for change in ({"command": ((BIN,), ("walk",))}, {"env": (("THREADS", "2"),)}, {"cpus": "0"}):
@@ -133,7 +135,7 @@ def test_the_stopping_rule_does_not_wait_for_an_a_a_test(study: type[Study]) -> 
 
 
 def test_the_axis_that_has_no_effect_is_named_with_the_engine(study: type[Study]) -> None:
-    """Seed 001: the parser never reached the engine; the other axes are reported too."""
+    """Document 001: the parser never reached the engine. The other axes are reported too."""
     example = study(arms=("simd-json", "sonic-rs"))
     plan, builds = built(example, {"simd-json": "same", "sonic-rs": "same"})
     variants = tuple(replace(v, values=(*v.values, ("engine", "rayon"))) for v in plan.variants)

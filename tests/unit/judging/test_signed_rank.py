@@ -1,4 +1,4 @@
-"""The signed-rank null against scipy, published critical values and plain enumeration."""
+"""The signed-rank null distribution against scipy, published critical values and enumeration."""
 
 from __future__ import annotations
 

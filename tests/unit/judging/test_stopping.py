@@ -1,4 +1,6 @@
-"""`until`, `budget`, `min` and `max`, and what they change; J and M never change (`docs/method.md#stopping`)."""
+"""`until`, `budget`, `min` and `max`, and their effects. J and M never change
+(docs/method.md#stopping).
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ def test_precision_changes_neither_the_looks_nor_the_level(
 def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(
     study: type[Study],
 ) -> None:
-    """In place of the next one: J stays, and no more than J looks are taken."""
+    """It replaces the next one: J stays, and at most J interim analyses are made."""
     example = study()
     plan, here = example.plan, example.plan.inputs[0].id
     looks = looks_of(plan)
@@ -108,7 +110,9 @@ def test_a_max_below_n_min_is_measured_warned_of_and_exploratory(study: type[Stu
 def test_min_moves_the_first_look_and_max_is_always_the_last(
     study: type[Study], least: int, first: int
 ) -> None:
-    """A `min` below 12 asks for an earlier look; none comes before n_min, which is 9 here."""
+    """A `min` below 12 requests an earlier interim analysis. None comes before n_min, which is
+    9 here.
+    """
     plan = study(measure=MeasurePolicy(rounds_min=least, rounds_max=40)).plan
     plan = replace(plan, judge=replace(plan.judge, metrics=("wall",)))
     assert looks_of(plan).rounds[0] == first
@@ -116,7 +120,9 @@ def test_min_moves_the_first_look_and_max_is_always_the_last(
 
 
 def test_until_conclusive_with_strategy_fixed_waits_for_every_pair(study: type[Study]) -> None:
-    """One pair that is open keeps the decided ones running too: no cell is dropped."""
+    """One inconclusive pair keeps the conclusive ones running, because no configuration is
+    dropped.
+    """
     example = study(arms=("a", "b", "c"), measure=MeasurePolicy(rounds_max=200), rounds=200)
 
     def wall(arm: str, where: str, number: int) -> float:
@@ -137,9 +143,10 @@ def test_until_conclusive_with_strategy_fixed_waits_for_every_pair(study: type[S
 def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
     study: type[Study], hi: float, strategy: str, *, given_up: bool
 ) -> None:
-    """A real 10 % that the first look hides would be found by the last: noise alone is no reason to give it up.
+    """A true difference of 10 % that the first interim analysis misses would be detected by the
+    last one. Noise alone is no reason to stop.
 
-    After 12 of 40 rounds a detectable difference of 15 % stands for 8 % at the last look.
+    A detectable difference of 15 % after 12 of 40 rounds corresponds to 8 % at the last one.
     """
     plan = study(measure=MeasurePolicy(strategy=strategy)).plan  # type: ignore[arg-type]
     stage = Stage(plan, schedule(12, 40, 2, 0.05), {}, (12,), 0, frozenset())

@@ -1,4 +1,4 @@
-"""Label swaps: the fast counting against the plain definition."""
+"""Label swaps: the fast count against the definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The table of verdicts, one case per row, and its lowering rules (`docs/method.md#verdicts`)."""
+"""The table of verdicts, one case per row, and the rules that weaken them
+(`docs/method.md#verdicts`).
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ def test_noise_leaves_it_inconclusive_and_says_what_could_have_been_found() -> N
 
 
 def test_an_effect_below_epsilon_is_found_and_gets_no_verdict_for_it() -> None:
-    """0.6 % is certain here, but copies of one binary differ as much."""
+    """0.6 % is significant here, but copies of one binary differ as much."""
     comparison = judged(case(math.log(1.006), sd=0.001))
     assert comparison.p_adjusted is not None
     assert comparison.p_adjusted < 0.05
@@ -83,7 +85,7 @@ def test_the_displayed_interval_has_the_level_of_the_holm_step() -> None:
 
 
 def test_no_inconclusive_pair_is_printed_with_an_interval_that_leaves_1_out() -> None:
-    """The choice between two statistics is paid for in the interval as it is in the test."""
+    """The interval is adjusted for the choice between two statistics, as the test is."""
     loose = Rules(looks=1, size=1, level=0.05, seed=0)
     decided = 0
     for seed in range(60):
@@ -105,7 +107,9 @@ def test_equivalent_shows_the_interval_at_its_own_level_inside_the_margin() -> N
 
 
 def test_equivalent_needs_the_fastest_rounds_too() -> None:
-    """In ten rounds one or the other had the machine to itself: the typical ratio is sure, the fastest third not."""
+    """Either arm has the undisturbed machine in ten rounds: the typical ratio is precise, the
+    fastest third is not.
+    """
     random = np.random.default_rng(3)
     x, y = (random.normal(0, 0.0005, 40) for _ in range(2))
     x[:10:2] -= 0.25
@@ -153,7 +157,7 @@ def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:
 
 
 def test_the_fastest_third_decides_where_only_it_sees_the_difference() -> None:
-    """Two rounds of three are drowned in load, in both arms, by up to a factor of three."""
+    """Two rounds of three are disturbed by load, in both arms, by up to a factor of three."""
     random = np.random.default_rng(5)
     load = np.where(np.arange(40) % 3 == 0, 0.0, 1.0)
     x = 0.05 + random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40)
@@ -195,7 +199,7 @@ def test_the_detectable_difference_follows_its_formula() -> None:
 
 
 def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> None:
-    """On skewed noise, a difference as large as the reported MDE is found."""
+    """On skewed noise, a difference as large as the reported MDE is detected."""
     comparison = 0
     for seed in range(40):
         random = np.random.default_rng(seed)
@@ -235,6 +239,6 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
 def test_what_a_lowered_pair_could_have_found_is_not_smaller_than_what_was_taken_back() -> None:
     wide = Interval(0.83, 0.74, 1.04, 0.9997)
     half = verdict._plain_half_width(wide)
-    # Made at 1 − 0.0003 / 2, as one of two that could have been chosen.
+    # Its level is 1 − 0.0003 / 2, as one of two statistics that could have been chosen.
     assert half == pytest.approx(math.log(1.04 / 0.74) / 2 * 1.96 / 3.79, rel=0.01)
     assert verdict._plain_half_width(Interval(1.0, 0.0, math.inf, 0.95)) == 0

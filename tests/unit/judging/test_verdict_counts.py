@@ -1,4 +1,6 @@
-"""A lead that counts verdicts where the baseline is among the best of many, and names no pair of them."""
+"""A headline that counts verdicts if the baseline is in a large best group, and names no pair
+of it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sample record and its documents, made once."""
+"""The sample record and its documents, built once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(
     0, str(Path(__file__).parent)
-)  # the folder is no package; the sample stands beside its tests
+)  # the folder is not a package, and the sample is next to its tests
 
 from report_sample import bare, sample
 

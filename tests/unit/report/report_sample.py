@@ -1,6 +1,7 @@
-"""A realistic record made by hand: 12 variants × 3 sizes, all that can go wrong among them.
+"""A realistic record written by hand: 12 variants × 3 sizes, with every kind of failure.
 
-The figures are invented; they show form only. No clock, no randomness beyond a seeded generator.
+The figures are invented. They show only the form. Nothing depends on the clock, and the only random
+numbers come from a seeded generator.
 """
 
 from __future__ import annotations
@@ -211,7 +212,7 @@ def factor(variant: Variant, size: str) -> float:
 
 
 def refusal(variant: Variant, size: str) -> tuple[str, str]:
-    """State and reason of the cells that went wrong."""
+    """Return state and reason of the configurations that failed or were refused."""
     if (variant.label, size) == ("tokio+mimalloc", "200MiB"):
         return "failed", "round 3: exit status 101: thread 'main' panicked at src/search.rs:88:9"
     if (variant.label, size) == ("smol+mimalloc", "200MiB"):
@@ -307,7 +308,7 @@ def comparisons(p: Plan) -> tuple[Comparison, ...]:
 
 
 def references(p: Plan, item: Input) -> list[Comparison]:
-    """Against the further reference, on wall time."""
+    """Return the comparisons of wall time with the further reference."""
     found = []
     for cell, ref in p.reference_pairs(item.id):
         name, reason = refusal(p.variant(cell.variant_id), item.label)
@@ -336,7 +337,7 @@ def references(p: Plan, item: Input) -> list[Comparison]:
 
 
 def gaps(p: Plan) -> tuple[Gap, ...]:
-    """Of the largest input: one that is closed in part, and one whose share is left open."""
+    """Return gaps of the largest input: one with a share, and one whose share is inconclusive."""
     item = p.inputs[-1]
     baseline = p.baseline_cell(item.id)
     assert baseline is not None
@@ -441,7 +442,9 @@ def scaling(p: Plan) -> tuple[Scaling, ...]:
 
 
 def derived(p: Plan) -> tuple[Derived, ...]:
-    """Of the largest input: two rates, a bound worked out from them, a share, and one that no round has."""
+    """Return derived figures of the largest input: two rates, a bound, a share, and one without
+    rounds.
+    """
     item = p.inputs[-1]
     first, second = (cell.id for cell in p.cells_of(item.id)[:2])
     both = (first, second)
@@ -472,7 +475,9 @@ def derived(p: Plan) -> tuple[Derived, ...]:
 
 
 def judgement(p: Plan) -> Judgement:
-    """Every sentence in it is made by the analysis itself, so that reports are tested with real words."""
+    """Return a judgement whose sentences come from the analysis, so that reports have real
+    words.
+    """
     mute = Judgement(
         looks=Looks((18, 27, 40), 14, decidable=True, family=72, level=0.05),
         states=tuple(state(cell, p) for cell in p.cells),
@@ -501,7 +506,7 @@ def judgement(p: Plan) -> Judgement:
 
 
 def structure_of(p: Plan, mute: Judgement, made: dict[str, Build]) -> Structure:
-    """What the axes do, by the analysis itself, from the blocks of the sample."""
+    """Return the effects of the axes, computed by the analysis from the samples."""
     at = contrasts.measured(
         p,
         mute.looks,
@@ -626,7 +631,7 @@ def builds(p: Plan) -> tuple[Build, ...]:
 
 
 def sample(rounds: int = ROUNDS) -> ReportData:
-    """The record, judged."""
+    """Return the judged record."""
     p = plan()
     return ReportData(
         plan=p,
@@ -655,7 +660,7 @@ def sample(rounds: int = ROUNDS) -> ReportData:
 
 
 def bare() -> ReportData:
-    """A record in which nothing was measured: every section must fall back."""
+    """Return a record without measurements, in which every section prints its fallback."""
     full = sample(rounds=0)
     empty = replace(
         full.judgement,

@@ -1,4 +1,4 @@
-"""R13, R17 and R18: every table that judges says of how many comparisons, how adjusted, and of how many cells."""
+"""Captions: every table with verdicts states its family, its adjustment and its configurations."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 THIN = "\u202f"
 OF_CELLS = re.compile(r"\d+ configurations? planned, \d+ measured")
-"""R18."""
+"""Number of configurations in a caption."""
 FAMILY = re.compile(rf"family-wise level 5{THIN}%")
-"""R17."""
+"""Family, adjustment and level in a caption."""
 JUDGED = "Verdict"
 
 

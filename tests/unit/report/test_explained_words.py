@@ -1,4 +1,6 @@
-"""What a page explains: its words, the titles of its captions, what was not measured and why."""
+"""Explanations on a page: its terms, the titles of its captions, and the reasons for missing
+results.
+"""
 
 from __future__ import annotations
 

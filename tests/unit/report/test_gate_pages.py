@@ -1,4 +1,6 @@
-"""What the gate writes: what is worse comes first and is never cut, limits of hosts are kept, names are data."""
+"""Pages of the gate: regressions come first and are never cut, hosts' limits are kept, names
+are escaped.
+"""
 
 from __future__ import annotations
 

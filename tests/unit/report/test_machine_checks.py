@@ -1,4 +1,4 @@
-"""What a report says of the machine: caches, cores, memory, heat; and what it marks in the drift plot."""
+"""Checks of the machine in a report: caches, cores, memory, heat, and flags in the drift plot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def cache_check(data: ReportData, seen: PageCache | None, **sensors: int) -> tuple[str, str]:
-    """Mark and figure, where every block was seen so."""
+    """Return mark and figure of the cache check if every sample was observed in this state."""
     blocks = tuple(
         replace(b, page_cache=seen, sensors=replace(b.sensors, **sensors)) for b in data.blocks
     )

@@ -1,4 +1,4 @@
-"""The table of other metrics: units, what was counted outside timing, and what no reader may miss."""
+"""The table of other metrics: units, counts outside timing, and notes that no output drops."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def counted(cell_id: str, metric: str, *values: float, rounds: int = 0) -> Summa
 
 
 def with_counts(data: ReportData) -> ReportData:
-    """The sample with instructions, faults and a declared metric of the first input's arms."""
+    """Return the sample with instructions, faults and a declared metric on the first input."""
     first = data.plan.inputs[0]
     arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
     base = next(c for c in arms if c.role is Role.BASELINE)

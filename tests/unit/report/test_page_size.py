@@ -1,4 +1,4 @@
-"""A page without its runs stays small enough to be sent by mail, however many configurations it has."""
+"""A page without its runs is small enough for mail, however many configurations it has."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))  # the folder is no package
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))  # the folder is not a package
 
 import made_record
 
@@ -38,7 +38,7 @@ def test_a_page_with_every_number_stays_small(
     inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
     page = html.render(document, data, templates, inline)
     assert len(page.encode()) <= most
-    # Small, and whole: every figure, every row of every table.
+    # The page is small but complete: every figure, every row of every table.
     assert page.count("<svg ") == len(document.figures())
     assert page.count('<th scope="row">') >= sum(len(t.rows) for t in tables(document)) > 4 * cells
     assert sum(len(t.rows) for t in tables(document) if t.anchor.startswith("results-")) == cells

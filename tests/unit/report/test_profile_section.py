@@ -1,4 +1,6 @@
-"""S15 and the files of a profile: names are untrusted, bytes follow from the data, nothing is said beyond shares."""
+"""The profile section and its files: escaped names, reproducible bytes, and no statement beyond
+shares.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ FRAMES = (
 
 
 def profile(cell: str, runs: int = 2, **change: Any) -> Profile:
-    """Per run 100 samples: 60 in the evil function, 30 in its own child, 10 in the kernel."""
+    """Return 100 samples per run: 60 in the evil function, 30 in its child, 10 in the kernel."""
     stacks = tuple(
         stack
         for run in range(1, runs + 1)

@@ -1,4 +1,4 @@
-"""The charts beside the tables: what stands in them is what the tables say, and they cut nothing in silence."""
+"""The charts next to the tables: they show the values of the tables and omit nothing silently."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_changes_alone_are_dots_with_their_interaction(data: ReportData) -> None
     document = build_document(replace(data, judgement=replace(data.judgement, structure=structure)))
     (figure,) = figures_of(document, "waterfall")
     assert figure.title.startswith("Each change alone vs")
-    assert {p.y for p in figure.points} == {1.0}  # nothing is piled up
+    assert {p.y for p in figure.points} == {1.0}  # the bars are not stacked
     interaction = next(p for p in figure.points if p.label == "interaction / unexplained")
     row = next(row for row in figure.table.rows if row.cells[1].text == "interaction / unexplained")
     assert interaction.text == f"{row.cells[3].text} {row.cells[4].text}"
@@ -157,7 +157,7 @@ def test_runs_far_from_the_others_are_marked_and_counted_and_stay(data: ReportDa
     assert max(marked, key=lambda p: p.x).x == far.wall
     row = next(row for row in figure.table.rows if row.baseline)
     assert row.cells[-1].value == len(marked)
-    assert int(row.cells[1].text) == ROUNDS  # nothing is left out
+    assert int(row.cells[1].text) == ROUNDS  # nothing is omitted
     assert row.cells[6].value == far.wall
 
 
@@ -169,7 +169,7 @@ def test_the_order_is_shown_with_the_control_and_told_of_every_turn(document: Do
     assert len({p.x for p in figure.points}) == len(figure.points) == MOST_TURNS
     assert f"The first {MOST_TURNS} of {14 * ROUNDS} samples" in figure.desc
     places = [row.cells[2].value for row in figure.table.rows]
-    # Each round holds the places 1 to 14 once, so that their mean over all is 7.5.
+    # Each round contains the positions 1 to 14 once, so that their mean over all is 7.5.
     assert math.isclose(sum(p for p in places if isinstance(p, float)) / len(places), 7.5)
     assert "about 7.5" in figure.table.caption
     assert {row.cells[1].text for row in figure.table.rows} == {str(ROUNDS)}

@@ -1,4 +1,4 @@
-"""The charts: well-formed, self-contained, coloured by the page, honest about what they cut."""
+"""The charts: well-formed, self-contained, in the colours of the page, with visible cuts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_TABLE = Table("t", "c", (), ())
 
 
 def contrast(one: str, two: str) -> float:
-    """WCAG 2: (L1 + 0.05) ÷ (L2 + 0.05) over relative luminances."""
+    """Return the contrast ratio of WCAG 2: (L1 + 0.05) ÷ (L2 + 0.05) over relative luminances."""
 
     def luminance(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
@@ -67,7 +67,7 @@ def test_colours_are_the_pages_and_no_sentinel_is_left(drawn: dict[str, str]) ->
 
 
 def printed_sizes(element: ET.Element, size: float = 0.0) -> list[float]:
-    """The font size of every word, its own or that of the group around it."""
+    """Yield the font size of every text, from its element or its group."""
     told = re.search(r"font-size: ?([\d.]+)px", element.get("style", ""))
     size = float(told[1]) if told else size
     return [size] * (element.tag == f"{SVG}text") + [
@@ -82,7 +82,7 @@ def test_nothing_is_printed_smaller_than_11_units(drawn: dict[str, str]) -> None
 
 
 def test_no_sign_has_a_clip_of_its_own(drawn: dict[str, str]) -> None:
-    # It would be moved with the sign, which then is cut away.
+    # A clip path on the marker would move with it and cut it off.
     uses = [use for svg in drawn.values() for use in re.findall(r"<use[^>]*>", svg)]
     assert len(uses) > 50
     assert not [use for use in uses if "clip-path" in use]
@@ -118,7 +118,7 @@ def test_files_are_light_and_stand_alone(document: Document) -> None:
 
 
 def places(path: str) -> list[tuple[float, float]]:
-    """Where a path of moves and lines goes."""
+    """Return the points of a path of moves and lines."""
     found: list[tuple[float, float]] = []
     for command, values in re.findall(r"([A-Zz])([^A-Za-z]*)", path):
         numbers = [float(value) for value in values.split()]
@@ -227,7 +227,7 @@ def test_rings_come_from_the_whole_record_however_many_blocks_are_flagged() -> N
     points = tuple(Point("", float(i), 1.0, strong=i % 10 != 0) for i in range(3000))
     rings = drift.ringed(points)
     assert 100 < len(rings) <= drift.MOST_RINGS
-    # As many in the last tenth of the record as in the first: nobody takes the end for quiet.
+    # The last tenth of the record has as many as the first, so that its end does not seem quiet.
     first, last = (sum(lo <= p.x < lo + 300 for p in rings) for lo in (0, 2700))
     assert abs(first - last) <= 1
     assert all(p.strong for p in rings)
@@ -242,7 +242,7 @@ def test_memory_against_time_shows_intervals_whole_or_with_an_arrow() -> None:
     wide = Point("wide", 1.0, 1e6, 0.01, 90.0, 0.99e6, 1.01e6)
     lo, hi = memory_time.limits([1.0], [(0.01, 90.0)])
     assert (lo, hi) == (1 / memory_time.REACH, memory_time.REACH)
-    arrows = {  # each sign is one use of a marker
+    arrows = {  # each marker is one use of a definition
         name: figures._drawing(chart("memory-time", (point,))).count("<use")
         for name, point in (("near", near), ("wide", wide))
     }
@@ -257,7 +257,7 @@ def test_names_that_differ_are_cut_where_they_stay_apart() -> None:
         for allocator in ("mimalloc", "jemalloc", "system")
     ]
     plain = {cut_middle(name, 30) for name in names}
-    assert len(plain) < len(names)  # the middle is where these differ
+    assert len(plain) < len(names)  # these names differ in the middle
     cut = cut_distinct(names, 30)
     assert list(cut) == names
     assert len(set(cut.values())) == len(names)

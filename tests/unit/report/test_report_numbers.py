@@ -1,4 +1,6 @@
-"""R15: digits from the interval, bounds outward, the relation to 1 and to the margin kept."""
+"""Rounding of ratios: digits from the interval, bounds outward, relation to 1 and the margin
+preserved.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,7 @@ def test_a_column_of_sizes_takes_the_unit_in_which_its_smallest_can_be_read() ->
     mib, gib = 2.0**20, 2.0**30
     assert column_size(gib, [gib, 300 * mib], "iec") == gib
     assert column_size(gib, [gib, 8 * mib], "iec") == 8 * mib
-    assert column_size(gib, [200 * gib, 8 * mib], "iec") == gib  # 204 800 MiB would be no better
+    assert column_size(gib, [200 * gib, 8 * mib], "iec") == gib  # 204 800 MiB would not be better
     assert column_size(gib, [0.0], "iec") == gib
 
 

@@ -1,4 +1,6 @@
-"""Markdown, HTML and terminal print one tree: the same sentences, nothing that acts, the same bytes."""
+"""Markdown, HTML and terminal print one tree: the same sentences, no active content, the same
+bytes.
+"""
 
 from __future__ import annotations
 
@@ -79,11 +81,14 @@ ENDS = {
     "/thead": ("td", "th", "tr"),
     "/tbody": ("td", "th", "tr"),
 }
-"""Tag to the elements that it ends without their end tags."""
+"""Elements that each tag ends without an end tag."""
 
 
 class Balance(HTMLParser):
-    """Counts open elements; void ones aside, and rows and cells ended by what follows them, as HTML has it."""
+    """A parser that counts open elements.
+
+    Void elements are ignored, and the next row or cell ends the previous one, as in HTML.
+    """
 
     VOID = frozenset({"meta", "input", "br", "hr", "img", "link"})
 
@@ -106,7 +111,7 @@ class Balance(HTMLParser):
         self.ids += [value or "" for name, value in attrs if name == "id"]
 
     def end_implied(self, tag: str) -> None:
-        """End the rows and cells that a tag ends."""
+        """End the rows and cells that a tag ends implicitly."""
         for inner in ENDS.get(tag, ()):
             if self.open and self.open[-1] == inner:
                 self.open.pop()
@@ -117,7 +122,7 @@ class Balance(HTMLParser):
             self.wrong.append(tag)
 
 
-# -- the same sentences ------------------------------------------------------------------------------
+# -- the same sentences --------------------------------------------------------------------------
 
 
 def test_every_sentence_stands_in_markdown_and_in_html(
@@ -143,7 +148,7 @@ def test_the_terminal_says_the_summary_and_each_key_finding(
 
 
 def rows_of_markdown(text: str, caption: str) -> dict[str, list[str]]:
-    """The cells of the first table below a caption, by their first one."""
+    """Return the cells of the first table below a caption, by their first cell."""
     lines = text[text.index(caption) :].splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("| "))
     end = next(n for n, line in enumerate(lines[start:], start) if not line.startswith("|"))
@@ -155,7 +160,7 @@ def rows_of_markdown(text: str, caption: str) -> dict[str, list[str]]:
 
 
 def rows_of_html(page: str, anchor: str) -> dict[str, list[str]]:
-    """The cells of a table, by their first one."""
+    """Return the cells of a table, by their first cell."""
     table = page[page.index(f'id="{anchor}"') :]
     found = [
         [
@@ -189,7 +194,8 @@ def test_terminal_markdown_and_page_print_the_same_figures(
             )
             fields = re.split(r" {2,}", printed.strip())[1:]
             cells = [cell.text.strip() for cell in row.cells]
-            # Every field of the narrow table is one of the wide table's, in its order, and time and ratio are there.
+            # Every field of the narrow table is a field of the wide one, in its order, including
+            # time and ratio.
             rest = iter(cells[1:])
             assert all(field in rest for field in fields), (name, fields, cells)
             assert row.cells[1].text.strip() in {*fields, "—"}
@@ -210,7 +216,7 @@ def test_report_code_makes_no_claims_of_its_own() -> None:
     allowed = {
         "verdicts.py",
         "experiments.py",
-    }  # the verdict words themselves, and reasons made of them
+    }  # the verdict words themselves, and reasons that contain them
     folder = Path(report.__file__).parent
     for path in sorted(folder.rglob("*.py")):
         if path.name in allowed:
@@ -230,7 +236,7 @@ def test_report_code_makes_no_claims_of_its_own() -> None:
                 assert forbidden.search(node.value) is None, f"{path.name}: {node.value}"
 
 
-# -- nothing that acts -------------------------------------------------------------------------------
+# -- no active content ---------------------------------------------------------------------------
 
 
 def test_a_hostile_name_is_only_text_in_html(page: str) -> None:
@@ -342,7 +348,7 @@ def test_control_characters_are_shown_and_do_not_act(document: Document) -> None
 
 
 def named(document: Document, name: str) -> Document:
-    """A document whose only table has this name in it."""
+    """Return a document whose only table contains this name."""
     table = Table(
         "t",
         name,
@@ -359,7 +365,7 @@ def named(document: Document, name: str) -> Document:
 
 
 def _outside_fences(page: str) -> list[str]:
-    """The lines that are no code: there a bar is a bar."""
+    """Return the lines outside code blocks. Within code, a bar is a plain character."""
     found: list[str] = []
     fence = ""
     for line in page.splitlines():
@@ -395,7 +401,7 @@ def test_no_name_breaks_a_page(name: str) -> None:
     assert "\x1b" not in terminal.render(document, width=80)
 
 
-# -- terminal ----------------------------------------------------------------------------------------
+# -- terminal ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", [72, 80, 100, 120, 200])
@@ -484,7 +490,7 @@ def test_glyphs_are_distinct_with_and_without_unicode() -> None:
     assert len({w.ascii for w in WORDS.values()}) == len(WORDS)
 
 
-# -- the same bytes ----------------------------------------------------------------------------------
+# -- the same bytes ------------------------------------------------------------------------------
 
 
 def test_equal_records_give_equal_bytes(page: str, text: str, templates: Path) -> None:
@@ -514,7 +520,8 @@ def test_markdown_is_as_it_was(text: str) -> None:
 
 
 def test_html_is_as_it_was(document: Document, data: ReportData, templates: Path) -> None:
-    # Without figures: their bytes belong to the installed matplotlib, and have tests of their own.
+    # Figures are excluded, because their bytes depend on the installed matplotlib. They have
+    # separate tests.
     golden("report.html", html.render(document, data, templates, {}))
 
 

@@ -1,4 +1,4 @@
-"""Each section of the catalogue: its real form, and the line it prints without data."""
+"""Each section of the catalogue: its form with data, and the line it prints without data."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def texts(r: Row) -> list[str]:
 
 
 def test_sections_come_in_the_order_of_the_page(document: Document) -> None:
-    # No answer turns in the sample, so that S07 is left out; test_report_structure has one that does.
+    # No answer changes sign in the sample, so that S07 is left out. test_report_structure has one.
     assert [s.code for s in document.sections] == [
         kind.code for kind in SECTIONS if kind.code != "S07"
     ]
@@ -214,7 +214,7 @@ def test_an_adopted_experiment_stands_with_what_it_did_here(data: ReportData) ->
         "Binary",
         "Author's reason",
     ]
-    # The author adopted what the runs show to be slower: the table says what the runs say.
+    # The author adopted a change that the runs show to be slower. The table reports the runs.
     told = {
         r.cells[0].text: (r.cells[4].text, r.cells[6].text, r.cells[7].text) for r in table.rows
     }
@@ -490,7 +490,7 @@ class TestBudget:
 
 
 class TestNoiseFloor:
-    """The floor is one figure on a page, and no limit below which nothing is found."""
+    """The noise floor is one figure on a page. Differences below it can be significant."""
 
     @staticmethod
     def _with(data: ReportData, fraction: float) -> Document:

@@ -1,4 +1,6 @@
-"""Sections about what the axes do: their rows say what the analysis found, and fall silent without it."""
+"""Sections about the effects of the axes: their rows show the analysis, and are absent without
+it.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ def texts(table: Table) -> list[list[str]]:
 
 
 def retold(data: ReportData, **changes: object) -> ReportData:
-    """The record with another structure, its claims made again."""
+    """Return the record with another structure and its new claims."""
     structure = replace(data.judgement.structure, **changes)  # type: ignore[arg-type]
     judged = replace(data.judgement, structure=structure)
     made = {b.id: b for b in data.builds}
@@ -60,7 +62,7 @@ def retold(data: ReportData, **changes: object) -> ReportData:
 
 
 def turned(data: ReportData) -> ReportData:
-    """One variant that is better on the first input and worse on the last, with a crossing."""
+    """Return a record with a variant that is better on the first input and worse on the last."""
     item, last = data.plan.inputs[0], data.plan.inputs[-1]
     variant = data.plan.variants[3]
     found = []
@@ -206,7 +208,7 @@ def test_a_ladder_ends_with_what_is_left_the_total_and_what_lies_beyond(data: Re
     ]
     assert texts(table)[3][1] == "interaction / unexplained"
     assert "The ratios multiply to the total" in table.caption
-    # The design asks for the steps: the summary has them.
+    # The design is a ladder, so that the summary has its steps.
     assert any("contribution of each step" in s for s in sentences(summary.build(told)))
 
 

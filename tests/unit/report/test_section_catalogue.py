@@ -1,7 +1,7 @@
-"""Every section of the catalogue twice: with its data, where it says what they carry and no more; and without.
+"""Every section of the catalogue with its data, where it prints what they support, and without.
 
-The true sentence and the false one stand side by side: what a report of the seed documents' kind would have said of the
-same figures is what must not be found.
+The true sentence is next to the false one, which a report like those of the seed documents would
+have printed for the same figures. The false one must be absent.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def told(make: Callable[[], ReportData]) -> Document:
 
 
 def everything(node: object) -> str:
-    """Every text in a tree of blocks, one a line."""
+    """Return every text in a tree of blocks, one per line."""
     if isinstance(node, str):
         return node
     if isinstance(node, tuple):
@@ -70,7 +70,7 @@ def section_text(document: Document, code: str) -> str:
 
 
 def without_text(document: Document, code: str) -> str:
-    """What a report says in place of a section: a line there, or a line under “Not measured”."""
+    """Return the replacement of a section: its fallback line, or the line under “Not measured”."""
     if code == "S01":
         return everything((document.facts, document.trust, document.status))
     found = document.section(code)
@@ -95,7 +95,7 @@ def without_text(document: Document, code: str) -> str:
 
 
 def judged_again(data: ReportData, **changes: object) -> ReportData:
-    """The sample with parts of its judgement replaced, and its claims made again."""
+    """Return the sample with parts of its judgement replaced, and with new claims."""
     judged = replace(data.judgement, **changes)  # type: ignore[arg-type]  # fields of a judgement
     made = {build.id: build for build in data.builds}
     return replace(
@@ -104,7 +104,9 @@ def judged_again(data: ReportData, **changes: object) -> ReportData:
 
 
 def turning() -> ReportData:
-    """One variant that is better on the smallest input and worse on the largest."""
+    """Return a record with a variant that is better on the smallest input and worse on the
+    largest.
+    """
     data = whole()
     first, last, variant = data.plan.inputs[0], data.plan.inputs[-1], data.plan.variants[3]
     ends = {
@@ -169,7 +171,9 @@ def profiled() -> ReportData:
 
 
 def inconclusive() -> ReportData:
-    """Everything that is compared with another on time is open, so that nobody leads."""
+    """Return a record in which all comparisons of time are inconclusive, so that no variant
+    leads.
+    """
     data = whole()
     everyone = tuple(
         replace(group, cell_ids=tuple(c.id for c in data.arms(group.input_id)))
@@ -179,7 +183,7 @@ def inconclusive() -> ReportData:
 
 
 def all_measured() -> ReportData:
-    """Every planned cell was measured, and the plan has no hole."""
+    """Return a record in which every planned configuration was measured, without holes."""
     data = whole()
     states = tuple(replace(s, state="measured", reason="") for s in data.judgement.states)
     return judged_again(replace(data, plan=replace(data.plan, holes=())), states=states)
@@ -197,7 +201,10 @@ def bare_structure() -> ReportData:
 
 
 def bridge(verdict: Verdict, shown: Interval, *, cells: bool = True) -> Document:
-    """Two records with an anchor and a changed cell; or with no cell in common."""
+    """Return the report of two records with an anchor and a changed configuration.
+
+    Without `cells`, the records have no configuration in common.
+    """
     anchor = Comparison(
         "a" * 12,
         "a" * 12,
@@ -231,11 +238,11 @@ class Pair:
     """A section with its data, and without.
 
     Attributes:
-        real: a record that has them.
-        says: what the section then says.
-        never: what it must not say of the same figures.
-        without: a record that has not.
-        line: what is said in its place.
+        real: a record that has the data.
+        says: text that the section then contains.
+        never: text that it must not contain for the same figures.
+        without: a record that lacks the data.
+        line: the line that replaces the section.
     """
 
     real: Callable[[], ReportData]
@@ -426,7 +433,7 @@ CATALOGUE = {
         whole, ("The index is read once a minute.",), ("c1",), nothing, "The author wrote no notes."
     ),
 }
-"""Code → its two records. S10 belongs to two records and has tests of its own below."""
+"""The two records of each code. S10 needs two records and has separate tests below."""
 
 
 def test_the_catalogue_is_whole() -> None:

@@ -1,4 +1,4 @@
-"""Single figures and caveats of sections, held against what they are made from."""
+"""Single figures and notes of sections, compared with their sources."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def tables(blocks: tuple[Block, ...]) -> list[Table]:
 
 
 def ladder(data: ReportData, *steps: Contrast, total: Contrast = TOTAL) -> Table:
-    """The table of a ladder on the first input."""
+    """Return the table of a ladder on the first input."""
     item = data.plan.inputs[0]
     ids = [c.id for c in data.arms(item.id)]
     made = tuple(
@@ -89,7 +89,7 @@ class TestContributions:
 
 
 class TestReferences:
-    """A pair that is judged one way round is told the other way too, with its ends exchanged."""
+    """A pair that is judged in one direction is also reported in the other, with swapped bounds."""
 
     @pytest.mark.parametrize(
         ("verdict", "glyph"),
@@ -220,7 +220,7 @@ def test_the_summary_tells_a_level_whose_mean_turns(data: ReportData) -> None:
 
 
 class TestHeadline:
-    """Throughput, cores, and what two intervals of one pair are."""
+    """Throughput, cores, and the meaning of the two intervals of one pair."""
 
     def test_throughput_is_bytes_over_time_and_cores_are_processor_time_over_time(
         self, data: ReportData

@@ -1,4 +1,4 @@
-"""Templates of a user's own: what they are given is what is documented, and a broken one is one clear error."""
+"""Custom templates: their variables are the documented ones, and a broken template is one error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "templates.md"
 
 
 def part(title: str) -> str:
-    """The text of the documentation below a heading."""
+    """Return the text of the documentation below a heading."""
     return PAGE.read_text(encoding="utf-8").split(f"# {title}\n")[1].split("\n#")[0]
 
 

@@ -1,4 +1,4 @@
-"""Custom templates that reach for more than they are given: each is one error."""
+"""Custom templates that try to access more than their variables: each is one error."""
 
 from __future__ import annotations
 

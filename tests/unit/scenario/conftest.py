@@ -1,4 +1,4 @@
-"""A small valid scenario, and ways to load changes of it."""
+"""A small valid scenario, and fixtures that load changes of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ class Refuses(Protocol):
 
 @pytest.fixture
 def loads(tmp_path: Path) -> Loads:
-    """Load a scenario: the head (version, name, question, worker) and what is given."""
+    """Load a scenario that consists of the head (version, name, question, worker) and the given
+    text.
+    """
 
     def run(text: str, *overrides: str, head: str = HEAD) -> Scenario:
         return load(tmp_path / "s.yaml", overrides=overrides, text=head + dedent(text))
@@ -45,7 +47,7 @@ def loads(tmp_path: Path) -> Loads:
 
 @pytest.fixture
 def plans(loads: Loads) -> Plans:
-    """Load and expand."""
+    """Load and expand a scenario."""
 
     def run(text: str, *overrides: str, head: str = HEAD, only: str | None = None) -> Plan:
         return expand(loads(text, *overrides, head=head), only=only)
@@ -55,7 +57,7 @@ def plans(loads: Loads) -> Plans:
 
 @pytest.fixture
 def refuses(loads: Loads) -> Refuses:
-    """Load, and return the error that this gives."""
+    """Load a scenario, and return the error."""
 
     def run(text: str, *overrides: str, head: str = HEAD) -> ScenarioError:
         with pytest.raises(ScenarioError) as caught:

@@ -1,4 +1,6 @@
-"""The file of accepted changes: read by hand-written rules, so that one wrong line is one error with its place."""
+"""The file of accepted changes, read by hand-written rules: one wrong line is one error with
+its place.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ accepted:
     )
     assert first.counts_on("2026-12-31")
     assert not first.counts_on("2027-01-01")
-    # A scenario changes sooner than such a file: this is told, and no error.
+    # A scenario changes more often than such a file, so that this is a remark and not an error.
     assert (second.cell_ids, second.unknown, second.until) == (
         (),
         "axis `arm` has no value `c`",

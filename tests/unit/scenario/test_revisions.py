@@ -1,4 +1,4 @@
-"""A plan at two revisions: every cell against itself, and nothing against anything else."""
+"""A plan at two revisions: every configuration is compared only with itself."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_each_cell_stands_against_itself_with_a_control_of_its_own(plans: Plans)
     assert len({item.id for item in made.inputs}) == len(made.inputs) == 6
     assert len({cell.id for cell in made.cells}) == len(made.cells) == 18
     assert len(made.builds) == 4
-    # Two times of each head cell against its own base, and nothing beside that.
+    # Two times of each head configuration against its base, and nothing else.
     assert made.comparisons_planned == 12
     assert wire.load_plan(wire.dump_plan(made)) == made
 

@@ -1,4 +1,4 @@
-"""`anchor`: one variant that stays the same from record to record."""
+"""`anchor`: one variant that is the same in every record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Features and binaries are read from manifests, as cargo would see them."""
+"""Features and binaries are read from manifests as cargo reads them."""
 
 from __future__ import annotations
 

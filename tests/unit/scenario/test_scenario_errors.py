@@ -1,4 +1,4 @@
-"""Every mistake is told at its place, all at once."""
+"""Every mistake is reported at its place, and all of them at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ TALLY = "version: 1\nname: n\nquestion: q\nworker: {crate: builtin, bin: tally}\
 
 
 def test_seven_errors_are_printed_exactly_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Of a frozen worker, so that a feature more in ours does not change what is compared.
+    # The worker is frozen, so that a new feature in the current one does not change the expected
+    # text.
     monkeypatch.setattr(assets, "native_dir", lambda: FIXTURES / "native")
     tally = {"axes": {"io": ["read", "slurp", "mmap"]}, "flags": {"--io": "io"}}
     monkeypatch.setattr(bundled, "workers", lambda: {"tally": tally})
@@ -40,7 +41,7 @@ def test_seven_errors_are_printed_exactly_so(monkeypatch: pytest.MonkeyPatch) ->
     ).rstrip("\n")
 
 
-# What is written after the head, the code, the text under the carets, a part of the message, a part of the help.
+# Text after the head, code, text under the carets, part of the message, part of the help.
 SINGLE = {
     "syntax": ("axes: [a, b: c\nd: e", "BC001", ":", "expected `,` or `]`", ""),
     "unknown alias": ("axes: {arm: *x}", "BC001", "*", "found undefined alias `x`", ""),
@@ -923,7 +924,7 @@ def test_a_valid_scenario_has_no_errors(loads: Loads) -> None:
 
 
 class TestFollowingErrors:
-    """What only follows from a mistake that is told already is not told again."""
+    """Errors that only follow from a reported mistake are not reported."""
 
     def test_names_of_what_was_left_out(self, refuses: Refuses) -> None:
         error = refuses(

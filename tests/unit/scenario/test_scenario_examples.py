@@ -1,4 +1,4 @@
-"""The examples of the language's description load and expand as they are written there, uncut."""
+"""The examples of the language's description load and expand as they are, without cuts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``-S key=value`` changes one thing; what is wrong with it is told about the command line."""
+"""``-S key=value`` changes one thing. Its errors refer to the command line."""
 
 from __future__ import annotations
 

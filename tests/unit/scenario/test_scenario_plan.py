@@ -1,4 +1,4 @@
-"""What a plan holds, for each way of saying it in a scenario."""
+"""The content of a plan for each form of a scenario."""
 
 from __future__ import annotations
 

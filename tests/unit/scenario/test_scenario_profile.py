@@ -1,4 +1,4 @@
-"""What of `profile` reaches the plan."""
+"""The parts of `profile` that reach the plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema is current, valid, and takes and refuses what `load` does."""
+"""The JSON Schema is current and valid, and accepts and rejects the same files as `load`."""
 
 from __future__ import annotations
 

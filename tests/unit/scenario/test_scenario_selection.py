@@ -1,4 +1,4 @@
-"""``-k`` takes cells by what they are, and never the baseline away from them."""
+"""``-k`` selects configurations by their values, and always keeps their baseline."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXT = (
 
 
 def taken(plan: Plan) -> set[tuple[str, str]]:
-    """Variant and input labels of what is measured, without the control."""
+    """Return variant and input labels of the measured configurations, without the A/A control."""
     return {(c.label, plan.input(c.input_id).label) for c in plan.cells if c.label != "control"}
 
 

@@ -1,4 +1,4 @@
-"""Carets stand under what they mean, whatever stands before them."""
+"""Carets are under the text that they mark, for any preceding characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small record by hand."""
+"""A small record written by hand."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def prepared() -> tuple[PreparedInput, ...]:
 
 @pytest.fixture
 def block() -> Callable[..., Block]:
-    """A good block of a cell; keywords replace its fields."""
+    """Return a function for a successful sample of a configuration. Keywords replace its fields."""
 
     def make(
         seq: int, cell_id: str, number: int = 1, *, warmup: bool = False, **fields: object
@@ -195,7 +195,7 @@ def record(
     builds: tuple[Build, ...],
     prepared: tuple[PreparedInput, ...],
 ) -> Record:
-    """A record that is prepared and has no blocks yet."""
+    """Return a record that is prepared and has no samples yet."""
     found = Record.create(
         tmp_path / "results", plan, "name: demo\n", started_at=AT, benchctl="0.1.0"
     )
@@ -205,7 +205,7 @@ def record(
 
 @pytest.fixture
 def measured(record: Record, block: Callable[..., Block]) -> Record:
-    """A record with one warm-up round and one measured round."""
+    """Return a record with one warm-up round and one measured round."""
     for seq, (key, warmup) in enumerate((key, warm) for warm in (True, False) for key in "abc"):
         runs = (0.1,) if warmup else (0.1, 0.30000000000000004)
         record.append(

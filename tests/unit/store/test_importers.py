@@ -1,4 +1,4 @@
-"""Files from elsewhere: what they hold, and one clear error for each thing that can be wrong with them."""
+"""Imported files: their content, and one clear error for each kind of mistake."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_version_1_has_single_times_and_one_mean_of_cpu_time() -> None:
 
 
 def test_the_running_maximum_of_memory_is_left_out() -> None:
-    """Ten commands in one call: the figures rise and never fall, and say nothing of the later ones."""
+    """Ten commands in one call: the figures never fall, and do not describe the later commands."""
     content = (FIXTURES / "1.20-ten-commands.json").read_bytes()
     peaks = [value for one in json.loads(content)["results"] for value in one["memory_usage_byte"]]
     assert peaks == sorted(peaks)

@@ -1,4 +1,6 @@
-"""The journal: what a killed writer leaves is understood, what is damaged is named."""
+"""The journal: the remains of a killed writer can be read, and damage is reported with its
+place.
+"""
 
 from __future__ import annotations
 

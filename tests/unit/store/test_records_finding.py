@@ -1,4 +1,4 @@
-"""Finding records, and continuing only under the same conditions."""
+"""Search for records. A record continues only under the same conditions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_where_rounds_are_needed_the_newest_record_with_rounds_is_meant(
     assert resolve(tmp_path, "@prev") == tmp_path / "demo" / "20260302T1706Z"
     assert resolve_measured(tmp_path, "@prev") == first.path
     assert resolve_measured(tmp_path, "demo") == second.path
-    # What is named, or the only one, is what was meant: `Record.open` says that it has no rounds.
+    # A named record, or the only one, is selected. `Record.open` reports that it has no rounds.
     assert resolve_measured(tmp_path, "published", said.append) == published
     assert resolve_measured(tmp_path, str(published), said.append) == published
     assert len(said) == 1
@@ -91,7 +91,7 @@ def test_a_name_that_is_none_says_what_there_is(tmp_path: Path, plan: Plan) -> N
     with pytest.raises(UsageError, match="@prev: there are 1"):
         resolve(tmp_path, "@prev")
     with pytest.raises(UsageError, match="is no record"):
-        resolve(tmp_path, "x" * 5000)  # longer than any file system takes
+        resolve(tmp_path, "x" * 5000)  # longer than any file system permits
 
 
 def test_only_the_newest_and_only_an_interrupted_record_is_continued(
@@ -169,7 +169,8 @@ def test_an_interrupted_record_with_a_report_is_still_continued(
     found.prepare(at=AT, host=host, builds=builds, inputs=())
     found.append(lines.End(AT, 1.0))
     found.close()
-    # Killed before it was sealed again: the old manifest must not pass for the new one.
+    # The writer was killed before it was sealed again. The old manifest must not pass for the new
+    # one.
     assert find_resumable(tmp_path / "results", plan) is not None
 
 

@@ -1,4 +1,4 @@
-"""What the axes do, on disk: the tables, a judgement and back, and records from before there was any of it."""
+"""Effects of the axes on disk: the tables, the judgement and back, and records from before both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables: exact columns, exact numbers, and the same again as DataFrames."""
+"""The tables: exact columns, exact numbers, and the same as DataFrames."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ def test_an_unfinished_record_has_runs_and_says_that_it_has_no_verdicts(measured
 def test_every_declared_column_is_filled_by_some_row(
     measured: Record, judgement: Judgement
 ) -> None:
-    """A column that no code writes would be an empty promise."""
+    """A column that no code writes would document a value that does not exist."""
     source = rows.Source(measured.plan, measured.contents, judgement)
     for name, wanted in tables.table_columns(source).items():
         maker = tables.MAKERS[name]

@@ -1,4 +1,4 @@
-"""Every model type survives the disk."""
+"""Every model type is unchanged after a round trip to disk."""
 
 from __future__ import annotations
 
