@@ -188,7 +188,7 @@ class Standing:
     least: tuple[Metric, ...]
     """Metrics in which no other variant is significantly smaller."""
     beaten_by: tuple[str, ...]
-    """Dominating cells: significantly smaller in each measured metric, not larger in an exact one."""
+    """Cells that dominate it: smaller in each measured metric, not larger in an exact one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,5 +161,5 @@ def labels_of(
 
 
 def _value_label(axis: AxisView, value: str, *, with_axis: bool) -> str:
-    """Return the label of a value, or the value itself, with the axis name if `named`."""
+    """Return the label of a value, or the value itself, with the axis name if `with_axis`."""
     return axis.settings[value].label or (f"{axis.name}={value}" if with_axis else value)

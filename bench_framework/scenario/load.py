@@ -177,7 +177,7 @@ def _plain(value: Any) -> Any:
 def _prune(
     data: Any, place: Place, path: documents.Path, doomed: set[documents.Path]
 ) -> tuple[Any, Place]:
-    """Return data and places without the values at the doomed paths; list indexes shift."""
+    """Return data and places without the values at the doomed paths. List indexes shift."""
     if isinstance(data, dict):
         remaining = [key for key in data if (*path, key) not in doomed]
         pairs = {

@@ -41,7 +41,7 @@ class Matrix:
 
 
 def combine(scenario: Scenario) -> Matrix:
-    """Return the matrix; the caller has checked names, values and `product_size`."""
+    """Return the matrix. The caller has checked names, values and `product_size`."""
     axes = axes_of(scenario)
     given = scenario.spec.baseline[0] if scenario.spec.baseline else {}
     rules = _Rules(scenario, axes, baseline_values(axes, given))

@@ -51,7 +51,7 @@ def _nothing(file: str) -> Document:
 
 
 def _set(document: Document, path: list[str], value: Document) -> None:
-    """Set the value at its path; missing mappings on the way are created."""
+    """Set the value at its path and create missing mappings."""
     data, place = document.data, document.place
     for part in path[:-1]:
         key = _key(data, part)

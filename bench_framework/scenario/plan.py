@@ -213,7 +213,7 @@ def _unit_family(scenario: Scenario, axes: Iterable[AxisView]) -> Literal["iec",
 def _profile_policy(
     scenario: Scenario, variants: Sequence[Variant], baseline_id: str
 ) -> ProfilePolicy | None:
-    """Return what to profile; `None` if the scenario has no `profile`."""
+    """Return the profile policy, or `None` if the scenario has no `profile`."""
     part = scenario.spec.profile
     if part is None:
         return None
