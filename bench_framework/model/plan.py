@@ -341,15 +341,15 @@ class Plan:
         return shlex.join(("benchctl", "run", self.scenario_path, *self.asked))
 
     def variant(self, variant_id: str) -> Variant:
-        """Return the variant with this id. Raises `KeyError` if there is none."""
+        """Return the variant with this id. Raises `KeyError` if it does not exist."""
         return _by_id(self.variants, variant_id)
 
     def input(self, input_id: str) -> Input:
-        """Return the input with this id. Raises `KeyError` if there is none."""
+        """Return the input with this id. Raises `KeyError` if it does not exist."""
         return _by_id(self.inputs, input_id)
 
     def cell(self, cell_id: str) -> Cell:
-        """Return the cell with this id. Raises `KeyError` if there is none."""
+        """Return the cell with this id. Raises `KeyError` if it does not exist."""
         return _by_id(self.cells, cell_id)
 
     def cells_of(self, input_id: str) -> tuple[Cell, ...]:

@@ -18,7 +18,7 @@ class Words:
     time: str
     memory: str
     meaning: str
-    """One line for the glossary; ``{margin}`` is replaced by the scenario's margin."""
+    """One line for the glossary. ``{margin}`` is replaced by the scenario's margin."""
 
 
 WORDS: Final[dict[Verdict, Words]] = {

@@ -112,7 +112,7 @@ def baseline_values(axes: tuple[AxisView, ...], given: Mapping[str, str]) -> dic
 def named_values(
     axes: tuple[AxisView, ...], baselines: Sequence[Mapping[str, str]], given: Mapping[str, str]
 ) -> Values:
-    """Return the values of a variant; omitted axes have the value of the first baseline."""
+    """Return the values of a variant. Omitted axes have the value of the first baseline."""
     return tuple(
         (baseline_values(axes, {**(baselines[0] if baselines else {}), **given}) or {}).items()
     )

@@ -44,7 +44,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
 
     Args:
         path: path of the file. Relative paths in it start at its folder.
-        overrides: overrides such as ``measure.rounds.max=5``; the value is YAML.
+        overrides: overrides such as ``measure.rounds.max=5``. The value is YAML.
         text: contents to use instead of those of the file.
 
     Raises:

@@ -102,7 +102,7 @@ class _Rules:
                 yield f"{' and '.join(group)} advance together", self.scenario.row("pairs", index)
 
     def _departures(self, chosen: Mapping[str, str]) -> set[str]:
-        """Return the axes that differ from the baseline; paired axes count as one."""
+        """Return the axes that differ from the baseline. Paired axes count as one."""
         first = {name: group[0] for group in reversed(self.pairs) for name in group}
         return {
             first.get(name, name) for name, value in self.baseline.items() if chosen[name] != value

@@ -144,7 +144,7 @@ def _program(scenario: Scenario) -> tuple[str, ...] | None:
     words = scenario.spec.worker.command
     if words is None:
         return None
-    # A name without a slash is searched in PATH; a path is relative to the scenario's folder.
+    # A name without a slash is searched in PATH. A path is relative to the scenario's folder.
     first = scenario.resolve(words[0]) if "/" in words[0] else words[0]
     return (first, *words[1:])
 

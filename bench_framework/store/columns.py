@@ -318,7 +318,7 @@ EVENTS: Final = (
 
 
 def axis_columns(plan: Plan) -> tuple[Column, ...]:
-    """Return ``axis_NAME`` columns; sizes are in bytes, with the text in ``axis_NAME_label``."""
+    """Return ``axis_NAME`` columns. Sizes are in bytes, with the text in ``axis_NAME_label``."""
     found: list[Column] = []
     for axis in plan.axes:
         if axis.values and all(value.size_bytes is not None for value in axis.values):

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from bench_framework.errors import RecordError
 from bench_framework.model.plan import Plan  # noqa: TC001 -- wire reads the annotations
-from bench_framework.model.profile import Profile  # noqa: TC001 -- likewise
-from bench_framework.model.run import Build, Event, Host, Look, PreparedInput  # noqa: TC001 -- likewise
+from bench_framework.model.profile import Profile  # noqa: TC001 -- as above
+from bench_framework.model.run import Build, Event, Host, Look, PreparedInput  # noqa: TC001 -- as above
 from bench_framework.store import rows, run_table, tables, wire
 from bench_framework.store.journal import SCHEMA_VERSION, Contents
-from bench_framework.store.lines import Header  # noqa: TC001 -- likewise
+from bench_framework.store.lines import Header  # noqa: TC001 -- as above
 
 MARK: Final = '<script type="application/x-bzip2" id="record-data">'
 DOWNLOAD: Final = "data:application/x-bzip2;base64,"

@@ -36,7 +36,7 @@ class JournalWriter:
         self.close()
 
     def write(self, line: lines.Line) -> None:
-        """Append one line in one ``write``. After kill -9, the file has the whole line or none of it.
+        """Append one line in one ``write``, so that kill -9 leaves the whole line or none of it.
 
         Raises:
             MachineError: the disk is full or the record was removed (BX235). The journal then ends
@@ -53,7 +53,8 @@ class JournalWriter:
                     help="run the same command again; it starts over",
                 )
             if os.write(self._fd, text) != len(text):
-                # A full disk accepts a part of the line. It is removed, so that the next line is valid.
+                # A full disk accepts only a part of the line. Remove it, so that the next line is
+                # valid.
                 os.ftruncate(self._fd, state.st_size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

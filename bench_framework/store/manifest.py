@@ -85,7 +85,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
         said = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
         version, files = int(said["schema_version"]), dict(said["files"])
         if not all(isinstance(part, str) for pair in files.items() for part in pair):
-            raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one message for all errors
+            raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one message for all
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise RecordError(
             f"{path} cannot be read", code="BX411", details=(("cause", str(error)),)
@@ -100,7 +100,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return a JSON object; refuse duplicate keys, which could hide a digest."""
+    """Return a JSON object. Duplicate keys, which could hide a digest, are refused."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a name stands in it twice")

@@ -120,7 +120,7 @@ def declared_columns(
 
 
 def declared_part(declared: Iterable[DeclaredMetric], block: Block, index: int) -> Row:
-    """Return the declared metrics of run `index` of a block; printed ones only of the last run."""
+    """Return the declared metrics of run `index` of a block. Only the last run has printed ones."""
     receipt = block.receipts[index].metrics if index < len(block.receipts) else {}
     printed = block.metrics if index == max(1, len(block.wall_s)) - 1 else {}
     return {

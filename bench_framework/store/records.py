@@ -83,7 +83,7 @@ class Record:
 
     @classmethod
     def open(cls, path: Path) -> Record:
-        """Open the folder of a measured record; `imports.open_record` opens either kind.
+        """Open the folder of a measured record. `imports.open_record` opens either kind.
 
         Raises:
             RecordError: it is not a record or is damaged (BX411), a newer benchctl wrote it
@@ -166,7 +166,7 @@ class Record:
             manifest.write_manifest(self.path)
 
     def judgement(self) -> Judgement | None:
-        """Return the saved judgement, or `None` if there is none.
+        """Return the saved judgement, or `None` if it was not saved yet.
 
         Raises:
             RecordError: it is damaged (BX411).
@@ -229,7 +229,7 @@ def plan_sha256(plan: Plan) -> str:
 
 
 def has_its_plan(folder: Path) -> bool:
-    """Return whether ``plan.json`` matches the digest in the journal; false if unreadable.
+    """Return whether ``plan.json`` is readable and matches the digest in the journal.
 
     The bytes of the file are compared, not the parsed plan, because a later version may add fields
     to plans. An imported set has no file ``plan.json``.

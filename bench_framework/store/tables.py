@@ -114,8 +114,8 @@ def to_csv(wanted: tuple[Column, ...], found: Iterable[Row]) -> str:
     for row in found:
         if not known.issuperset(row):
             raise KeyError(", ".join(sorted(set(row) - known)))
-        # The writer itself leaves what is missing empty, and gives a number the shortest text that
-        # reads back as it.
+        # The writer prints missing values as empty fields, and numbers as the shortest text that
+        # parses to the same value.
         values = map(row.get, names)
         writer.writerow(
             [("true" if v else "false") if v is True or v is False else v for v in values]

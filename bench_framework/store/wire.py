@@ -157,8 +157,7 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
     try:
         return adapter(kind).dump_json(value, indent=indent)
     except PydanticSerializationError as error:
-        # The only text that JSON cannot hold is a path that is not UTF-8, with lone surrogates in
-        # its place.
+        # JSON cannot represent a path that is not UTF-8, which Python stores with lone surrogates.
         raise UsageError(
             "a path of this scenario is not UTF-8, and no record could name it",
             details=(("cause", str(error).rpartition("UnicodeEncodeError: ")[2]),),

@@ -122,7 +122,7 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
             "remove `answer.stdout`",
         )
     elif part.source == "stdout" and spec.shell and ">" in str(spec.command or ""):
-        return  # the shell may redirect stdout; the run reports missing numbers
+        return  # the shell may redirect stdout, so only the run can report missing numbers
     if message:
         place = ("metrics", name, "from")
         yield scenario.document.value_problem(

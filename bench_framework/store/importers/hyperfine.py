@@ -100,7 +100,7 @@ def _quantity(value: dict[str, Any], unit: str) -> float:
 
 
 def _number(value: object) -> float:
-    """Return a JSON number as a float; refuse strings and booleans."""
+    """Return a JSON number as a float. Strings and booleans are refused."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{value!r} is no number")
     return float(value)
