@@ -12,8 +12,8 @@ from bench_framework.model.policies import Metric
 PairState = Literal[
     "passed", "accepted", "worse", "suspicious", "not-judged", "failed", "not-comparable"
 ]
-"""State of a pair. ``suspicious`` is the state of a pair that is to be measured again. It remains if
-the pair is not measured again."""
+"""State of a pair. ``suspicious`` is the state of a pair that is to be measured again. It remains
+if the pair is not measured again."""
 BudgetState = Literal["kept", "over", "not-judged", "failed"]
 
 

@@ -35,7 +35,7 @@ class Source:
     judgement: Judgement | None = None
 
     def identity(self) -> Row:
-        """The first columns of most tables."""
+        """Return the first columns of most tables."""
         header = self.contents.header
         return {
             "schema_version": header.schema_version,
@@ -49,7 +49,7 @@ class Source:
         return next((build for build in self.contents.builds if build.id == wanted), None)
 
     def states(self) -> dict[str, CellState]:
-        """State of each cell by id, empty without a judgement."""
+        """Return the state of each cell by id, empty without a judgement."""
         return {state.cell_id: state for state in self.judgement.states} if self.judgement else {}
 
     def effective(self) -> list[str]:
@@ -64,7 +64,7 @@ class Source:
         return axes + sorted(told.difference(axes))
 
     def phases(self) -> list[str]:
-        """Names of the phases that any worker reported, sorted."""
+        """Return the sorted names of the phases that workers reported."""
         return sorted(
             {
                 name
