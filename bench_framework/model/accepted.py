@@ -1,4 +1,7 @@
-"""A change for the worse that is meant, as the gate's file of accepted changes holds it. Immutable, no I/O."""
+"""An intended change for the worse: an entry in the gate's file of accepted changes.
+
+Immutable, no I/O.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """One entry.
+    """One entry of the file of accepted changes.
 
     Attributes:
-        cells: the words that select the cells.
-        metric: which metric.
-        level: growth against the baseline up to which it is accepted, as a fraction.
-        reason: why.
-        until: last day on which it counts, ``2026-06-01``; empty: for good.
+        cells: selection of the cells, in the syntax of ``-k``.
+        metric: name of the metric.
+        level: largest accepted growth against the baseline, as a fraction.
+        reason: reason for accepting the change, in the author's words.
+        until: last day on which the entry is in force, such as ``2026-06-01``. It is empty for an
+            entry without an end.
         place: ``FILE:LINE``, for messages.
-        cell_ids: of the gated cells that the words select.
-        unknown: why the words select nothing of this plan; empty if they can be read.
+        cell_ids: ids of the gated cells that the selection matches.
+        unknown: reason why the selection matches no cell of this plan. It is empty for a valid
+            selection.
     """
 
     cells: str
@@ -30,5 +35,5 @@ class Accepted:
     unknown: str = ""
 
     def counts_on(self, day: str) -> bool:
-        """Return whether it is still in force on a day, ``2026-05-31``."""
+        """Return whether the entry is in force on a day such as ``2026-05-31``."""
         return not self.until or day <= self.until

@@ -1,4 +1,7 @@
-"""Two records against each other: what stayed, what changed, and what may be said of it. Immutable, no I/O."""
+"""A comparison of two records: cells that stayed the same, and cells that changed.
+
+Immutable, no I/O.
+"""
 
 from __future__ import annotations
 
@@ -10,28 +13,29 @@ from bench_framework.model.judgement import Claim, Comparison
 
 @dataclass(frozen=True, slots=True)
 class BridgedCell:
-    """One cell of the later record against its counterpart in the earlier one, on one metric.
+    """A cell of the later record and its counterpart in the earlier record, on one metric.
 
-    The comparison's candidate is the cell of the later record. Of an anchor the ratio is its own,
-    later ÷ earlier; of a changed cell it is that of its ratios to the anchors of its record.
+    The comparison's candidate is the cell of the later record. For an anchor, the ratio is later ÷
+    earlier. For a changed cell, the ratio is that of its ratios to the anchors of its record.
     """
 
     label: str
     input: str
-    """Empty where the later record has only one."""
+    """Label of the input. It is empty if the later record has only one input."""
     role: Literal["anchor", "changed"]
     comparison: Comparison
     before: float | None
-    """Median over the rounds of the earlier record, in the metric's unit; for a deterministic
-    metric its value."""
+    """Median over the rounds of the earlier record, in the metric's unit. For an exact metric, it
+    is the value."""
     after: float | None
+    """The same figure of the later record."""
     change: str = ""
-    """What differs between the two, such as ``"code"`` or ``"code and command"``."""
+    """Difference between the two cells, such as ``"code"`` or ``"code and command"``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """Two records of one machine, bridged or not. Always exploratory: no gate reads it."""
+    """The comparison of two records of one machine. It is exploratory: no gate reads it."""
 
     before_id: str
     after_id: str
@@ -39,12 +43,13 @@ class Bridge:
     """Differences of the machine that forbid a comparison of times, such as ``"governor: powersave
     → performance"``."""
     remarks: tuple[str, ...]
-    """Differences that are told and forbid nothing."""
+    """Differences that are reported and do not forbid a comparison."""
     cells: tuple[BridgedCell, ...]
     unmatched: tuple[str, ...]
-    """Cells that one record only has, by label."""
+    """Labels of the cells that only one of the records has."""
     family: int
-    """Comparisons of changed cells that share the level."""
+    """Number of comparisons of changed cells, which share the level."""
     level: float
+    """Family-wise α."""
     margin: float
     claims: tuple[Claim, ...] = ()

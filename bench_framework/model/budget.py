@@ -1,4 +1,7 @@
-"""A budget: what a metric of a cell may be at most, whatever the baseline's is. Immutable, no I/O."""
+"""A budget: an absolute upper limit of a metric, independent of the baseline.
+
+Immutable, no I/O.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """An absolute bound.
+    """An absolute upper limit of one metric for the selected cells.
 
     Attributes:
-        cells: the words of the scenario that select the cells.
-        metric: which metric.
-        most: in the metric's own unit: seconds, bytes, or a number.
-        text: as it is written, such as ``1.2s``.
-        cell_ids: of the selected cells.
+        cells: selection of the cells, as written in the scenario.
+        metric: name of the metric.
+        most: the limit in the stored unit of the metric: seconds, bytes, or a number.
+        text: the limit as written in the scenario, such as ``1.2s``.
+        cell_ids: ids of the selected cells.
     """
 
     cells: str

@@ -1,7 +1,7 @@
-"""Which blocks the machine was in the way of, by its own counters. Plain Python.
+"""Flags for blocks that were disturbed by other load, derived from system counters. Plain Python.
 
-A flag is a remark: a flagged block stays in every statistic, as leaving out what was slow would be
-choosing the result.
+A flag is a remark. A flagged block remains in every statistic, because removing slow blocks would
+bias the result.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 Flag = Literal["cpu", "steal", "memory", "swap", "throttled"]
 
 SHARE: Final = 0.10
-"""Share of a block's time spent waiting for a core or memory, or lost to another guest, from which
-the block is flagged. Single runs on a shared machine differ by about 10 %. A lower limit would flag
-almost all blocks; a much higher one would miss disturbed blocks."""
+"""Threshold for a flag: the share of a block's time that was spent waiting for a core or for
+memory, or lost to another guest of the hypervisor. Single runs on a shared machine differ by about
+10 %. A lower limit would flag almost all blocks, and a much higher one would miss disturbed
+blocks."""
 TICK_S: Final = 0.01
-"""USER_HZ is 100 on every Linux architecture that we build for."""
+"""Length of a tick in seconds: USER_HZ is 100 on every supported Linux architecture."""
 SWAP_PAGES: Final = 256
-"""Moved to or from swap during a block: a mebibyte of 4 KiB pages. Less is what other programs do
-at their ease."""
+"""Threshold for a flag: pages moved to or from swap during a block. 256 pages of 4 KiB are 1 MiB.
+Fewer pages are normal background activity."""
 
 WORDS: Final[dict[Flag, str]] = {
     "cpu": "waiting for a core",
@@ -31,15 +32,15 @@ WORDS: Final[dict[Flag, str]] = {
     "swap": "swapping",
     "throttled": "a CPU slowed down by its heat",
 }
-"""In the order in which they are told."""
+"""Description of each flag, in the order of reports."""
 
 
 def flags(block: Block) -> tuple[Flag, ...]:
-    """What was in the way of a block, in the order of `WORDS`; empty for an undisturbed one.
+    """Return the flags of a block in the order of `WORDS`, empty for an undisturbed block.
 
-    I/O pressure is recorded and makes no flag: the kernel counts the program's own waiting for the
-    disk in it, and a run that reads does little else. CPU pressure counts a program's own threads
-    too, where it has more than cores.
+    I/O pressure is recorded, but it sets no flag: the kernel includes the time that the measured
+    program itself waits for the disk. CPU pressure includes the program's own threads if it has
+    more threads than there are cores.
     """
     time, s = math.fsum(block.wall_s), block.sensors
     if time <= 0:
@@ -47,8 +48,8 @@ def flags(block: Block) -> tuple[Flag, ...]:
     swapped = max(s.swap_in_pages or 0, s.swap_out_pages or 0)
     seen: dict[Flag, bool] = {
         "cpu": (s.psi_cpu_us or 0) / 1e6 > SHARE * time,
-        # One tick of steal is the counter's own step: a single one says nothing about a short
-        # block.
+        # One tick is the resolution of the counter, so a single tick is not evidence of steal in a
+        # short block.
         "steal": ((s.steal_ticks or 0) - 1) * TICK_S > SHARE * time,
         "memory": (s.psi_memory_us or 0) / 1e6 > SHARE * time,
         "swap": swapped > SWAP_PAGES,

@@ -1,7 +1,7 @@
-"""Environment variables of the shell that change what a program does, though no scenario says so.
+"""Environment variables of the calling shell that change the behaviour of measured programs.
 
-They reach every arm that does not set them itself. A record keeps them, so that two records can be
-held against each other, and a reader can measure the same again. Pure data.
+They apply to every cell whose scenario does not set them. A record stores them, so that records can
+be compared and measurements can be repeated. Pure data.
 """
 
 from __future__ import annotations
@@ -17,40 +17,43 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Cell, Plan
 
 Variables = tuple[tuple[str, str], ...]
-"""Name and value, by name."""
+"""Pairs of name and value, sorted by name."""
 
 CHANGES_WHAT_RUNS: Final = re.compile(
-    # The loader: another library, or another way to bind it.
+    # The dynamic loader: other libraries, or another way to bind them.
     r"LD_(PRELOAD|LIBRARY_PATH|BIND_NOW|AUDIT)|GLIBC_TUNABLES"
-    # Allocators: glibc's, jemalloc's with and without the prefix of its Rust crate, mimalloc's,
-    # tcmalloc's.
+    # Allocators: glibc, jemalloc with and without the prefix of its Rust crate, mimalloc, and
+    # tcmalloc.
     r"|MALLOC_.+|_RJEM_MALLOC_CONF|MIMALLOC_.+|TCMALLOC_.+"
-    # Threads of Rust's runtimes and of what C libraries bring along.
+    # Numbers of threads of Rust's runtimes and of C libraries.
     r"|RAYON_(NUM_THREADS|RS_NUM_CPUS)|TOKIO_WORKER_THREADS|ASYNC_STD_THREAD_COUNT|SMOL_THREADS|BLOCKING_MAX_THREADS"
     r"|(OMP|OPENBLAS|MKL)_NUM_THREADS"
-    # What Rust's standard library reads, and its loggers.
+    # Variables that Rust's standard library and its loggers read.
     r"|RUST_(MIN_STACK|BACKTRACE|LIB_BACKTRACE|LOG)"
-    # Flags for the compiler: cargo is not given them, but a command or `prepare` that builds for
-    # itself is.
+    # Flags for the compiler. benchctl does not pass them to cargo, but a command or `prepare` that
+    # builds something does receive them.
     r"|RUSTFLAGS|CARGO_ENCODED_RUSTFLAGS|CARGO_PROFILE_.+"
 )
-"""Names in full. A value is a setting, never a password: nothing else of an environment is kept."""
+"""Full names of the stored variables. Others are not stored, because they may contain secrets."""
 
 
 def variables_of(env: Mapping[str, str]) -> Variables:
-    """Those of an environment that change what runs; an empty value sets nothing."""
+    """Return the variables that change the behaviour of programs. Empty values are skipped."""
     return tuple(
         (name, env[name]) for name in sorted(env) if env[name] and CHANGES_WHAT_RUNS.fullmatch(name)
     )
 
 
 def told(variables: Variables) -> str:
-    """``"LD_PRELOAD=libjemalloc.so, RAYON_NUM_THREADS=1"``."""
+    """Return a text such as ``"LD_PRELOAD=libjemalloc.so, RAYON_NUM_THREADS=1"``."""
     return ", ".join(f"{name}={value}" for name, value in variables)
 
 
 def events(plan: Plan, variables: Variables) -> tuple[Event, ...]:
-    """BX343 for each variable of the shell that reaches the programs: a warning where it reaches some arms only."""
+    """Return event BX343 for each variable of the shell that reaches measured programs.
+
+    It is a note if the variable reaches all cells, and a warning if it reaches only some of them.
+    """
     found = []
     for name, value in variables:
         own = [cell for cell in plan.cells if name in dict(cell.env)]

@@ -1,7 +1,7 @@
-"""Formulas over named cells: ``min(rate(generate), rate(write))``. Parsed, checked for units, evaluated without `eval`.
+"""Formulas over named cells, such as ``min(rate(generate), rate(write))``.
 
-Python's own parser reads the text; of its tree only numbers, names, ``+ - * /``, and the functions
-below are taken.
+Python's parser reads the text. Numbers, names, ``+ - * /`` and the functions below are the only
+nodes of the syntax tree that are accepted. Units are checked, and `eval` is not used.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 Unit = Literal["bytes/s", "s", "ratio"]
 Dimension = tuple[int, int]
-"""Powers of bytes and seconds."""
+"""Exponents of bytes and of seconds."""
 
 LONGEST: Final = 500
-"""Characters; a formula is one thought."""
+"""Largest number of characters of a formula."""
 _RATE, _TIME, _PLAIN = (1, -1), (0, 1), (0, 0)
 _UNITS: Final[dict[Dimension, Unit]] = {_RATE: "bytes/s", _TIME: "s", _PLAIN: "ratio"}
 _OF_CELLS: Final[dict[str, Dimension]] = {"rate": _RATE, "time": _TIME}
 
 
 def _harmonic(values: list[float]) -> float:
-    """1 / Σ(1/xᵢ): the rate of stages of these rates that run one after the other."""
+    """Return 1 / Σ(1/xᵢ): the total rate of stages that run one after the other."""
     return 1 / math.fsum(1 / value for value in values)
 
 
@@ -45,18 +45,18 @@ _ARITHMETIC: Final[dict[type[ast.operator], Callable[[float, float], float]]] = 
 
 
 class FormulaError(ValueError):
-    """A formula that cannot be read, or whose units do not fit together."""
+    """A formula that is invalid, or whose units are inconsistent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula that was read and checked.
+    """A parsed formula with consistent units.
 
     Attributes:
-        text: as written.
-        unit: of its value.
-        cells: names of cells that it asks for.
-        rows: names of other formulas that it uses.
+        text: the formula as written.
+        unit: unit of its value.
+        cells: names of the cells that it uses.
+        rows: names of the other formulas that it uses.
     """
 
     text: str
@@ -67,7 +67,7 @@ class Formula:
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The two cells of ``time(a) / time(b)``, which is a comparison under another name; else `None`."""
+        """The two cells of ``time(a) / time(b)``, which is a comparison of cells, else `None`."""
         match self._tree:
             case ast.BinOp(
                 left=ast.Call(func=ast.Name(id="time"), args=[ast.Name(id=above)]),
@@ -80,7 +80,7 @@ class Formula:
     def value(
         self, rates: Mapping[str, float], times: Mapping[str, float], rows: Mapping[str, float]
     ) -> float:
-        """Its value for one round: bytes per second, seconds, or a ratio.
+        """Return the value for one round: bytes per second, seconds, or a ratio.
 
         Args:
             rates: bytes per second by cell name.
@@ -88,21 +88,21 @@ class Formula:
             rows: values of other formulas by name.
 
         Raises:
-            KeyError: a figure is missing.
-            ZeroDivisionError: it divides by nothing.
+            KeyError: a value is missing.
+            ZeroDivisionError: a divisor is zero.
         """
         return _value(self._tree, {"rate": rates, "time": times}, rows)
 
 
 def parse(text: str, rows: Mapping[str, Unit] | None = None) -> Formula:
-    """Read a formula.
+    """Parse a formula and check its units.
 
     Args:
-        text: of the formula.
-        rows: units of the formulas that it may use by name.
+        text: text of the formula.
+        rows: units of the formulas that it may use, by name.
 
     Raises:
-        FormulaError: with the reason in words.
+        FormulaError: the formula is invalid. The message states the reason.
     """
     if len(text) > LONGEST:
         raise FormulaError(f"longer than {LONGEST} characters")
@@ -121,7 +121,7 @@ def parse(text: str, rows: Mapping[str, Unit] | None = None) -> Formula:
 
 
 class _Reader:
-    """Walks a tree once: dimensions, and what it names."""
+    """A visitor of a syntax tree that computes dimensions and collects the names in use."""
 
     def __init__(self, rows: Mapping[str, Unit]) -> None:
         self._rows = rows
@@ -131,9 +131,7 @@ class _Reader:
     def dimension(self, node: ast.expr) -> Dimension:
         match node:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-                if (
-                    not abs(value) <= sys.float_info.max
-                ):  # no float holds it, nor what it is multiplied with
+                if not abs(value) <= sys.float_info.max:  # a float cannot represent it
                     raise FormulaError("a number in it is too large")
                 return _PLAIN
             case ast.Name(id=name):
@@ -205,4 +203,4 @@ def _value(
             return cells[name][cell]
         case ast.Call(func=ast.Name(id=name), args=args):
             return _FUNCTIONS[name]([_value(arg, cells, rows) for arg in args])
-    raise FormulaError("this is no formula")  # `parse` lets nothing else through
+    raise FormulaError("this is no formula")  # `parse` accepts no other nodes

@@ -12,7 +12,8 @@ from bench_framework.model.policies import Metric
 PairState = Literal[
     "passed", "accepted", "worse", "suspicious", "not-judged", "failed", "not-comparable"
 ]
-"""``suspicious`` only until it is measured again, or for good where that is not done."""
+"""State of a pair. ``suspicious`` is the state of a pair that is to be measured again. It remains
+if the pair is not measured again."""
 BudgetState = Literal["kept", "over", "not-judged", "failed"]
 
 
@@ -23,32 +24,35 @@ class GatedPair:
     cell_id: str
     metric: Metric
     margin: float
-    """Change that the gate tolerates, as a fraction."""
+    """Tolerated growth, as a fraction."""
     state: PairState
     comparison: Comparison
-    """Of the record's own rounds, at the level of the gate."""
+    """Comparison over the rounds of the record, at the level of the gate."""
     text: str
-    """Its sentence."""
+    """Sentence that reports the comparison."""
     why: str = ""
-    """What the state rests on beyond the sentence, in words."""
+    """Further reason for the state, in addition to the sentence."""
     again: Comparison | None = None
-    """Of the rounds in which it was measured again."""
+    """Comparison over the rounds of the second measurement, `None` without one."""
     again_text: str = ""
+    """Sentence that reports the second comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetFinding:
-    """A cell held against a budget.
+    """The result of checking a cell against a budget.
 
     Attributes:
-        cell_id: which cell.
-        budget: the bound.
-        state: ``over`` only if the whole interval is, ``kept`` only if the whole interval is not.
-        value: median, or the deterministic number; `None` where it is not known.
-        lo: lower end of the interval, in the metric's unit.
-        hi: upper end.
-        level: of the interval; 1 for a deterministic number.
-        text: its sentence.
+        cell_id: id of the cell.
+        budget: the budget.
+        state: ``over`` if the whole interval is above the limit, ``kept`` if the whole interval is
+            at or below it.
+        value: median, or the value of an exact metric, in the metric's unit. It is `None` if
+            unknown.
+        lo: lower end of the confidence interval, in the metric's unit.
+        hi: upper end of the confidence interval, in the metric's unit.
+        level: level of the interval, 1 for an exact metric.
+        text: sentence that reports the result.
     """
 
     cell_id: str
@@ -63,20 +67,19 @@ class BudgetFinding:
 
 @dataclass(frozen=True, slots=True)
 class Gating:
-    """The gate's answer about one record.
+    """The result of the gate for one record.
 
     Attributes:
-        pairs: in plan order, per metric in the order of the gate.
-        level: family-wise α of the first pass.
-        family: how many timed pairs share it.
-        looks: how many looks share it.
-        rounds: rounds of the first pass, the most of any input.
+        pairs: gated pairs in plan order, and per cell in the order of the gate's metrics.
+        level: family-wise α of the first measurement.
+        family: number of timed pairs that share the level.
+        looks: number of interim analyses that share the level.
+        rounds: rounds of the first measurement, the largest number of any input.
         confirmation: id of the record in which suspicious pairs were measured again.
         exit_code: 0 passed, 1 worse, 3 something failed, 4 not judged.
-        reasons: what the exit code rests on, one line each; empty for 0.
-        budgets: cells held against absolute bounds, in the order of the scenario.
-        remarks: what the reader should know beside the answer, such as an accepted change that has
-            expired.
+        reasons: reasons for the exit code, one line each. It is empty for 0.
+        budgets: results of the budgets, in the order of the scenario.
+        remarks: further remarks for the reader, such as an accepted change that has expired.
     """
 
     pairs: tuple[GatedPair, ...]
@@ -91,5 +94,5 @@ class Gating:
     remarks: tuple[str, ...] = ()
 
     def of(self, *states: PairState) -> tuple[GatedPair, ...]:
-        """The pairs in these states."""
+        """Return the pairs in these states."""
         return tuple(pair for pair in self.pairs if pair.state in states)

@@ -1,6 +1,7 @@
-"""Figures that were measured elsewhere: commands timed one after the other, never interleaved. Immutable, no I/O.
+"""Imported figures of commands that were timed elsewhere, one after the other without rounds.
 
-A set has sessions (one file each), and a session has commands with the figures of their runs.
+A set has sessions (one file each). A session has commands with the figures of their runs.
+Immutable, no I/O.
 """
 
 from __future__ import annotations
@@ -14,55 +15,56 @@ from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePol
 
 Format = Literal["hyperfine-1", "hyperfine-2", "table"]
 MemoryKind = Literal["none", "per-run", "one-figure", "running-maximum"]
-"""What a file's memory figures are; ``running-maximum``: the largest of this and all earlier
-commands (1.x)."""
+"""Kind of the memory figures in a file. ``running-maximum`` is the largest value of this and all
+earlier commands (hyperfine 1.x)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One metric of one command: its runs, or the mean and spread that somebody published.
+    """The values of one metric for one command: single runs, or a published mean and spread.
 
-    Seconds, bytes. With `values` the other fields follow from them.
+    Times are in seconds, sizes in bytes. The other fields are computed from `values` if there are
+    any.
     """
 
     metric: Metric
     n: int | None
-    """Runs; `None` where the file does not say."""
+    """Number of runs, `None` if the file does not state it."""
     mean: float
     sd: float | None
-    """Standard deviation of one run (n - 1); `None` for one run, or where the file does not say."""
+    """Sample standard deviation (n - 1) of the runs, `None` for one run or if it is unknown."""
     values: tuple[float, ...] = ()
-    """Every run in order; empty for published figures."""
+    """Value of each run in order, empty for published figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of a session. Its runs were made back to back."""
+    """One command of a session. Its runs followed each other directly."""
 
     label: str
     series: tuple[Series, ...]
     failed: int = 0
-    """Runs that did not end with exit code 0; they are in no series."""
+    """Number of runs with another exit code than 0. No series contains them."""
 
     def of(self, metric: Metric) -> Series | None:
-        """The series of a metric, if the file has it."""
+        """Return the series of a metric, or `None` if the file does not have it."""
         return next((s for s in self.series if s.metric == metric), None)
 
     @property
     def runs(self) -> int | None:
-        """Runs behind the wall time; `None` where the file does not say."""
+        """Number of runs of the wall time, `None` if the file does not state it."""
         wall = self.of(WALL)
         return wall.n if wall is not None else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One file: what was measured in one go, command after command."""
+    """One imported file: commands that were measured one after the other."""
 
     label: str
     """Name of the file."""
     source: str
-    """Where its copy lies in the record."""
+    """Path of the copy of the file within the record."""
     sha256: str
     format: Format
     commands: tuple[Command, ...]
@@ -70,37 +72,40 @@ class Session:
 
     @property
     def raw(self) -> bool:
-        """Return whether single runs are known."""
+        """True if the values of single runs are known."""
         return self.format != "table"
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A set of sessions, as ``imported.json`` holds it."""
+    """A set of sessions, stored in ``imported.json``."""
 
     schema_version: int
     record_id: str
     name: str
     imported_at: str
-    """UTC, ISO 8601: when it was imported. When it was measured, no file says."""
+    """Time of the import, UTC, ISO 8601. The time of the measurement is unknown."""
     benchctl: str
     baseline: str
-    """Label of the command that others are compared with, in every session that has it."""
+    """Label of the command that others are compared with in each session that has it."""
     sessions: tuple[Session, ...]
 
     @property
     def commands(self) -> dict[str, tuple[Session, Command]]:
-        """Every command with its session, by the id of its cell."""
+        """Each command with its session, by cell id."""
         return {cell_id(s, command): (s, command) for s in self.sessions for command in s.commands}
 
 
 def cell_id(session: Session, command: Command) -> str:
-    """Twelve hex digits of a file and a label."""
+    """Return twelve hex digits derived from the digest of the file and the command's label."""
     return stable_id("imported", session.sha256, command.label)
 
 
 def plan_of(imported: Imported) -> Plan:
-    """The set as a plan that only describes it: a variant per command, an input per session, nothing to run."""
+    """Return a plan that describes the set and cannot be run.
+
+    Each command is a variant, and each session is an input.
+    """
     labels = list(dict.fromkeys(c.label for session in imported.sessions for c in session.commands))
     variants = {label: Variant(label, (("command", label),), None) for label in labels}
     inputs = tuple(Input(s.label, (("session", s.label),), None) for s in imported.sessions)
@@ -142,5 +147,5 @@ def plan_of(imported: Imported) -> Plan:
 
 
 def _timed(imported: Imported) -> tuple[Metric, ...]:
-    """Wall time, and CPU time where a file has it per run."""
+    """Return wall time, and CPU time if a file has it per run."""
     return (WALL, CPU) if any(s.format == "hyperfine-2" for s in imported.sessions) else (WALL,)

@@ -1,4 +1,4 @@
-"""Where a number stands in JSON: ``latency.p99``, ``rows[0].value``, ``$['a b'].c``. Pure text."""
+"""Paths to values in JSON: ``latency.p99``, ``rows[0].value``, ``$['a b'].c``. No I/O."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _INDEX: Final = re.compile(r"[0-9]{1,9}")
 
 
 def parse(text: str) -> tuple[str | int, ...]:
-    """The steps of a path: keys, and indexes from 0. A leading ``$`` is allowed.
+    """Return the steps of a path: keys, and indexes from 0. A leading ``$`` is allowed.
 
-    A part of digits alone, as in ``rows.0.value``, is an index into a list and a key of an object.
+    A part that consists of digits, as in ``rows.0.value``, is an index of a list or a key of an
+    object.
 
     Raises:
-        ValueError: it is no path; the message says from where on.
+        ValueError: the text is not a path. The message quotes the invalid remainder.
     """
     rest = text.strip()
     at = 1 if rest.startswith("$") else 0
@@ -38,7 +39,7 @@ def parse(text: str) -> tuple[str | int, ...]:
 
 
 def show(steps: Sequence[str | int]) -> str:
-    """A path as people write it: ``rows[0].value``."""
+    """Return a path as text: ``rows[0].value``."""
     text = ""
     for step in steps:
         if isinstance(step, int):
@@ -51,10 +52,10 @@ def show(steps: Sequence[str | int]) -> str:
 
 
 def follow(value: Any, steps: Sequence[str | int]) -> Any:
-    """What stands at the end of a path.
+    """Return the value at a path.
 
     Raises:
-        LookupError: it is not there; the message names the step that failed and what there was.
+        LookupError: there is no such value. The message names the step that failed.
     """
     for number, step in enumerate(steps):
         match value:

@@ -24,7 +24,7 @@ HypothesisStatus = Literal["supported", "not supported", "not tested"]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One metric of one cell: centre (median of block values), its 95 % interval, and spread."""
+    """A metric of one cell: median of the block values, its 95 % CI, and spread, in its unit."""
 
     cell_id: str
     metric: Metric
@@ -34,7 +34,7 @@ class Summary:
     """Rounds in which the cell failed."""
     median: float
     lo: float | None
-    """Order-statistic 95 % interval of the median; `None` below 6 rounds."""
+    """Lower end of the order-statistic 95 % CI of the median, `None` below 6 rounds."""
     hi: float | None
     mean: float
     sd: float | None
@@ -52,22 +52,23 @@ class Comparison:
     ref_cell_id: str
     metric: Metric
     family: Literal["headline", "reference", "control", "best", "memory", "exact", "bridge"]
-    """``headline``: against the (first) baseline; ``reference``: against a further one, in the same
-    Holm family."""
+    """Family of comparisons. ``headline`` has the (first) baseline as reference. ``reference`` has
+    a further baseline as reference and is in the same Holm family."""
     verdict: Verdict
     reason: str = ""
     """Reason for a refusal or a lowered verdict, as printed in reports."""
     shown: Interval | None = None
-    """Interval of the deciding statistic, at level 1 - α/(J·h); `None` if nothing was compared."""
+    """Reported confidence interval, at level 1 - α/(J·h). `None` if nothing was compared."""
     statistic: Literal["typical", "floor", "median", "exact", "welch"] | None = None
-    """``welch``: of figures that were measured in blocks elsewhere."""
+    """Statistic of `shown`. ``welch`` is used for imported figures."""
     typical: Interval | None = None
-    """e^θ₂: Hodges-Lehmann estimate over paired log ratios."""
+    """Typical ratio e^θ₂: Hodges-Lehmann estimate over paired log ratios."""
     floor: Interval | None = None
-    """e^θ₁: ratio of the fastest thirds."""
+    """Ratio e^θ₁ of the fastest thirds of the rounds."""
     p: float | None = None
     """Smallest min-P p-value over the interim analyses so far, before the adjustments."""
     p_adjusted: float | None = None
+    """p-value adjusted for the interim analyses and the family (Holm)."""
     rounds: int = 0
     runs: int = 0
     runs_ref: int = 0
@@ -76,17 +77,17 @@ class Comparison:
     mde: float | None = None
     """Minimum detectable effect as a fraction (0.06: 6 %)."""
     rounds_needed: int | None = None
-    """Rounds for which the MDE would equal the margin; `None`: more than 1 000."""
+    """Rounds for which the MDE would equal the margin, `None` above 1 000."""
     margin: float = 0.02
     epsilon: float = 0.01
     direction: Literal["lower", "higher"] = "lower"
-    """Which values are better. Where larger ones are, every ratio is the reference's value over the
-    candidate's, so that below 1 is an improvement whatever the metric."""
+    """Better direction of the metric. If it is ``higher``, each ratio is reference ÷ candidate, so
+    that a ratio below 1 is an improvement for every metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class BestGroup:
-    """The variants of an input that are not worse than any other."""
+    """The variants of an input that are not shown to be worse than another one."""
 
     input_id: str
     metric: Metric
@@ -95,7 +96,7 @@ class BestGroup:
     complete: bool
     """True if every pair of comparable cells was compared."""
     comparisons: tuple[Comparison, ...] = ()
-    """Every pair once: `cell_id` against `ref_cell_id`, in plan order."""
+    """Each pair of cells once, in plan order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Scaling:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A figure that follows from named cells on one input: the median over rounds, with its 95 % interval."""
+    """A figure computed from named cells on one input: median over rounds with its 95 % CI."""
 
     input_id: str
     name: str
@@ -124,20 +125,20 @@ class Derived:
     cell_ids: tuple[str, ...]
     """Cells of the formula."""
     measured: bool
-    """True if it is the rate of one cell, and not worked out from several."""
+    """True if it is the rate of one cell, and not computed from several cells."""
     rounds: int
     """Rounds in which all of its cells were measured."""
     value: float | None
-    """Bytes per second, seconds or a ratio; `None` where no round has it."""
+    """Median in bytes per second, in seconds or as a ratio. `None` if no round has a value."""
     lo: float | None
-    """`None` below 6 rounds."""
+    """Lower end of the confidence interval, `None` below 6 rounds."""
     hi: float | None
     judged: bool = False
-    """True if it is the ratio of a pair that is judged among the results: then it has that pair's
-    figure and interval, at that pair's level, or none where that pair is not compared. Else the
-    interval is at 95 %, for it alone."""
+    """True if it is the ratio of a pair that has a verdict. It then has the ratio, the interval and
+    the level of that comparison, or no figure if the pair is not compared. Otherwise the level is
+    95 % and not adjusted."""
     level: float | None = 0.95
-    """Of the interval."""
+    """Level of the confidence interval."""
     assuming: str = ""
     """Assumption of a figure that is projected and not measured."""
 
@@ -153,20 +154,21 @@ class HypothesisTest:
     cell_id: str
     ref_cell_id: str
     comparison: Comparison | None
-    """`None` if the record does not compare the two."""
+    """The comparison of the two cells, `None` if the record does not compare them."""
 
     @property
     def reason(self) -> str:
-        """Why it was not tested, or why the comparison is inconclusive, if there is more to say."""
+        """Reason why it was not tested or why the comparison is inconclusive. May be empty."""
         return self.comparison.reason if self.comparison else "this record does not compare the two"
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How far a candidate is from a faster reference, and how much of the baseline's distance that closes.
+    """The gap of a candidate to a faster reference (docs/method.md#gap-to-a-reference).
 
-    Medians over the rounds that all three have, of differences within rounds, with 95 % intervals
-    that are not adjusted. Told only where both distances are decided.
+    The figures are medians of differences within rounds, over the rounds that candidate, baseline
+    and reference have in common. Their 95 % CIs are not adjusted. A gap is reported only if both
+    differences are significant.
     """
 
     input_id: str
@@ -176,24 +178,24 @@ class Gap:
     ref_cell_id: str
     rounds: int
     before: float
-    """Baseline less reference, in the metric's unit; above zero."""
+    """Baseline minus reference, in the metric's unit. It is above zero."""
     after: float
-    """Candidate less reference; below zero where the candidate is the faster one."""
+    """Candidate minus reference, in the metric's unit. Negative if the candidate is faster."""
     closed: float
-    """1 − after ÷ before, by rounds; below zero where the gap grew."""
+    """Closed share of the gap: median of 1 − after ÷ before. It is negative if the gap grew."""
     closed_lo: float | None
-    """`None` where the rounds leave it open at 95 %."""
+    """Lower end of its 95 % CI, `None` if the rounds do not suffice for 95 %."""
     closed_hi: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseFloor:
-    """Noise floor of one input, from the displayed interval of the A/A control."""
+    """The noise floor of one input, from the confidence interval of the A/A control."""
 
     input_id: str
     metric: Metric
     fraction: float | None
-    """max(1 - 1/U, U - 1, …) over the displayed interval; `None` without a control."""
+    """max(1 - 1/U, U - 1, …) over the reported interval, `None` without a control."""
     tripped: bool = False
     """True if the A/A control differs: every comparison of the input is inconclusive."""
 
@@ -208,7 +210,7 @@ class CellState:
     void: int
     reason: str = ""
     effective: Mapping[str, str] = field(default_factory=dict)
-    """Effective value per axis, where the worker reports one."""
+    """Actual value of each axis that the worker reports."""
     cache: Literal["cold", "warm", "unknown"] = "unknown"
     """Observed state of the page cache at the start of every run."""
 
@@ -218,7 +220,7 @@ Scope = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence with its evidence. Every output prints claims; none prints loose sentences.
+    """One sentence with its evidence. Every output prints its results as claims.
 
     `kind` names the wording rule in ``analysis/wording.py``, such as ``main``, ``best-by-input``,
     ``comparison``, ``memory``, ``sign-change``, ``scaling``, ``noise-floor``, ``trust``,
@@ -226,7 +228,7 @@ class Claim:
     """
 
     id: str
-    """``c1``, ``c2``, … in the order of creation; stable for equal records."""
+    """``c1``, ``c2``, … in the order of creation. Equal records have equal ids."""
     kind: str
     subject: str
     """Label of the variant, or another subject of the sentence."""
@@ -248,7 +250,7 @@ class Claim:
     values: Mapping[str, float | int | str] = field(default_factory=dict)
     """Further figures that the sentence prints."""
     text: str = ""
-    """The sentence, made by wording from the other fields and from nothing else."""
+    """The sentence, which ``analysis/wording.py`` builds from the other fields only."""
 
 
 RecordStatus = Literal["conclusive", "partly conclusive", "exploratory", "failed", "not comparable"]
@@ -262,7 +264,7 @@ class Judgement:
     states: tuple[CellState, ...]
     summaries: tuple[Summary, ...]
     comparisons: tuple[Comparison, ...]
-    """Headline (metrics of the plan), control and memory comparisons, in plan order."""
+    """Comparisons in plan order: headline (metrics of the plan), control and memory."""
     best: tuple[BestGroup, ...]
     floors: tuple[NoiseFloor, ...]
     scaling: tuple[Scaling, ...]
@@ -272,9 +274,9 @@ class Judgement:
     claims: tuple[Claim, ...] = ()
     derived: tuple[Derived, ...] = ()
     profiles: tuple[ProfileShares, ...] = ()
-    """In plan order; of the cells that were profiled."""
+    """Shares of the profiled cells, in plan order."""
     gaps: tuple[Gap, ...] = ()
     structure: Structure = field(default_factory=Structure)
     hypotheses: tuple[HypothesisTest, ...] = ()
     race: Race | None = None
-    """`None` unless the plan says ``strategy: race``."""
+    """The race, `None` unless the plan has ``strategy: race``."""

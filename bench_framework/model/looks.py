@@ -9,23 +9,23 @@ from typing import Final
 from bench_framework.model.plan import Plan, Role
 
 STATISTICS: Final = 2
-"""Typical and fastest rounds: whichever has the smaller p is shown with a verdict."""
+"""Number of statistics: typical ratio and fastest thirds. A verdict reports that of smaller p."""
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
-"""Each look about 1.5 times the last: fewer looks cost less level, and no look comes late."""
+"""Rounds of the looks, each about 1.5 times the previous one. Each look costs some level."""
 RACE_STEP: Final = 1.25
-"""Each look of a race is at this multiple of the last: a loser is measured until the next look, and
-one more look costs less than that (docs/method.md has the figures)."""
+"""Factor between the looks of a race. A dropped cell is measured until the next look, and one more
+look costs less than these runs (docs/method.md#race)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """The schedule of one record.
+    """The interim analyses ("looks") of one record.
 
     Attributes:
-        rounds: after which rounds the data are looked at; the last is the plan's `max`.
-        needed: n_min, the rounds without which no verdict can reach the level.
-        decidable: whether the last look can reach the level at all. If not, the record is
-            exploratory: it is measured, and every verdict is inconclusive.
+        rounds: rounds after which the data are analysed. The last one is the plan's `max`.
+        needed: n_min, the smallest number of rounds with which a verdict can reach the level.
+        decidable: true if the last look can reach the level. Otherwise the record is exploratory:
+            it is measured, and every verdict is inconclusive.
         family: M, the number of comparisons that share the level.
         level: the family-wise α.
     """
@@ -38,14 +38,17 @@ class Looks:
 
     @property
     def count(self) -> int:
-        """J."""
+        """Number of looks, J."""
         return len(self.rounds)
 
     def shared_by(self, family: int, level: float) -> Looks:
-        """The same looks for another family, chosen afterwards.
+        """Return the same looks for another family, which is chosen after the measurement.
 
-        However few comparisons are asked for now: J stays what it was while the record was
-        measured, since each of those looks could have been the one that ended it.
+        J does not change, because the measurement could have ended at each of those looks.
+
+        Args:
+            family: M, the number of comparisons. Values below 1 count as 1.
+            level: family-wise α.
         """
         family = max(1, family)
         needed = rounds_needed(self.count, family, level)
@@ -53,23 +56,24 @@ class Looks:
 
 
 def rounds_needed(looks: int, family: int, level: float) -> int:
-    """n_min = 1 + ⌈log₂(2·J·M/α)⌉: n rounds have 2ⁿ label swaps, two of them as extreme as can be.
+    """Return n_min = 1 + ⌈log₂(2·J·M/α)⌉, the rounds that a verdict needs.
 
-    The test alone would need one round less; the interval that is printed with a verdict pays for
-    the choice between two statistics (docs/method.md#families), and has an end only from here on.
+    With n rounds there are 2ⁿ label swaps, and two of them are the most extreme ones. The test
+    needs one round less. The reported interval includes the choice between two statistics
+    (docs/method.md#families), so it needs n_min rounds to have finite ends.
     """
     return 1 + (math.ceil(STATISTICS * looks * family / level) - 1).bit_length()
 
 
 def schedule(first: int, last: int, family: int, level: float, *, single: bool = False) -> Looks:
-    """The looks of a plan of `first` to `last` rounds with `family` comparisons at `level`.
+    """Return the looks of a plan of `first` to `last` rounds with `family` comparisons at `level`.
 
     Args:
-        first: `rounds.min`; moves the first look when above it.
-        last: `rounds.max`; always the last look.
-        family: M; below 1 is taken as 1.
+        first: `rounds.min`, the earliest round of a look.
+        last: `rounds.max`, always the last look.
+        family: M. Values below 1 count as 1.
         level: family-wise α.
-        single: look once, at `last` (``until: rounds``).
+        single: plan one look only, at `last` (``until: rounds``).
     """
     family = max(1, family)
     start = max(1, min(first, last))
@@ -80,7 +84,7 @@ def schedule(first: int, last: int, family: int, level: float, *, single: bool =
         kept = tuple(n for n in looks if n >= needed or n == last)
         if kept == looks:
             break
-        # A struck look is replaced by the first round that can decide, if it lies before the next.
+        # The first round that can reach the level replaces a removed look if it is before the next.
         if needed < kept[0] and needed not in kept and not single:
             kept = (needed, *kept)
             if rounds_needed(len(kept), family, level) != needed:
@@ -90,14 +94,14 @@ def schedule(first: int, last: int, family: int, level: float, *, single: bool =
 
 
 def race_schedule(first: int, last: int, family: int, rivals: int, level: float) -> Looks:
-    """The looks of a race: from the first round after which anyone can be dropped, at closer steps.
+    """Return the looks of a race, from the first round after which a cell can be dropped.
 
     Args:
-        first: `rounds.min`; moves the first look when above it.
-        last: `rounds.max`; always the last look.
-        family: M; below 1 is taken as 1.
-        rivals: pairs among the variants of the largest input: the family that tells who is worse
-            than another one, and with K(K - 1)/2 members the larger one of the two.
+        first: `rounds.min`, the earliest round of a look.
+        last: `rounds.max`, always the last look.
+        family: M. Values below 1 count as 1.
+        rivals: number of pairs, K(K - 1)/2, among the variants of the input with most variants.
+            Comparisons of these pairs decide which variants are dropped.
         level: family-wise α.
     """
     family, rivals = max(1, family), max(1, rivals)
@@ -116,14 +120,17 @@ def _steps(start: int, last: int) -> tuple[int, ...]:
     found = [start]
     while found[-1] < last:
         following = max(found[-1] + 1, round(found[-1] * RACE_STEP))
-        # A look just before the last one would cost its share of the level and spare next to
-        # nothing.
+        # A look just before the last one would cost its share of the level and save almost no
+        # runs.
         found.append(last if following * math.sqrt(RACE_STEP) > last else following)
     return tuple(found)
 
 
 def rivals_of(plan: Plan) -> int:
-    """K(K − 1)/2 pairs of the input with most variants (docs/method.md#best-group)."""
+    """Return the number of pairs, K(K − 1)/2, of the input with most variants.
+
+    See docs/method.md#best-group.
+    """
     racing = (Role.BASELINE, Role.CANDIDATE)
     counts = [sum(cell.role in racing for cell in plan.cells_of(item.id)) for item in plan.inputs]
     most = max(counts, default=0)
@@ -131,7 +138,7 @@ def rivals_of(plan: Plan) -> int:
 
 
 def looks_of(plan: Plan) -> Looks:
-    """The schedule of a plan."""
+    """Return the looks of a plan."""
     measure = plan.measure
     if measure.strategy == "race" and measure.until != "rounds":
         return race_schedule(

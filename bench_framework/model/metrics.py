@@ -1,6 +1,6 @@
-"""Every metric that benchctl knows by itself, and how a scenario declares one more. Pure data.
+"""The built-in metrics, and the form of a metric that a scenario declares. Pure data.
 
-`docs/reference/metrics.md` is this list; a test holds the two together.
+A test compares this list with `docs/reference/metrics.md`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 Unit = Literal["s", "bytes", "count", "ratio", "1/s", "bytes/s"]
-"""What values are stored in."""
+"""Unit of stored values."""
 Direction = Literal["lower", "higher", "none"]
-"""Which way is better; ``none``: shown, and never judged."""
+"""Better direction of a metric. ``none``: the metric is reported and not judged."""
 Judged = Literal["rounds", "medians", "exact", "shown"]
-"""How a difference is judged: by paired rounds, by two medians, as a figure of the program alone,
-or not at all."""
+"""How a difference is judged: by paired rounds, by two medians, as an exact property of the
+program, or not at all (``shown``)."""
 
 
 WALL: Final = "wall"
@@ -26,23 +26,25 @@ INSTRUCTIONS: Final = "instructions"
 
 @dataclass(frozen=True, slots=True)
 class MetricKind:
-    """One metric: its name in sentences, what it counts, and where it comes from.
+    """A metric: its names, unit, direction and source.
 
     Attributes:
-        name: the same in scenarios, tables and records.
-        noun: its name in sentences, such as `CPU time`.
+        name: identifier in scenarios, tables and records.
+        noun: name in sentences, such as `CPU time`.
         unit: unit of every stored value.
-        direction: which way is better.
-        judged: how it is judged if `judge` names it; peak memory is always judged by medians.
+        direction: better direction.
+        judged: how differences are judged if `judge` names the metric. Peak memory is always judged
+            by medians.
         source: the program or file that supplies the values.
-        about: one line for the reference, the columns of the tables and the report's legend.
-        countable: sentences say "fewer" and "many" of it, not "less" and "much".
-        title: heading of its column in the report; empty for the noun.
-        gated: the gate of a scenario takes a tolerated growth for it.
-        receipt_key: its key in the answer line of a worker that follows the protocol.
-        kernel_key: its name in getrusage(2) or /proc/PID/io, by which the kernel counts it for any
+        about: one-line description for the reference, the columns of tables and the legend of the
+            report.
+        countable: true if sentences use "fewer" and "many" instead of "less" and "much".
+        title: column heading in the report. If it is empty, the noun is used.
+        gated: true if the gate of a scenario accepts a tolerated growth for it.
+        receipt_key: key in the answer line of a worker that follows the protocol.
+        kernel_key: name in getrusage(2) or /proc/PID/io, where the kernel counts it for every
             program.
-        formula: numerator and denominator, both metrics of a round, for a metric that is derived.
+        formula: numerator and denominator of a derived metric, both metrics of a round.
     """
 
     name: str
@@ -92,7 +94,7 @@ def _memory(name: str, noun: str, about: str) -> MetricKind:
 def _system_counter(
     name: str, noun: str, about: str, kernel_key: str, unit: Unit = "count", title: str = ""
 ) -> MetricKind:
-    """A counter of the kernel: in the answer line of a worker, else counted in one run outside timing."""
+    """Return a kernel counter, from a worker's answer line or from one run outside timing."""
     source = "the worker, else one run outside timing"
     return MetricKind(
         name,
@@ -234,11 +236,11 @@ METRICS: Final[dict[str, MetricKind]] = {
         ),
     )
 }
-"""Every built-in metric by name, in the order of the reference. A new metric is one entry here; one
-that a worker counts is also one line in `native/crates/worker/src/usage.rs`."""
+"""The built-in metrics by name, in the order of the reference. A metric that a worker counts also
+needs a line in `native/crates/worker/src/usage.rs`."""
 
 GATED: Final = tuple(kind for kind in METRICS.values() if kind.gated)
-"""Metrics for which `gate` takes a tolerated growth."""
+"""Metrics for which `gate` accepts a tolerated growth."""
 OF_A_BLOCK: Final = tuple(
     kind.name
     for kind in METRICS.values()
@@ -246,14 +248,13 @@ OF_A_BLOCK: Final = tuple(
 )
 """Metrics that a block of timed runs may have."""
 RECEIPT_KEYS: Final = {kind.name: kind.receipt_key for kind in METRICS.values() if kind.receipt_key}
-"""Metric to its key in the answer line, of what a worker with the contract counts in every run."""
+"""Key in the answer line of each metric that a worker with the contract counts in every run."""
 KERNEL_KEYS: Final = {kind.name: kind.kernel_key for kind in METRICS.values() if kind.kernel_key}
-"""Metric to its name in the kernel, of what is counted of a program without the contract, outside
-timing."""
+"""Kernel name of each metric that is counted outside timing for a program without the contract."""
 SYSTEM_COUNTERS: Final = tuple(
     kind.name for kind in METRICS.values() if kind.kernel_key or kind.formula
 )
-"""Counters of the kernel and what is derived from them, as the report shows them."""
+"""Kernel counters and the metrics derived from them, in the order of the report."""
 
 UNITS: Final[dict[str, tuple[Unit, float]]] = {
     "s": ("s", 1.0),
@@ -280,23 +281,23 @@ UNITS: Final[dict[str, tuple[Unit, float]]] = {
     "MiB/s": ("bytes/s", 2.0**20),
     "GiB/s": ("bytes/s", 2.0**30),
 }
-"""Unit as a program prints it → the unit that is stored, and what a value is multiplied by."""
+"""Printed unit → stored unit and the factor from the printed to the stored value."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredMetric:
-    """A number that a program prints or reports, and a scenario gives a name.
+    """A declared metric: a number that a program prints or reports, named by a scenario.
 
     Attributes:
-        name: small letters, digits and ``_``.
-        source: stdout, the file that holds the answer, or the line of a worker with the contract.
-        unit: of the stored values.
-        scale: what a printed number is multiplied by to be in `unit`.
-        direction: which way is better.
-        path: keys and indexes into JSON; empty where `regex` is used, or for a worker's metric of
-            this name.
-        regex: with one group, which holds the number.
-        about: the author's words.
+        name: identifier of lowercase letters, digits and ``_``.
+        source: stdout, the file with the answer, or the answer line of a worker with the contract.
+        unit: unit of the stored values.
+        scale: factor from the printed number to `unit`.
+        direction: better direction.
+        path: keys and indexes into JSON. It is empty if `regex` is used, or for the worker's metric
+            of the same name.
+        regex: regular expression with one group, which matches the number.
+        about: description in the author's words.
     """
 
     name: str
@@ -314,11 +315,11 @@ class InstructionPolicy:
     """How instructions are counted.
 
     Attributes:
-        runs: repetitions of each cell.
-        timeout_s: of one of them.
-        tool: which counter.
-        optional: only the gate asks for them: where nothing can count, everything else is measured
-            all the same.
+        runs: number of counted runs of each cell.
+        timeout_s: time limit of one run, in seconds.
+        tool: program that counts.
+        optional: true if only the gate uses the counts. The record is then measured even if no
+            tool can count.
     """
 
     runs: int = 3
@@ -334,11 +335,14 @@ def is_exact(metric: str) -> bool:
 
 
 def sampled(metrics: Iterable[str]) -> tuple[str, ...]:
-    """Those that are judged by rounds."""
+    """Return the metrics that are judged by rounds, which are all but the exact ones."""
     return tuple(metric for metric in metrics if not is_exact(metric))
 
 
 def column_of(name: str, unit: str) -> str:
-    """``w_records`` for a count, ``w_parse_s`` for a time: the unit is a suffix, once, unless it is none."""
+    """Return the column of a metric: ``w_records`` for a count, ``w_parse_s`` for a time.
+
+    The unit is a suffix, which is not repeated if the name has it. Counts and ratios have none.
+    """
     suffix = {"s": "s", "bytes": "bytes", "1/s": "per_s", "bytes/s": "bytes_per_s"}.get(unit, "")
     return f"w_{name}" if not suffix or name.endswith(f"_{suffix}") else f"w_{name}_{suffix}"

@@ -1,4 +1,4 @@
-"""What was counted of a cell in a run of its own, outside timing. Immutable, no I/O."""
+"""Counters of a cell from a separate run outside timing. Immutable, no I/O."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One run outside timing: what the kernel counted of it (``observed``), or its instructions.
+    """One run outside timing: kernel counters (``observed``) or instructions.
 
-    Nothing of it is a time that may be compared.
+    Its values are not compared as times.
     """
 
     cell_id: str
     kind: Literal["observed", "instructions"]
     run: int
-    """From 1, per cell and kind."""
+    """Number of the run, from 1 for each cell and kind."""
     started_at: str
-    """UTC, ISO 8601 with milliseconds."""
+    """Start time, UTC, ISO 8601 with milliseconds."""
     tool: str
-    """Who counted, such as ``wait4`` or ``valgrind-3.19.0``."""
+    """System call or program that counted, such as ``wait4`` or ``valgrind-3.19.0``."""
     status: Literal["ok", "failed", "timeout"] = "ok"
     values: Mapping[str, float] = field(default_factory=dict)
-    """Metric to its value; empty unless the run did its work."""
+    """Value of each metric, by name. It is empty if the run failed."""
     message: str | None = None
-    """Why there are none, in one line."""
+    """Reason for missing values, in one line."""

@@ -1,6 +1,6 @@
 """A plan: a scenario expanded into builds, inputs and cells. Immutable, deterministic, no I/O.
 
-`bench_framework.store.wire` round-trips it through ``plan.json``.
+`bench_framework.store.wire` writes it to ``plan.json`` and reads it back.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _KEPT_INDICES: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A hole in an argument that is filled only when a cell is run.
+    """A placeholder in an argument that is replaced when a cell is run.
 
-    Not an enum of strings: a literal argument ``bin`` must stay apart from the slot.
+    It is not a string, because a literal argument ``bin`` must differ from the slot.
     """
 
     slot: Literal["bin", "input", "tuning"]
@@ -38,53 +38,56 @@ class Slot:
 BIN: Final = Slot("bin")
 INPUT: Final = Slot("input")
 TUNING: Final = Slot("tuning")
-"""The file that holds what `Plan.tuning` printed."""
+"""Slot for the file with the output of `Plan.tuning`."""
 
 
 class Role(StrEnum):
-    """Why a cell is in the plan."""
+    """The role of a cell in the plan."""
 
     CANDIDATE = "candidate"
     BASELINE = "baseline"
     CONTROL = "control"
-    """The baseline once more, as a blind arm: the A/A test of this very record."""
+    """A second copy of the baseline: the A/A control of the record."""
     BOUND = "bound"
-    """A limit of what candidates can reach: it does other work, so it is compared with none of
-    them."""
+    """A limit of what candidates can reach. It does other work, so it is not compared with
+    candidates."""
     ANCHOR = "anchor"
-    """What does not change from record to record: it bridges them, and is compared with nothing
-    within one."""
+    """A variant that is equal in several records and links them. It is not compared with other
+    cells of its record."""
 
     @property
     def separate(self) -> bool:
-        """Return whether a cell is compared with no other one of its record; its answer need only be its own."""
+        """True if the cell is not compared with other cells of its record.
+
+        The answer of such a cell may differ from those of the others.
+        """
         return self in (Role.BOUND, Role.ANCHOR)
 
 
 Word = tuple[str | Slot, ...]
-"""One argument: literal pieces and slots, joined without a space."""
+"""One argument: literal parts and slots, joined without separators."""
 
 
 def stable_id(*parts: object) -> str:
-    """Twelve hex digits that depend only on `parts` (JSON values); equal between records."""
+    """Return twelve hex digits that depend only on `parts` (JSON values), in every record."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
 class AxisValue:
-    """One setting of an axis: its name, what readers are told, and what it changes."""
+    """One setting of an axis: its name, its label in reports, and its description."""
 
     name: str
     label: str
     about: str = ""
     size_bytes: int | None = None
-    """Bytes, where the name is a size; such an axis is ordered and can scale."""
+    """Size in bytes if the name is a size. Scaling is computed along an axis of sizes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A named dimension that is varied. `kind` says what it acts on."""
+    """A named dimension that varies. `kind` states what it acts on."""
 
     name: str
     kind: Literal["build", "run", "input"]
@@ -99,19 +102,19 @@ Values = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class BuildSpec:
-    """What cargo is asked for. Equal specs are one build, shared by several variants."""
+    """The specification of a build by cargo. Variants with equal specifications share a build."""
 
     crate: str
-    """``"builtin"``, or the absolute path of a crate, or ``""`` with `git`."""
+    """``"builtin"``, the absolute path of a crate, or ``""`` with `git`."""
     bin: str
     git: str | None = None
     package: str | None = None
     features: tuple[str, ...] = ()
-    """Sorted."""
+    """Names of cargo features, sorted."""
     default_features: bool = True
     profile: str = "release"
     profile_keys: tuple[tuple[str, str], ...] = ()
-    """Keys of the profile, such as ``("lto", "fat")``, set from the command line of cargo."""
+    """Keys and values of the profile, such as ``("lto", "fat")``, set on cargo's command line."""
     rustflags: tuple[str, ...] = ()
     toolchain: str | None = None
     revision: str | None = None
@@ -128,12 +131,12 @@ class Dataset:
 
     kind: Literal["generated", "file"]
     family: str
-    """Generator name, such as ``prose``; growth is only told within one family. For a file: its
-    name."""
+    """Name of the generator, such as ``prose``, or of the file. Scaling is reported only within
+    one family."""
     size_bytes: int | None = None
     seed: int | None = None
     path: str | None = None
-    """Absolute path of a user's file; `None` for what is generated."""
+    """Absolute path of a user's file, `None` for a generated input."""
 
     @property
     def id(self) -> str:
@@ -148,23 +151,26 @@ class Variant:
     label: str
     values: Values
     build: BuildSpec | None
-    """`None` for a program that is not built by us."""
+    """The build, `None` for a program that benchctl does not build."""
     describe: str = ""
-    """The scenario's words about it, shown as notes."""
+    """Description in the scenario, reported as a note."""
     experiment: str | None = None
     """Name of the experiment that this variant tries."""
     anchor: str = ""
-    """The revision that is built as the anchor; empty for every other variant."""
+    """Revision of the anchor, empty for every other variant."""
 
     @property
     def id(self) -> str:
-        """Twelve hex digits over axis values, in whatever order the axes stand, and experiment; not over the label."""
+        """Twelve hex digits over axis values, experiment and anchor.
+
+        They do not depend on the label or on the order of the axes.
+        """
         return _variant_id(self.values, self.experiment, self.anchor)
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One value for every input axis; one without axes and dataset where a scenario has none."""
+    """One value for every input axis, and the dataset if there is one."""
 
     label: str
     values: Values
@@ -178,7 +184,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Variant × input: what is timed."""
+    """A configuration, variant × input, which is the unit that is timed."""
 
     id: str
     variant_id: str
@@ -190,8 +196,9 @@ class Cell:
     cwd: str | None = None
     stdin: Word | None = None
     prepare: tuple[tuple[Word, ...], ...] = ()
-    """Argument lists run by us before the cell, outside timing."""
+    """Commands that benchctl runs before the cell, outside timing."""
     cleanup: tuple[tuple[Word, ...], ...] = ()
+    """Commands that benchctl runs after the cell, outside timing."""
     cpus: str | None = None
     cache: CacheState = "warm"
     shell: bool = False
@@ -199,17 +206,17 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A combination that is not measured, and why."""
+    """A combination of values that is not measured, with the reason."""
 
     values: Values
     reason: str
     rule: str | None = None
-    """``file:line`` of the rule, for one that the scenario states."""
+    """``file:line`` of the scenario's rule that excludes it, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """The baseline with one change, tried beside the axes."""
+    """The baseline with one change that is not a value of an axis."""
 
     name: str
     variant_id: str
@@ -224,11 +231,12 @@ class Hypothesis:
 
     Attributes:
         text: the hypothesis in the author's words.
-        change: such as ``"engine: smol-own-executor → smol-global"``.
-        variant_id: of the variant with the change; empty where the plan has none.
-        reference_id: of the variant without it, equal in everything else; empty likewise.
-        expect: what the change does to the metric if the hypothesis is right.
-        metric: empty for the metric of the headline.
+        change: text such as ``"engine: smol-own-executor → smol-global"``.
+        variant_id: id of the variant with the change, empty if the plan has no such variant.
+        reference_id: id of the variant that differs only in the change, empty if the plan has no
+            such variant.
+        expect: expected effect of the change on the metric.
+        metric: name of the metric, empty for the headline's metric.
     """
 
     text: str
@@ -241,7 +249,7 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class NamedCell:
-    """A variant under the name that formulas use."""
+    """A variant with its name in formulas."""
 
     name: str
     variant_id: str
@@ -249,12 +257,12 @@ class NamedCell:
 
 @dataclass(frozen=True, slots=True)
 class DerivedRow:
-    """A figure that follows from named cells.
+    """A figure that is computed from named cells.
 
     Attributes:
-        name: of the figure.
-        formula: over named cells and earlier rows.
-        assuming: what must be true for a figure that is projected and not measured; else empty.
+        name: name of the figure.
+        formula: formula over named cells and earlier rows.
+        assuming: assumption of a figure that is projected and not measured, else empty.
     """
 
     name: str
@@ -264,7 +272,7 @@ class DerivedRow:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Text of the author, printed apart from what was measured."""
+    """A text of the author, which reports print separately from results."""
 
     title: str
     text: str
@@ -272,14 +280,14 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A scenario expanded. Cells are grouped by input, in scenario order, the control last."""
+    """An expanded scenario. Cells are grouped by input in scenario order, the control last."""
 
     name: str
     question: str
     scenario_path: str
-    """As given; for messages. Not part of any identity."""
+    """Path as given by the user, for messages. No id depends on it."""
     scenario_sha256: str
-    """Of the normalised scenario: comments and layout do not count."""
+    """Digest of the normalised scenario, independent of comments and layout."""
     axes: tuple[Axis, ...]
     builds: tuple[BuildSpec, ...]
     variants: tuple[Variant, ...]
@@ -289,11 +297,11 @@ class Plan:
     baseline_id: str
     """Variant id of the (first) baseline."""
     further_baselines: tuple[str, ...]
-    """Variant ids of the other references, in the order of the scenario; on each input they are
-    candidates too."""
+    """Variant ids of the other references, in the order of the scenario. They are also
+    candidates on each input."""
     experiments: tuple[Experiment, ...]
     program: tuple[str, ...] | None
-    """Words of ``worker: {command: […]}``: ``{bin}`` is the first; `None` where cargo builds."""
+    """Arguments of ``worker: {command: […]}``, whose first is ``{bin}``. `None` if cargo builds."""
     answer: AnswerPolicy
     measure: MeasurePolicy
     judge: JudgePolicy
@@ -301,31 +309,31 @@ class Plan:
     named: tuple[NamedCell, ...] = ()
     derived: tuple[DerivedRow, ...] = ()
     unit_family: Literal["iec", "si"] = "iec"
-    """``si`` if the scenario writes MB; the report then says MB too."""
+    """Unit prefixes of the report: ``si`` if the scenario writes MB."""
     data_dir: str | None = None
     anchor_id: str = ""
-    """Variant id of what stays the same from record to record; empty where the scenario declares
-    nothing."""
+    """Variant id of the anchor, which is equal in several records. It is empty if the scenario
+    declares no anchor."""
     design: Literal["full", "one-at-a-time", "ladder"] = "full"
-    """How the axes are combined; records from before it was kept read as ``full``."""
+    """How the axes are combined. Old records without this field are read as ``full``."""
     tuning: tuple[Word, ...] = ()
-    """A command of the baseline's program, run once before anything is measured; what it prints is
-    kept."""
+    """A command of the baseline's program that is run once before the measurement. Its output is
+    stored."""
     profile: ProfilePolicy | None = None
-    """What is profiled after measuring."""
+    """The variants to profile after the measurement, `None` without profiling."""
     metrics: tuple[DeclaredMetric, ...] = ()
     """Numbers that the program prints or reports, in the order of the scenario."""
     instructions: InstructionPolicy | None = None
-    """How instructions are counted after measuring; `None`: they are not."""
+    """How instructions are counted after the measurement, `None` if they are not."""
     revisions: Revisions | None = None
-    """What is compared with what, where each input holds one variant at two revisions."""
+    """The two revisions if each input compares one variant at two revisions, else `None`."""
     hypotheses: tuple[Hypothesis, ...] = ()
     confirms: str = ""
-    """Id of the record whose suspicious pairs the gate measures again with this plan; empty for any
-    other plan."""
+    """Id of the record whose suspicious pairs the gate measures again with this plan, empty for
+    any other plan."""
     asked: tuple[str, ...] = ()
-    """Words behind the scenario's name that made this plan of it, such as ``("-k", "io=mmap")``.
-    Like the path, not part of any identity."""
+    """Command-line arguments after the scenario that changed the plan, such as ``("-k",
+    "io=mmap")``. No id depends on them."""
 
     @property
     def command(self) -> str:
@@ -333,34 +341,34 @@ class Plan:
         return shlex.join(("benchctl", "run", self.scenario_path, *self.asked))
 
     def variant(self, variant_id: str) -> Variant:
-        """The variant of this id. Raises `KeyError`."""
+        """Return the variant with this id. Raises `KeyError` if it does not exist."""
         return _by_id(self.variants, variant_id)
 
     def input(self, input_id: str) -> Input:
-        """The input of this id. Raises `KeyError`."""
+        """Return the input with this id. Raises `KeyError` if it does not exist."""
         return _by_id(self.inputs, input_id)
 
     def cell(self, cell_id: str) -> Cell:
-        """The cell of this id. Raises `KeyError`."""
+        """Return the cell with this id. Raises `KeyError` if it does not exist."""
         return _by_id(self.cells, cell_id)
 
     def cells_of(self, input_id: str) -> tuple[Cell, ...]:
-        """The cells of one input, the control among them."""
+        """Return the cells of one input, including the control."""
         return tuple(cell for cell in self.cells if cell.input_id == input_id)
 
     def baseline_cell(self, input_id: str) -> Cell | None:
-        """The baseline's cell on an input; `None` where a rule excludes it."""
+        """Return the baseline's cell on an input, or `None` if a rule excludes it."""
         return next((cell for cell in self.cells_of(input_id) if cell.role is Role.BASELINE), None)
 
     def control_cell(self, input_id: str) -> Cell | None:
-        """The control arm on an input; `None` where it is switched off."""
+        """Return the A/A control on an input, or `None` if it is switched off."""
         return next((cell for cell in self.cells_of(input_id) if cell.role is Role.CONTROL), None)
 
     def reference_pairs(self, input_id: str) -> tuple[tuple[Cell, Cell], ...]:
-        """Candidate and further reference, reference by reference, each pair of cells once.
+        """Return the pairs of candidate and further reference, each pair of cells once.
 
-        A reference against the first baseline is a headline comparison already, and its mirror
-        image is no comparison of its own; the same holds between two further references.
+        The pair of a further reference and the first baseline is a headline comparison and is not
+        repeated here in the opposite direction. Two further references are paired only once.
         """
         cells = [cell for cell in self.cells_of(input_id) if cell.role is Role.CANDIDATE]
         found: list[tuple[Cell, Cell]] = []
@@ -373,7 +381,10 @@ class Plan:
 
     @property
     def comparisons_planned(self) -> int:
-        """M: candidate × reference × metric × input; the control and deterministic metrics are not counted."""
+        """The number M of comparisons: candidate × reference × metric × input.
+
+        The control and exact metrics are not counted.
+        """
         candidates = sum(
             1
             for cell in self.cells
@@ -385,7 +396,11 @@ class Plan:
 
 @lru_cache(maxsize=_KEPT_IDS)
 def _variant_id(values: Values, experiment: str | None, anchor: str) -> str:
-    """Kept, as every look-up in a plan asks for it: without this a large report spends half its time here."""
+    """Return the id of a variant.
+
+    It is cached because every look-up in a plan needs it. Without the cache, a large report spends
+    half of its time here.
+    """
     return stable_id("variant", sorted(values), experiment, *((anchor,) if anchor else ()))
 
 
@@ -416,13 +431,13 @@ _Item = TypeVar("_Item", Variant, Input, Cell)
 
 
 _indices: dict[int, tuple[tuple[object, ...], dict[str, Any]]] = {}
-"""Of the tuples that plans look up in, by their identity: hashing a whole plan would cost more than
-looking."""
+"""Indexes of the tuples in plans, by `id` of the tuple. Hashing a whole plan would cost more than a
+linear search."""
 
 
 def _by_id(items: tuple[_Item, ...], wanted: str) -> _Item:
     kept = _indices.get(id(items))
-    if kept is None or kept[0] is not items:  # an identity is given again when its owner is gone
+    if kept is None or kept[0] is not items:  # Python reuses an `id` after deallocation
         if len(_indices) >= _KEPT_INDICES:
             _indices.clear()
         kept = _indices[id(items)] = (items, {item.id: item for item in reversed(items)})

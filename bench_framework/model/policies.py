@@ -1,4 +1,7 @@
-"""How a plan's answers are checked, how much is measured, how differences are judged and gated. Immutable, no I/O."""
+"""Policies of a plan: answers, number of rounds, thresholds of verdicts, and the gate.
+
+Immutable, no I/O.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from bench_framework.model.verdict import Thresholds
 
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
 Metric = str
-"""A metric's name, the same everywhere: ``wall``, ``cpu``, ``user``, ``sys``, ``peak_rss``,
+"""Name of a metric: ``wall``, ``cpu``, ``user``, ``sys``, ``peak_rss``,
 ``binary_size``, ``build_time``, ``instructions``, or a worker's own."""
 
 GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (
@@ -19,18 +22,18 @@ GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (
     (CPU, 0.02),
     (PEAK_RSS, 0.05),
 )
-"""What a gate tolerates where its scenario does not say."""
+"""Default of the growth that a gate tolerates, as a fraction per metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPolicy:
-    """How two runs are seen to have done the same work."""
+    """How benchctl checks that two runs did the same work."""
 
     compare: AnswerKind = "exact"
     file: str | None = None
-    """Absolute path of the file that holds the answer, in place of stdout."""
+    """Absolute path of the file with the answer. `None`: the answer is in stdout."""
     contract: bool = False
-    """True if the worker is expected to speak the worker protocol."""
+    """True if the worker is expected to follow the worker protocol."""
     exit_codes: tuple[int, ...] = (0,)
     stdout: Literal["file", "pipe", "null"] = "file"
 
@@ -48,7 +51,7 @@ class MeasurePolicy:
     warmup_rounds: int = 2
     timeout_s: float = 600.0
     seed: int = 0
-    """Of the order of cells within rounds; recorded."""
+    """Seed of the order of cells within rounds, stored in the record."""
     control: bool = True
     strategy: Literal["fixed", "race"] = "fixed"
 
@@ -62,21 +65,21 @@ class GatePolicy:
     on_inconclusive: Literal["warn", "fail"] = "warn"
     require: tuple[Metric, ...] = ()
     against: str = ""
-    """Revision that every cell is compared with, or ``merge-base``; empty: the scenario's
-    baseline."""
+    """Revision that every cell is compared with, or ``merge-base``. It is empty for the
+    scenario's baseline."""
     cells: str = ""
-    """The words that select the gated cells; empty: all candidates."""
+    """Selection of the gated cells, empty for all candidates."""
     chosen: tuple[str, ...] | None = None
-    """Ids of the cells that these words select; `None` without words."""
+    """Ids of the cells that the selection matches, `None` without a selection."""
     min_compared: int = 0
-    """Comparisons without which the gate has not judged."""
+    """Smallest number of comparisons with which the gate gives a result."""
     budgets: tuple[Budget, ...] = ()
     accepted: str = ""
-    """Absolute path of the file of accepted changes; empty where there is none."""
+    """Absolute path of the file of accepted changes, empty without one."""
 
     @property
     def tolerated(self) -> dict[Metric, float]:
-        """Gated metric to the growth that is tolerated, as a fraction; the defaults where the scenario names none."""
+        """Tolerated growth of each gated metric, as a fraction. `GATE_MARGINS` is the default."""
         return dict(self.margins or GATE_MARGINS)
 
 
@@ -95,25 +98,25 @@ class JudgePolicy:
 
     @property
     def sampled(self) -> tuple[Metric, ...]:
-        """The metrics that rounds decide; a deterministic one needs no level."""
+        """The metrics that are judged by rounds. An exact metric needs no level."""
         return sampled(self.metrics)
 
     @property
     def headline(self) -> Metric:
-        """The metric that the headline, the best group, the effects and the gaps are told in.
+        """The metric of the headline, the best group, the effects and the gaps.
 
-        The first that rounds decide; the first at all where none does.
+        It is the first metric that is judged by rounds, or else the first metric.
         """
         return next(iter((*self.sampled, *self.metrics)), WALL)
 
     def margin_of(self, metric: Metric) -> float:
-        """δ of a metric."""
+        """Return the margin δ of a metric, as a fraction."""
         return dict(self.margins).get(metric, self.margin)
 
     def epsilon_of(self, metric: Metric) -> float:
-        """ε of a metric."""
+        """Return the minimum effect size ε of a metric, as a fraction."""
         return dict(self.epsilons).get(metric, self.epsilon)
 
     def thresholds_of(self, metric: Metric) -> Thresholds:
-        """δ and ε of a metric."""
+        """Return the margin δ and the minimum effect size ε of a metric."""
         return Thresholds(self.margin_of(metric), self.epsilon_of(metric))

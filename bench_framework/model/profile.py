@@ -1,4 +1,4 @@
-"""Where a program spends its time, as a sampler saw it: what was asked, what was seen, and the shares that follow."""
+"""Profiles of programs: the policy, the sampled stacks, and the shares of functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 OTHER: Final = "other"
-"""The bucket of what no bucket takes."""
+"""Name of the bucket for functions that match no bucket."""
 Sampler = Literal["perf", "callgrind"]
 Unwinding = Literal["frame-pointers", "dwarf"]
 SamplerWanted = Literal["auto", "perf", "callgrind"]
@@ -16,7 +16,7 @@ UnwindingWanted = Literal["auto", "frame-pointers", "dwarf"]
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A name for the functions whose name the regular expression finds."""
+    """A named group of functions, selected by a regular expression."""
 
     name: str
     pattern: str
@@ -24,21 +24,22 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class ProfilePolicy:
-    """Which variants are profiled after measuring, and how."""
+    """The variants that are profiled after the measurement, and the settings of the sampler."""
 
     variant_ids: tuple[str, ...]
-    """In plan order; every input of each is profiled."""
+    """Variants in plan order. Each is profiled on every input."""
     after_run: bool = True
-    """True if `benchctl run` profiles by itself, or only where it is asked to."""
+    """True if `benchctl run` profiles by default. Otherwise only on request."""
     runs: int = 5
+    """Number of profiled runs of each cell."""
     frequency_hz: int = 997
-    """Samples per second of processor time that are asked for."""
+    """Requested samples per second of CPU time."""
     sampler: SamplerWanted = "auto"
     unwinding: UnwindingWanted = "auto"
     timeout_s: float = 600.0
-    """Of one profiled run."""
+    """Time limit of one profiled run, in seconds."""
     buckets: tuple[Bucket, ...] = ()
-    """Tried in this order: the first that fits takes a function."""
+    """Buckets in order of priority: a function is in the first one that matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Frame:
     """A function in a stack."""
 
     name: str
-    """Demangled, without the hash of the compiler; ``[unknown]`` where there is no symbol."""
+    """Demangled name without the compiler's hash, ``[unknown]`` without a symbol."""
     module: str = ""
     """File name of the program, library or kernel module."""
     kernel: bool = False
@@ -54,82 +55,90 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Equal stacks of one run."""
+    """A distinct stack of one run, with the number of its samples."""
 
     run: int
-    """From 1."""
+    """Number of the run, from 1."""
     count: int
-    """Samples; of callgrind: instructions."""
+    """Number of samples, or of instructions for callgrind."""
     frames: tuple[int, ...]
-    """Indexes into `Profile.frames`, the outermost first; the last was running."""
+    """Indexes into `Profile.frames`, from the outermost function to the running one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a sampler saw of one cell."""
+    """The samples of one cell."""
 
     cell_id: str
     sampler: Sampler
     tool: str
     """Name and version of the program that sampled."""
     event: str
-    """What a sample stands for, such as ``cpu-clock``; ``Ir`` for callgrind's instructions."""
+    """Sampled event, such as ``cpu-clock``, or ``Ir`` for callgrind's instructions."""
     frequency_hz: int | None
-    """As it was asked of the kernel; `None` for callgrind, which counts."""
+    """Frequency requested from the kernel, `None` for callgrind, which does not sample."""
     unwinding: Unwinding | None
-    """How callers were found; `None` where none are known."""
+    """Method of finding callers, `None` if callers are unknown."""
     runs: tuple[int, ...]
-    """Samples (callgrind: instructions) of each run that ended well."""
+    """Number of samples (callgrind: instructions) of each successful run."""
     runs_asked: int
+    """Requested number of runs."""
     lost: int
-    """Samples that the kernel dropped, of all runs."""
+    """Number of samples that the kernel dropped in all runs."""
     measured_sha256: str | None
-    """Of the binary that was measured."""
+    """Digest of the measured binary."""
     profiled_sha256: str | None
-    """Of the binary that was profiled; another one where it was built again with symbols."""
+    """Digest of the profiled binary. It differs if the binary was built again with symbols."""
     frames: tuple[Frame, ...]
     stacks: tuple[Stack, ...]
     buckets: tuple[Bucket, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What went wrong and what that means, in words for a reader."""
+    """Problems and their effects, as sentences for the report."""
 
     @property
     def total(self) -> int:
-        """Samples of all runs."""
+        """Total number of samples of all runs."""
         return sum(self.runs)
 
     def bucket_of(self, frame: Frame) -> str:
-        """The first bucket whose pattern is found in a function's name, else `OTHER`."""
+        """Return the name of the first bucket that matches a function's name, else `OTHER`."""
         return next((b.name for b in self.buckets if re.search(b.pattern, frame.name)), OTHER)
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of all samples of a cell, with its 95 % interval over the runs."""
+    """A share of all samples of a cell, from 0 to 1, with its 95 % CI over the runs."""
 
     count: int
     share: float
     lo: float | None = None
-    """`None` for callgrind, which counts and does not sample."""
+    """Lower end of the 95 % CI, `None` for callgrind, which counts and does not sample."""
     hi: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionShare:
-    """A function: samples in which it ran, and samples in which it was anywhere in the stack, counted once each."""
+    """The shares of a function.
+
+    `own` counts the samples in which the function was running. `inclusive` counts the samples in
+    which the function was in the stack, each sample once.
+    """
 
     name: str
     module: str
     kernel: bool
     own: Share
     inclusive: Share | None
-    """`None` where callers are not known."""
+    """Inclusive share, `None` if callers are unknown."""
     bucket: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class BucketShare:
-    """The functions of a bucket by their own samples; ``other`` takes what fits none, so that all add up."""
+    """The share of a bucket: the sum of its functions' own shares.
+
+    The bucket ``other`` contains the remaining functions, so that the shares add up to 1.
+    """
 
     name: str
     own: Share
@@ -137,7 +146,7 @@ class BucketShare:
 
 @dataclass(frozen=True, slots=True)
 class ProfileShares:
-    """What follows from the profile of one cell."""
+    """The shares of functions and buckets in the profile of one cell."""
 
     cell_id: str
     event: str
@@ -145,8 +154,8 @@ class ProfileShares:
     total: int
     runs: int
     enough: bool
-    """True if there are samples enough to rank functions."""
+    """True if there are enough samples to rank functions."""
     functions: tuple[FunctionShare, ...]
-    """Most of its own samples first; empty without enough."""
+    """Functions by falling own share. It is empty without enough samples."""
     buckets: tuple[BucketShare, ...]
-    """In the scenario's order, ``other`` last; empty without buckets or without enough samples."""
+    """Buckets in the scenario's order, ``other`` last. It is empty without enough samples."""

@@ -1,4 +1,7 @@
-"""Who leaves a race: a function of what the looks found, so that a resumed record decides as it would have."""
+"""The decision which cells a race drops (docs/method.md#race).
+
+It depends only on the results of the looks, so that a resumed record makes the same decisions.
+"""
 
 from __future__ import annotations
 
@@ -14,25 +17,25 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Look
 
 Why = Literal["raced", "idle"]
-"""``raced``: decidedly worse than another variant; ``idle``: unbeaten, with nothing open that is
-waited for."""
+"""Reason for dropping a cell. ``raced``: significantly worse than another variant. ``idle``: not
+worse, and no comparison that needs more rounds."""
 
 
 def leaving(
     plan: Plan, looks: Iterable[Look], measured: Collection[str], gone: Collection[str]
 ) -> dict[str, Why]:
-    """Cells of the variants that a race needs no more, in plan order, and why.
+    """Return the cells that a race drops, in plan order, with the reason for each.
 
-    A variant is let go as a whole, once it trails on every input or has nothing open there: one
-    that trails here may lead there, and a report that lacks it there could not say so. The
-    baseline, further references and the control arm stay: every figure of a report is against them,
-    in the same rounds.
+    A variant is dropped on all inputs at once, when it is worse than another one or has no open
+    comparison on every input: a variant that is slow on one input may be the fastest on another
+    one. The baseline, further references and the A/A control are not dropped, because the figures
+    of a report are relative to them in the same rounds.
 
     Args:
-        plan: what is measured.
-        looks: all that were taken; of each input the last one counts.
-        measured: cells that are still measured.
-        gone: cells that failed or do other work: they have no place in the race of their input.
+        plan: plan of the record.
+        looks: all looks so far. The last look of each input is used.
+        measured: ids of the cells that are still measured.
+        gone: ids of the cells that failed or do other work, which are not in the race.
     """
     if plan.measure.strategy != "race":
         return {}
@@ -53,33 +56,33 @@ def leaving(
 
 
 def may_leave(plan: Plan, cell: Cell) -> bool:
-    """Return whether a race may let this cell go at all."""
+    """Return whether a race is allowed to drop a cell."""
     return cell.role is Role.CANDIDATE and cell.variant_id not in plan.further_baselines
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A cell that a race measured no further."""
+    """A cell that a race dropped."""
 
     cell_id: str
     round: int
-    """After which it stopped."""
+    """Last measured round of the cell."""
     beaten: bool
-    """True if it trailed; otherwise nothing about it was open."""
+    """True if it was significantly worse than another cell. Otherwise it was ``idle``."""
     to_cell_id: str | None
-    """A variant that it is worse than: the first of the best group, else the first at all, in plan
-    order; `None` where the record no longer shows one (what beat it has failed since)."""
+    """A cell that it is worse than: the first one of the best group in plan order, else the first
+    one. `None` if that cell failed later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """What a race spent and whom it let go."""
+    """The runs of a race and the cells that it dropped."""
 
     runs: int
-    """Runs of the rounds that count, of all cells, the control among them."""
+    """Number of runs of all cells, including the control, without warm-up rounds."""
     fixed: int
-    """Runs that the same cells take if every one is measured up to `rounds.max`."""
+    """Number of runs if each cell were measured up to `rounds.max`."""
     rounds: int
     """`rounds.max`."""
     lost: tuple[Lost, ...]
-    """In plan order."""
+    """Dropped cells in plan order."""

@@ -1,4 +1,4 @@
-"""What was measured: builds, blocks and what the worker said. Immutable, no I/O."""
+"""Measured data: builds, blocks and the reports of workers. Immutable, no I/O."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Final, Literal
 from bench_framework.model.metrics import CPU, METRICS, PEAK_RSS, RECEIPT_KEYS, WALL
 
 Status = Literal["ok", "failed", "timeout", "other-output", "skipped"]
-"""``skipped``: measured, but its round was cut by an interruption; never used."""
+"""Status of a block. ``skipped``: measured in a round that was interrupted, and not used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The work done: equal digests mean equal results."""
+    """The answer of a run. Equal digests mean equal results."""
 
     digest: str
     count: int | None = None
@@ -25,7 +25,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a worker observed of its own run (docs/reference/worker-protocol.md)."""
+    """The report of a worker about its run (docs/reference/worker-protocol.md)."""
 
     effective: Mapping[str, str] = field(default_factory=dict)
     threads: int | None = None
@@ -39,7 +39,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Sensors:
-    """The machine around a block. Differences run from just before it to just after."""
+    """System counters around a block. Differences are from just before it to just after it."""
 
     steal_ticks: int | None = None
     psi_cpu_us: int | None = None
@@ -51,23 +51,23 @@ class Sensors:
     swap_in_pages: int | None = None
     swap_out_pages: int | None = None
     throttle_events: int | None = None
-    """Times that a CPU was slowed down because it was too hot."""
+    """Number of times that a CPU was throttled because of its temperature."""
     device_bytes: int | None = None
-    """Read from storage by the block's own processes, hyperfine among them."""
+    """Bytes that the block's processes, including hyperfine, read from storage."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageCache:
-    """An input's pages around a block: the state that was seen, not the one that was asked for."""
+    """The actual state of an input's pages in the page cache around a block."""
 
     state: Literal["cold", "warm", "unknown"]
     resident_before: float | None = None
-    """Share of its pages in memory just before the block, 0 to 1; `None` where the kernel does not
-    tell."""
+    """Share of its pages in memory just before the block, 0 to 1. `None` if the kernel does not
+    report it."""
     resident_after: float | None = None
-    """Just after it; only of cold runs."""
+    """The same share just after the block, for cold runs only."""
     why: str = ""
-    """Why the state is not the one that was asked for."""
+    """Reason why the state differs from the requested one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ class Block:
     seq: int
     """Order of execution within the record, from 0, counting every block."""
     round: int
-    """From 1; warm-up rounds too, with `warmup` set. Rounds are counted per input."""
+    """Round of the input, from 1. Warm-up rounds have `warmup` set."""
     position: int
-    """Place within the round, from 0."""
+    """Position within the round, from 0."""
     cell_id: str
     warmup: bool
     status: Status
     started_at: str
-    """UTC, ISO 8601 with milliseconds."""
+    """Start time, UTC, ISO 8601 with milliseconds."""
     wall_s: tuple[float, ...] = ()
     user_s: float | None = None
     sys_s: float | None = None
@@ -98,34 +98,37 @@ class Block:
     timed_out: bool = False
     answer: Answer | None = None
     receipts: tuple[Receipt, ...] = ()
-    """One per run for a worker with the contract; else empty."""
+    """Receipt of each run for a worker with the contract, else empty."""
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """Declared metrics that the last run printed, in stored units; those of a worker are in its
-    receipts."""
+    """Declared metrics that the last run printed, in stored units. The metrics of a worker are in
+    its receipts."""
     missing: Mapping[str, str] = field(default_factory=dict)
-    """Declared metrics that could not be read, and why."""
+    """Reason for each declared metric that could not be read."""
     sensors: Sensors = field(default_factory=Sensors)
     page_cache: PageCache | None = None
-    """`None` without an input, and in records from before it was looked at."""
+    """State of the page cache, `None` without an input and in old records."""
     message: str | None = None
-    """Why it failed, in one line."""
+    """Reason for a failure, in one line."""
     stderr_log: str | None = None
-    """Relative path in the record of what a failed run said when it was run again."""
+    """Path within the record of the stderr of a failed run, which was repeated to capture it."""
 
     @property
     def wall(self) -> float | None:
-        """The block's wall time: the median of its runs."""
+        """Wall time of the block in seconds: the median of its runs."""
         return statistics.median(self.wall_s) if self.wall_s else None
 
     @property
     def cpu(self) -> float | None:
-        """User plus system time: a mean, as tick-sampled parts only add up over runs."""
+        """User plus system time in seconds, the mean over the runs.
+
+        It is a mean because the kernel measures both in ticks, whose errors cancel over runs.
+        """
         if self.user_s is None or self.sys_s is None:
             return None
         return self.user_s + self.sys_s
 
     def metric(self, name: str) -> float | None:
-        """The block's value of a metric; `None` where it was not measured."""
+        """Return the block's value of a metric, or `None` if it was not measured."""
         if (value := _OF_BLOCK.get(name)) is not None:
             return value(self)
         if (kind := METRICS.get(name)) is not None and kind.formula is not None:
@@ -149,30 +152,30 @@ _OF_BLOCK: Final[Mapping[str, Callable[[Block], float | None]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A binary: what was asked of cargo and what came out (or why nothing did)."""
+    """A binary, or the reason for its failed build."""
 
     id: str
-    """`BuildSpec.id`, or ``"program"`` for a program that is not built by us."""
+    """`BuildSpec.id`, or ``"program"`` for a program that benchctl does not build."""
     ok: bool
     sha256: str | None = None
     path: str | None = None
     """Absolute path in the binary store, or of the program."""
     control_path: str | None = None
-    """Absolute path of the copy that the control arm runs."""
+    """Absolute path of the copy that the A/A control runs."""
     size_bytes: int | None = None
     stripped_bytes: int | None = None
     code_sha256: str | None = None
-    """Of the binary without symbols and build id. cargo puts the features into the names of
-    symbols, so two builds of the same code differ in their bytes; this digest is equal for them."""
+    """Digest of the binary without symbols and build id. It is equal for builds of the same code
+    with different features, whose symbol names differ."""
     build_s: float | None = None
-    """`None` if nothing had to be built."""
+    """Duration of the build in seconds, `None` if the binary existed already."""
     cached: bool = False
     rustc: str | None = None
     lockfile_sha256: str | None = None
     revision: str | None = None
     dirty: bool | None = None
     describe: Mapping[str, object] | None = None
-    """What ``WORKER describe`` printed; `None` without the contract."""
+    """Output of ``WORKER describe``, `None` without the contract."""
     dependencies: int | None = None
     message: str | None = None
     log: str | None = None
@@ -180,7 +183,7 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class PreparedInput:
-    """An input on disk, checked before and after the record."""
+    """An input on disk, whose digest is checked before and after the measurement."""
 
     input_id: str
     path: str | None
@@ -189,13 +192,13 @@ class PreparedInput:
     family: str | None
     seed: int | None
     made_s: float | None = None
-    """`None` if it was there already."""
+    """Duration of the generation in seconds, `None` if the file existed already."""
     filesystem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A warning or remark that belongs to the record; listed in docs/reference/codes.md."""
+    """A note, warning or error in the record. docs/reference/codes.md lists the codes."""
 
     code: str
     message: str
@@ -209,7 +212,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The machine and the tools, as env.json holds them."""
+    """The machine and the tools, stored in env.json."""
 
     host_id: str
     """Twelve hex digits over CPU model, cores, RAM and machine id."""
@@ -230,24 +233,24 @@ class Host:
     benchctl: str
     load1: float | None = None
     variables: tuple[tuple[str, str], ...] = ()
-    """Environment variables that change what runs , by name."""
+    """Environment variables that change the behaviour of programs, sorted by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look taken: its place in the schedule and the round reached, per input."""
+    """An interim analysis of one input: its index in the schedule and its round."""
 
     input_id: str
     index: int
-    """From 0; the last look takes index J - 1 even if the budget ended first."""
+    """Index from 0. The last look has index J - 1 even if the time budget ended earlier."""
     round: int
     stopped: bool
     reason: str = ""
-    """Why measuring stopped here, or empty."""
+    """Reason why the measurement stopped here, or empty."""
     trailing: tuple[str, ...] = ()
-    """Cells of this input that a race found decidedly worse than another one."""
+    """Cells of this input that are significantly worse than another one, in a race."""
     idle: tuple[str, ...] = ()
-    """Cells of this input that a race found unbeaten, with nothing open that is waited for."""
+    """Cells of this input that are not worse and have no open comparison, in a race."""
     dropped: tuple[str, ...] = ()
-    """Cells, of whatever input, that the race measures no further from here on; a part of the look,
-    so that no interruption parts the two."""
+    """Cells of any input that the race drops here. They are stored with the look, so that an
+    interruption cannot separate the two."""

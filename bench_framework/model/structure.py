@@ -1,7 +1,7 @@
 """Effects, contributions, crossovers and Pareto fronts (docs/method.md#effects). Immutable.
 
-Ratios are of the headline's metric, smaller is better, and of the typical statistic: Hodges-Lehmann
-over one contrast per round.
+Ratios are those of the headline's metric, and smaller is better. They are typical ratios: the
+Hodges-Lehmann estimate over one contrast per round.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from bench_framework.model.verdict import Interval, Verdict
 
 Design = Literal["ladder", "alone", "shapley"]
 TYPICAL_HERE: Final = "the typical ratio; the results tell the fastest third"
-"""Why two cells have other figures among the contributions than in the results."""
+"""Reason why a pair of cells has other figures in the contributions than in the results."""
 MEASURED_COSTS: Final[tuple[Metric, ...]] = (WALL, PEAK_RSS)
-"""Costs on a front that are known with an interval."""
+"""Metrics of a Pareto front that have a confidence interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One axis, or axes that advance together, from one value to another."""
+    """A change of one axis, or of axes that change together, from one value to another."""
 
     axis: str
     before: str
@@ -30,22 +30,23 @@ class Change:
 
     @property
     def text(self) -> str:
-        """``"parser: simd-json → sonic-rs"``."""
+        """Text such as ``"parser: simd-json → sonic-rs"``."""
         return f"{self.axis}: {self.before} → {self.after}"
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One contrast over rounds, judged: a ratio with its interval, and what may be said of it."""
+    """The verdict on one contrast over rounds: a ratio with its confidence interval."""
 
     verdict: Verdict
     shown: Interval | None
     rounds: int
     p: float
-    """Exact signed-rank, before looks and Holm."""
+    """p-value of the exact signed-rank test, not adjusted for looks and family."""
     p_adjusted: float
+    """p-value adjusted for looks and family (Holm)."""
     reason: str = ""
-    """Why it is inconclusive, where there is a reason beyond the interval."""
+    """Reason for an inconclusive verdict in addition to the interval, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,34 +54,34 @@ class EffectCell:
     """An effect in one combination of the other axes."""
 
     where: str
-    """Values of the other axes, such as ``"rayon, jemalloc"``; empty where there is no other
+    """Values of the other axes, such as ``"rayon, jemalloc"``. It is empty if there is no other
     axis."""
     cell_ids: tuple[str, ...]
-    """With the change, without it. Of an interaction: with both, with the first, with neither, with
-    the second."""
+    """Cells with and without the change. For an interaction: with both changes, with the first,
+    with neither, with the second."""
     contrast: Contrast
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a change does over all combinations of the other axes of one input.
+    """The effect of a change over all combinations of the other axes on one input.
 
-    A main effect has one change, a two-way interaction two: the ratio of both together to the
-    product of each alone.
+    A main effect has one change. A two-way interaction has two changes: it is the combined effect
+    ÷ the product of the single effects.
     """
 
     input_id: str
     metric: Metric
     changes: tuple[Change, ...]
     pooled: bool
-    """False where its verdict changes sign between cells: then there is no mean (R5)."""
+    """False if the verdicts of the cells have different signs, so that there is no mean."""
     mean: Contrast
-    """Of the geometric mean over the cells; its interval is `None` where it is not pooled."""
+    """Contrast of the geometric mean over the cells. Its interval is `None` if not pooled."""
     cells: tuple[EffectCell, ...]
 
     @property
     def better(self) -> int:
-        """Cells in which less is decided."""
+        """Number of cells in which the metric is significantly smaller."""
         return sum(
             c.contrast.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
             for c in self.cells
@@ -88,14 +89,14 @@ class Effect:
 
     @property
     def worse(self) -> int:
-        """Cells in which more is decided."""
+        """Number of cells in which the metric is significantly larger."""
         return sum(
             c.contrast.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN) for c in self.cells
         )
 
     @property
     def holds_in(self) -> int:
-        """Cells whose verdict has the direction of the mean; of an inconclusive mean: none."""
+        """Number of cells whose verdict has the direction of the mean, 0 if it is inconclusive."""
         if not self.mean.verdict.decided:
             return 0
         return (
@@ -107,17 +108,18 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Factorial:
-    """The full product of levels on one input that effects are taken from."""
+    """The full factorial design on one input from which effects are computed."""
 
     input_id: str
     axes: tuple[tuple[str, tuple[str, ...]], ...]
-    """Axis → its levels, the baseline's first. Empty where there is no factorial."""
+    """Pairs of axis and levels, the baseline's level first. Empty without a factorial design."""
     left_out: tuple[str, ...] = ()
-    """Levels that would leave a hole in the product, such as ``"allocator: mimalloc"``."""
+    """Levels that are omitted because some of their cells are not measured, such as
+    ``"allocator: mimalloc"``."""
     reason: str = ""
-    """Why there is none."""
+    """Reason why there is no factorial design, or empty."""
     rounds: int = 0
-    """Rounds in which all of its cells were measured."""
+    """Number of rounds in which all of its cells were measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,49 +128,51 @@ class Step:
 
     changes: tuple[Change, ...]
     cell_id: str | None
-    """The cell after the step; `None` where several orders are averaged."""
+    """Cell after the step, `None` if several orders of the changes are averaged."""
     ref_cell_id: str | None
     contrast: Contrast
     share: float | None
-    """Log step ÷ log total; `None` where the total is not decided."""
+    """Log of the step ÷ log of the total, `None` if the total is inconclusive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """How a difference between two cells comes together from single changes. Contributions multiply."""
+    """The contributions of single changes to the difference between two cells.
+
+    The product of the contributions is the total, except for the interaction.
+    """
 
     input_id: str
     metric: Metric
     design: Design
     start_cell_id: str
     end_cell_id: str | None
-    """`None` where no cell has all changes."""
+    """Cell with all changes, `None` if it is not measured."""
     steps: tuple[Step, ...]
     total: Contrast | None
     remainder: Contrast | None
-    """Interaction: total ÷ product of the steps; `None` where the steps make up the total by
-    design."""
+    """Interaction: total ÷ product of the steps. `None` if the product is the total by design."""
     unexplained: float | None
-    """Share of the total that the steps leave."""
+    """Share of the total that the steps do not explain."""
     largest: int | None = None
-    """Index of the step whose simultaneous interval lies apart from that of the next (R8)."""
+    """Index of the largest step if its simultaneous interval does not overlap the next one's."""
     beyond: tuple[Step, ...] = ()
-    """Steps of a ladder after the last adopted one: no part of the total."""
+    """Steps of a ladder after the last adopted one, which the total does not include."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Where a candidate and the baseline change places over sizes of one family and seed."""
+    """A crossover of a candidate and the baseline over sizes of one family and seed."""
 
     cell_ids: tuple[str, ...]
-    """Candidate and baseline on the size below, then on the size above."""
+    """Candidate and baseline on the smaller size, then on the larger size."""
     variant_id: str
     ref_variant_id: str
     metric: Metric
     below_input_id: str
     above_input_id: str
     size_bytes: float | None
-    """Interpolated in log size; `None` where the typical ratio does not turn with the verdicts."""
+    """Size in bytes, interpolated in log size. `None` if the typical ratios do not cross 1."""
     lo_bytes: float | None
     hi_bytes: float | None
     level: float
@@ -177,19 +181,19 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A variant's place among others on one input, by several metrics at once."""
+    """The position of a variant relative to the Pareto front of one input."""
 
     cell_id: str
     on_front: bool
     least: tuple[Metric, ...]
-    """Metrics in which no other variant is surely less."""
+    """Metrics in which no other variant is significantly smaller."""
     beaten_by: tuple[str, ...]
-    """Cells that are surely less in every measured metric, and no more in any exact one."""
+    """Cells that dominate it: smaller in each measured metric, not larger in an exact one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """Who trades what on one input."""
+    """The Pareto front of one input."""
 
     input_id: str
     metrics: tuple[Metric, ...]
@@ -198,12 +202,15 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """One implementation before and after, in the same rounds: an existing comparison under this view."""
+    """A comparison of one implementation before and after changes, in the same rounds.
+
+    It repeats an existing comparison (docs/method.md#before-and-after).
+    """
 
     input_id: str
     metric: Metric
     implementation: str
-    """Values of the axes that stay as they are; empty where no other axis varies."""
+    """Values of the unchanged axes, empty if no other axis varies."""
     before_cell_id: str
     after_cell_id: str
     changes: tuple[Change, ...]
@@ -216,7 +223,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """All that a record says about its axes."""
+    """The results of a record about its axes."""
 
     factorials: tuple[Factorial, ...] = ()
     effects: tuple[Effect, ...] = ()
@@ -225,8 +232,8 @@ class Structure:
     fronts: tuple[Front, ...] = ()
     replacements: tuple[Replacement, ...] = ()
     direction: Literal["lower", "higher"] = "lower"
-    """Which values of the metric are better; where larger ones are, every ratio here is turned
-    over."""
+    """Better direction of the metric. If it is ``higher``, every ratio here is inverted."""
     effect_family: int = 0
-    """Effects and interactions that share the level."""
+    """Number of effects and interactions that share the level."""
     contribution_family: int = 0
+    """Number of contributions that share the level."""

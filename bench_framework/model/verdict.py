@@ -24,12 +24,12 @@ class Verdict(StrEnum):
 
     @property
     def decided(self) -> bool:
-        """Return whether there is a significant difference in either direction."""
+        """True if there is a significant difference in either direction."""
         return self in _DECIDED
 
     @property
     def settled(self) -> bool:
-        """Return whether the comparison is conclusive: a difference or equivalence."""
+        """True if the comparison is conclusive: a difference or equivalence."""
         return self in _DECIDED or self is Verdict.EQUIVALENT
 
 
@@ -44,7 +44,8 @@ class Thresholds:
 
     Attributes:
         margin: δ, the equivalence margin. Ratios between 1 ÷ (1 + δ) and 1 + δ make no practical
-            difference: variants are equivalent if their ratio is shown to lie there.
+            difference: variants are equivalent if their ratio is shown to be in this
+            range.
         minimum_effect: ε. A difference of at most this size is not reported as one, however
             significant it is.
     """
@@ -64,7 +65,7 @@ class Interval:
 
     @property
     def inverse(self) -> Interval:
-        """Baseline ÷ candidate; a bound of 0 has infinity on the other side."""
+        """Interval of baseline ÷ candidate. The inverse of a bound of 0 is infinity."""
         return Interval(
             1 / self.ratio, 1 / self.hi, 1 / self.lo if self.lo > 0 else math.inf, self.level
         )

@@ -18,7 +18,7 @@ class Words:
     time: str
     memory: str
     meaning: str
-    """One line for the glossary; ``{margin}`` is replaced by the scenario's margin."""
+    """One line for the glossary. ``{margin}`` is replaced by the scenario's margin."""
 
 
 WORDS: Final[dict[Verdict, Words]] = {
@@ -82,7 +82,7 @@ WORDS: Final[dict[Verdict, Words]] = {
         "–", "-", "excluded", "excluded", "not in the plan, because of a rule or of this machine"
     ),
 }
-"""In the order of the glossary."""
+"""Words of each verdict, in the order of the glossary."""
 
 _AMOUNTS: Final[dict[Verdict, str]] = {
     Verdict.BETTER: "less {noun}",

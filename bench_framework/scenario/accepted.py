@@ -27,11 +27,11 @@ _EXAMPLE: Final = (
 def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
     """Return the entries of a file, each with the cells of the plan that it selects.
 
-    What an entry names and the plan does not have is `Accepted.unknown`, and no error: a scenario
-    changes sooner than such a file.
+    A name that the plan does not have is stored in `Accepted.unknown` and is not an error, because
+    a scenario may change before the file does.
 
     Raises:
-        UsageError: BX112, the file is not there, or an entry cannot be read.
+        UsageError: the file does not exist, or an entry is invalid (BX112).
     """
     try:
         text = path.read_text(encoding="utf-8")

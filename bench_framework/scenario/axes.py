@@ -112,7 +112,7 @@ def baseline_values(axes: tuple[AxisView, ...], given: Mapping[str, str]) -> dic
 def named_values(
     axes: tuple[AxisView, ...], baselines: Sequence[Mapping[str, str]], given: Mapping[str, str]
 ) -> Values:
-    """Return the values of a variant; omitted axes have the value of the first baseline."""
+    """Return the values of a variant. Omitted axes have the value of the first baseline."""
     return tuple(
         (baseline_values(axes, {**(baselines[0] if baselines else {}), **given}) or {}).items()
     )
@@ -161,5 +161,5 @@ def labels_of(
 
 
 def _value_label(axis: AxisView, value: str, *, with_axis: bool) -> str:
-    """Return the label of a value, or the value itself, with the axis name if `named`."""
+    """Return the label of a value, or the value itself, with the axis name if `with_axis`."""
     return axis.settings[value].label or (f"{axis.name}={value}" if with_axis else value)

@@ -1,8 +1,8 @@
 """Descriptions of the bundled workers, generated from their `describe` into ``bundled.json``.
 
 A worker maps to ``axes`` (axis to its values), ``flags`` (flag to the axis that it sets) and,
-optionally, ``unavailable`` (axis to value to reason): what the worker announces and cannot run is a
-hole of the plan.
+optionally, ``unavailable`` (axis to value to reason). Values that the worker announces but cannot
+run become holes of the plan.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def workers() -> dict[str, Any]:
 
 
 def description(scenario: Scenario) -> dict[str, Any]:
-    """Return the description of the scenario's worker; empty for one that is not bundled."""
+    """Return the description of the scenario's worker, empty if it is not bundled."""
     worker = scenario.spec.worker
     if worker.crate != BUILTIN or worker.bin is None:
         return {}
@@ -49,8 +49,8 @@ def description(scenario: Scenario) -> dict[str, Any]:
 def default_command(scenario: Scenario) -> list[str]:
     """Return ``{bin} run``, a flag for each axis and fixed key of the worker, and the input.
 
-    Only `tally` works by that: the others need words that no axis has, and `checks.commands` asks
-    for a command.
+    It is sufficient for `tally` only. The other workers need further arguments, and
+    `checks.commands` requires a command for them.
     """
     spec = scenario.spec
     words = ["{bin}", "run"]
@@ -86,7 +86,7 @@ def axis_links(scenario: Scenario, command: list[str]) -> dict[str, str]:
 
 
 def command_of(scenario: Scenario) -> list[str]:
-    """Return the command before placeholders are replaced; a single item for a shell command."""
+    """Return the command with placeholders. A shell command is a single item."""
     spec = scenario.spec
     if isinstance(spec.command, str):
         return [spec.command]

@@ -69,7 +69,7 @@ class Place:
     children: dict[str | int, Place] = field(default_factory=dict)
 
     def at(self, path: Sequence[str | int]) -> Place:
-        """Return the place at `path`; parts that are not in the document are skipped."""
+        """Return the place at `path`. Parts that are not in the document are skipped."""
         place = self
         for part in path:
             place = place.children.get(part, place)
@@ -265,7 +265,7 @@ class _Builder:
 
 
 def suggest(word: str, known: Sequence[str]) -> str | None:
-    """Return the known word nearest to `word`; case, `-` and `_` make no difference."""
+    """Return the known word nearest to `word`, ignoring case, `-` and `_`."""
     by_key = {_folded(name): name for name in known}
     cutoff = 0.5 if len(word) <= _SHORT else 0.6  # two swapped letters have a ratio of 0.5
     match = get_close_matches(_folded(word), by_key, n=1, cutoff=cutoff)

@@ -230,7 +230,7 @@ class Expansion:
         )
 
     def cells(self, pairs: Iterable[tuple[Variant, Input]]) -> Iterable[Cell]:
-        """Yield the cells; the A/A control is last on each input that has the baseline."""
+        """Yield the cells. The A/A control is the last one on each input that has the baseline."""
         control: Cell | None = None
         input_id = None
         for variant, given in pairs:
@@ -328,7 +328,7 @@ class Expansion:
 
 
 def bin_name(scenario: Scenario) -> str:
-    """Return the binary target: the given one or the crate's only one; empty without a crate."""
+    """Return the given binary target or the crate's only one, empty without a crate."""
     worker = scenario.spec.worker
     if worker.bin is not None or worker.crate is None:
         return worker.bin or ""

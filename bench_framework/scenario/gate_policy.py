@@ -75,7 +75,7 @@ def words_of(plan: Plan, cell: Cell) -> Mapping[str, str]:
 
 
 def unit_of(scenario: Scenario, metric: str) -> str | None:
-    """Return the unit of a metric, such as s or bytes; `None` if it cannot have a budget."""
+    """Return the unit of a metric, such as s or bytes, or `None` if it cannot have a budget."""
     declared = scenario.spec.metrics.get(metric)
     if metric in METRICS:
         kind = METRICS[metric]

@@ -44,7 +44,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
 
     Args:
         path: path of the file. Relative paths in it start at its folder.
-        overrides: overrides such as ``measure.rounds.max=5``; the value is YAML.
+        overrides: overrides such as ``measure.rounds.max=5``. The value is YAML.
         text: contents to use instead of those of the file.
 
     Raises:
@@ -177,7 +177,7 @@ def _plain(value: Any) -> Any:
 def _prune(
     data: Any, place: Place, path: documents.Path, doomed: set[documents.Path]
 ) -> tuple[Any, Place]:
-    """Return data and places without the values at the doomed paths; list indexes shift."""
+    """Return data and places without the values at the doomed paths. List indexes shift."""
     if isinstance(data, dict):
         remaining = [key for key in data if (*path, key) not in doomed]
         pairs = {

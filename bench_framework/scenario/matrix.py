@@ -41,7 +41,7 @@ class Matrix:
 
 
 def combine(scenario: Scenario) -> Matrix:
-    """Return the matrix; the caller has checked names, values and `product_size`."""
+    """Return the matrix. The caller has checked names, values and `product_size`."""
     axes = axes_of(scenario)
     given = scenario.spec.baseline[0] if scenario.spec.baseline else {}
     rules = _Rules(scenario, axes, baseline_values(axes, given))
@@ -102,7 +102,7 @@ class _Rules:
                 yield f"{' and '.join(group)} advance together", self.scenario.row("pairs", index)
 
     def _departures(self, chosen: Mapping[str, str]) -> set[str]:
-        """Return the axes that differ from the baseline; paired axes count as one."""
+        """Return the axes that differ from the baseline. Paired axes count as one."""
         first = {name: group[0] for group in reversed(self.pairs) for name in group}
         return {
             first.get(name, name) for name, value in self.baseline.items() if chosen[name] != value

@@ -51,7 +51,7 @@ def _nothing(file: str) -> Document:
 
 
 def _set(document: Document, path: list[str], value: Document) -> None:
-    """Set the value at its path; missing mappings on the way are created."""
+    """Set the value at its path and create missing mappings."""
     data, place = document.data, document.place
     for part in path[:-1]:
         key = _key(data, part)
@@ -61,7 +61,7 @@ def _set(document: Document, path: list[str], value: Document) -> None:
             place.children[key] = Place(
                 value.place.file, value.place.key or value.place.value, value.place.key
             )
-        else:  # YAML merges share values; copy so that only this path changes
+        else:  # YAML merges share values, so copy to change this path only
             data[key] = copy(data[key])
             place.children[key] = replace(
                 place.children[key], children=dict(place.children[key].children)

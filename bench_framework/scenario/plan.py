@@ -144,7 +144,7 @@ def _program(scenario: Scenario) -> tuple[str, ...] | None:
     words = scenario.spec.worker.command
     if words is None:
         return None
-    # A name without a slash is searched in PATH; a path is relative to the scenario's folder.
+    # A name without a slash is searched in PATH. A path is relative to the scenario's folder.
     first = scenario.resolve(words[0]) if "/" in words[0] else words[0]
     return (first, *words[1:])
 
@@ -213,7 +213,7 @@ def _unit_family(scenario: Scenario, axes: Iterable[AxisView]) -> Literal["iec",
 def _profile_policy(
     scenario: Scenario, variants: Sequence[Variant], baseline_id: str
 ) -> ProfilePolicy | None:
-    """Return what to profile; `None` if the scenario has no `profile`."""
+    """Return the profile policy, or `None` if the scenario has no `profile`."""
     part = scenario.spec.profile
     if part is None:
         return None

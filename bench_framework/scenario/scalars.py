@@ -91,7 +91,7 @@ def whole(least: int, most: int | None = None) -> Callable[[Any], int]:
 
 
 def flag(value: Any) -> bool:
-    """Read ``true`` or ``false``; refuse yes/no words of YAML 1.1 with an explanation."""
+    """Read ``true`` or ``false``. The words yes and no of YAML 1.1 are refused with a reason."""
     if isinstance(value, Scalar) and value.plain:
         if value in _TRUE | _FALSE:
             return value in _TRUE

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from bench_framework.errors import Position, Problem, ScenarioError
 
 MAX_SHOWN: Final = 20
-"""Number of problems that are printed. Later ones often follow from these."""
+"""Largest number of problems that are printed. Later ones often follow from earlier ones."""
 _LINE_WIDTH: Final = 110
-"""Columns of a source line that are last_line."""
+"""Number of columns of a source line that are printed."""
 _CARET_MAX: Final = 60
 _TAB: Final = "    "
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})

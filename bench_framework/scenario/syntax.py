@@ -42,14 +42,14 @@ class LineStarts:
         self._lengths = [len(line) for line in split_lines(text)]
 
     def position(self, start: int, end: int) -> Position:
-        """Return the position of `start` to `end` on the first line; at least one column."""
+        """Return the position of `start` to `end` on the first line, at least one column wide."""
         row = bisect_right(self._starts, start) - 1
         column = min(start - self._starts[row], self._lengths[row])
         return Position(row + 1, column + 1, max(1, min(end - start, self._lengths[row] - column)))
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines of a text without line ends; at least one."""
+    """Return the lines of a text without line ends, at least one line."""
     return _LINE_END.split(text)
 
 

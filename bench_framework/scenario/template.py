@@ -20,7 +20,7 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """A ``{name}`` at an offset of the text; `name` is `None` for an unmatched brace."""
+    """A ``{name}`` at an offset of the text. `name` is `None` for an unmatched brace."""
 
     name: str | None
     start: int
@@ -44,7 +44,7 @@ def names(text: str) -> set[str]:
 
 
 def fill(text: str, values: Mapping[str, str], *, quote: Callable[[str], str] = str) -> Word:
-    """Return one argument with values inserted; ``{bin}``, ``{input}``, ``{tuning}`` stay slots.
+    """Return one argument with values inserted. ``{bin}``, ``{input}``, ``{tuning}`` stay slots.
 
     Args:
         text: text in which every name is in `values` or a slot.

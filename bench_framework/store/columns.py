@@ -192,7 +192,7 @@ SENSORS: Final = {
     "swap_out_pages": "swap_out_pages",
     "throttle_events": "throttle_events",
 }
-"""Column of ``runs.csv`` → field of `Sensors`, for writing and reading."""
+"""Map from columns of ``runs.csv`` to fields of `Sensors`, for writing and reading."""
 
 BUILDS: Final = (
     *IDENTITY,
@@ -318,7 +318,7 @@ EVENTS: Final = (
 
 
 def axis_columns(plan: Plan) -> tuple[Column, ...]:
-    """Return ``axis_NAME`` columns; sizes are in bytes, with the text in ``axis_NAME_label``."""
+    """Return ``axis_NAME`` columns. Sizes are in bytes, with the text in ``axis_NAME_label``."""
     found: list[Column] = []
     for axis in plan.axes:
         if axis.values and all(value.size_bytes is not None for value in axis.values):
@@ -366,12 +366,12 @@ def worker_columns(
 
 
 def worker_column(metric: Mapping[str, Any]) -> str:
-    """Return the column of a worker's metric: ``w_records`` for a count, ``w_parse_s`` for a time."""
+    """Return the column of a worker's metric: ``w_records`` of a count, ``w_parse_s`` of a time."""
     return column_of(str(metric["name"]), str(metric.get("unit")))
 
 
 def metrics_of(build: Build) -> list[Mapping[str, Any]]:
-    """The metrics that a worker announced."""
+    """Return the metrics that a worker announced."""
     said = (build.describe or {}).get("metrics")
     return (
         [item for item in said if isinstance(item, dict) and "name" in item]
@@ -381,7 +381,7 @@ def metrics_of(build: Build) -> list[Mapping[str, Any]]:
 
 
 def dictionary(tables: Mapping[str, Iterable[Column]]) -> str:
-    """``columns.json``: a Frictionless package with one Table Schema per table."""
+    """Return ``columns.json``, a Frictionless package with one Table Schema per table."""
     resources = [
         {
             "name": name,

@@ -1,7 +1,7 @@
-"""A record inside its page: ``runs.csv`` to download, and as JSON everything else that the report is made from.
+"""A record that is embedded in its report: ``runs.csv`` as a download, and the rest as JSON.
 
-Both are compressed by bzip2: its output is the same with every version of the library, so that a
-page which is rendered again elsewhere is equal byte by byte.
+Both are compressed by bzip2, whose output is the same with every version of the library, so that a
+report which is rendered again elsewhere has the same bytes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from bench_framework.errors import RecordError
 from bench_framework.model.plan import Plan  # noqa: TC001 -- wire reads the annotations
-from bench_framework.model.profile import Profile  # noqa: TC001 -- likewise
-from bench_framework.model.run import Build, Event, Host, Look, PreparedInput  # noqa: TC001 -- likewise
+from bench_framework.model.profile import Profile  # noqa: TC001 -- as above
+from bench_framework.model.run import Build, Event, Host, Look, PreparedInput  # noqa: TC001 -- as above
 from bench_framework.store import rows, run_table, tables, wire
 from bench_framework.store.journal import SCHEMA_VERSION, Contents
-from bench_framework.store.lines import Header  # noqa: TC001 -- likewise
+from bench_framework.store.lines import Header  # noqa: TC001 -- as above
 
 MARK: Final = '<script type="application/x-bzip2" id="record-data">'
 DOWNLOAD: Final = "data:application/x-bzip2;base64,"
@@ -57,7 +57,7 @@ class Embedded:
 
     frame: Frame
     contents: Contents
-    """With the blocks and observations of the runs."""
+    """Contents of the journal, with the blocks and observations from ``runs.csv``."""
     scenario_text: str
 
 
@@ -67,7 +67,7 @@ def packed_frame(frame: Frame) -> str:
 
 
 def runs_link(source: rows.Source) -> str:
-    """Return ``runs.csv`` of the record, compressed, as the address of a download."""
+    """Return the compressed ``runs.csv`` of the record as a data URL for a download."""
     text = tables.to_csv(tables.table_columns(source)["runs"], rows.run_rows(source))
     return DOWNLOAD + _packed(text.encode())
 
@@ -81,8 +81,8 @@ def read(page: str) -> Embedded:
     """Return the record in a page.
 
     Raises:
-        RecordError: BX414, it contains no runs; BX411, they cannot be read; BX412, a newer benchctl
-            wrote them.
+        RecordError: the page contains no runs (BX414), they are damaged (BX411), or a newer
+            benchctl wrote them (BX412).
     """
     if not is_embedded(page):
         raise RecordError(

@@ -16,12 +16,12 @@ NEWEST: Final = frozenset({"@last", "@prev"})
 
 
 def is_imported(folder: Path) -> bool:
-    """Return whether a folder holds an imported set."""
+    """Return whether a folder contains an imported set."""
     return (folder / layout.IMPORTED).is_file() and not (folder / layout.JOURNAL).is_file()
 
 
 def is_record(folder: Path) -> bool:
-    """Return whether a folder holds a record, measured or imported."""
+    """Return whether a folder contains a measured or imported record."""
     return (folder / layout.JOURNAL).is_file() or is_imported(folder)
 
 
@@ -43,24 +43,23 @@ def find_records(root: Path, scenario: str | None = None, *, imported: bool = Fa
 
 
 def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None = None) -> Path:
-    """Return the folder as `resolve` does, but skip imported sets, which have no rounds.
+    """Return the folder of a measured record. Imported sets, which have no rounds, are skipped.
 
     Args:
         root: folder of the records.
-        text: what the user wrote.
-        say: told where an imported set was passed over.
+        text: name or path of the record, as in `resolve`.
+        say: function that prints a message about a skipped imported set.
 
     Raises:
-        UsageError: BX101, as `resolve`.
+        UsageError: no record was found (BX101).
     """
     try:
         folder = resolve(root, text, imported=False)
     except UsageError:
         if text in NEWEST:
             raise
-        return resolve(
-            root, text
-        )  # an imported set alone has this name: who opens it is told what it is
+        # If only an imported set has this name, opening it reports that.
+        return resolve(root, text)
     newest = resolve(root, text)
     if say is not None and folder != newest:
         place, other = (f"{path.parent.name}/{path.name}" for path in (folder, newest))
@@ -71,11 +70,11 @@ def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None 
 def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
     """Return the folder of a path, ``SCENARIO/ID``, ``@last``, ``@prev`` or ``SCENARIO`` (newest).
 
-    Without `imported` the words for a newest record pass over imported sets; a set that is named is
-    found all the same.
+    Without `imported`, a newest record is never an imported set. A set with an explicit name is
+    still returned.
 
     Raises:
-        UsageError: BX101, nothing is found, with what there is.
+        UsageError: no record was found (BX101). The message lists the existing ones.
     """
     if text in NEWEST:
         found = find_records(root, imported=imported)
@@ -87,7 +86,9 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
             code="BX101",
             help="`benchctl run FILE` makes one; --dir names another folder",
         )
-    with contextlib.suppress(OSError):  # a name that no file system takes is no record either
+    with contextlib.suppress(
+        OSError
+    ):  # a name that is not valid in the file system is not a record
         for path in (root.__class__(text), root / text):
             folder = path.parent if path.is_file() else path
             if is_record(folder):

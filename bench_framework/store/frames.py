@@ -1,4 +1,4 @@
-"""Tables of a record as DataFrames: the reading side of the notebook API."""
+"""Tables of a record as DataFrames, for the notebook API."""
 
 from __future__ import annotations
 
@@ -28,46 +28,50 @@ _EXACT: Final[dict[str, Any]] = (
     if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
     else {"float_precision": "round_trip"}
 )
-"""The same number that was written, to the last digit: what pandas does by itself from 3.1 on."""
+"""Options of pandas for exact parsing of floats, which is the default from pandas 3.1 on."""
 
 
 @dataclass(frozen=True)
 class Frames:
-    """A record in DataFrames, each read when it is first asked for.
+    """A record as DataFrames. Each is read on first access.
 
-    Times are float64 seconds, sizes Int64 bytes, instants tz-aware UTC, flags nullable booleans;
-    axes are ordered categories in the scenario's order. Failed and warm-up runs are in `runs`, with
-    their flags. Units are in ``frame.attrs["units"]`` and in `units`.
+    Times are float64 seconds, sizes Int64 bytes, timestamps tz-aware UTC, flags nullable booleans.
+    Axes are ordered categories in the scenario's order. `runs` includes failed and warm-up runs,
+    which have flags. Units are in ``frame.attrs["units"]`` and in `units`.
     """
 
     path: Path
     opened: Record | None = None
-    """The record where it is in memory already; else its journal is read when something needs it,
-    as that takes longer than every table together."""
+    """The record if it is already in memory. Otherwise its journal is read on first use, because
+    that takes longer than reading all tables."""
 
     def __repr__(self) -> str:
-        """Such as ``<record quickstart/20260302T1704Z: 26 cells, conclusive>``."""
+        """Return a text such as ``<record quickstart/20260302T1704Z: 26 cells, conclusive>``."""
         status = self.judgement.status if self.judgement else "not judged"
         return f"<record {self.plan.name}/{self.record_id}: {len(self.plan.cells)} cells, {status}>"
 
     @cached_property
     def record(self) -> Record:
-        """The record itself. Raises `RecordError`, BX411, where its journal is damaged."""
+        """The record. Raises `RecordError` (BX411) if its journal is damaged."""
         return self.opened or Record.open(self.path)
 
     @cached_property
     def record_id(self) -> str:
-        """Such as ``20260302T1704Z``. Raises `RecordError`: BX411, no record; BX412, of a newer version."""
+        """Id such as ``20260302T1704Z``.
+
+        Raises:
+            RecordError: it is not a record (BX411), or a newer benchctl wrote it (BX412).
+        """
         return self.opened.id if self.opened else read_header(self.path / layout.JOURNAL).record_id
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan that was measured. Raises `RecordError`, BX411, where it is damaged."""
+        """The plan of the record. Raises `RecordError` (BX411) if it is damaged."""
         return self.opened.plan if self.opened else wire.load_plan(self._bytes(layout.PLAN))
 
     @cached_property
     def judgement(self) -> Judgement | None:
-        """All that was judged; `None` for a record that is not finished."""
+        """The results of the analysis, `None` for an unfinished record."""
         if self.opened:
             return self.opened.judgement()
         path = self.path / layout.CLAIMS
@@ -75,37 +79,37 @@ class Frames:
 
     @cached_property
     def runs(self) -> pd.DataFrame:
-        """One row per run."""
+        """DataFrame with one row per run."""
         return self._frame("runs")
 
     @cached_property
     def builds(self) -> pd.DataFrame:
-        """One row per build."""
+        """DataFrame with one row per build."""
         return self._frame("builds")
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """One row per cell."""
+        """DataFrame with one row per cell."""
         return self._frame("cells")
 
     @cached_property
     def comparisons(self) -> pd.DataFrame:
-        """One row per comparison and metric."""
+        """DataFrame with one row per comparison and metric."""
         return self._frame("comparisons")
 
     @cached_property
     def derived(self) -> pd.DataFrame:
-        """One row per named cell and formula of the scenario; a record without any has no such table."""
+        """DataFrame with one row per named cell and formula, if the scenario has any."""
         return self._frame("derived")
 
     @cached_property
     def events(self) -> pd.DataFrame:
-        """Warnings and errors, in the order in which they arose."""
+        """DataFrame of notes, warnings and errors in the order of their occurrence."""
         return self._frame("events")
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """One row per claim; `text` is its sentence."""
+        """DataFrame with one row per claim. `text` is its sentence."""
         claims = self.judgement.claims if self.judgement else ()
         return pd.DataFrame([wire.plain(claim) for claim in claims])
 
@@ -117,7 +121,7 @@ class Frames:
 
     @cached_property
     def units(self) -> dict[str, dict[str, str]]:
-        """Table to column to unit."""
+        """Unit of each column, by table and column."""
         return {
             name: {field["name"]: field["unit"] for field in fields if "unit" in field}
             for name, fields in self._dictionary.items()
@@ -169,7 +173,11 @@ class Frames:
 
 
 def read_typed(path: Path, fields: list[dict[str, Any]]) -> pd.DataFrame:
-    """A table by its Table Schema. Raises `OSError`, `ValueError` or `KeyError`: it is not that table."""
+    """Return a table, read by its Table Schema.
+
+    Raises:
+        OSError, ValueError, KeyError: the file is missing or does not match the schema.
+    """
     instants = [field["name"] for field in fields if field["type"] == "datetime"]
     frame: pd.DataFrame = pd.read_csv(
         path,
@@ -192,7 +200,7 @@ def load(path: Path) -> Frames:
     """Open a record's folder.
 
     Raises:
-        RecordError: BX411, it is not one or is damaged; BX412, a newer benchctl wrote it.
+        RecordError: it is not a record or is damaged (BX411), or a newer benchctl wrote it (BX412).
     """
     if is_imported(path):
         return Frames(path.absolute(), imports.open_record(path))

@@ -1,4 +1,4 @@
-"""The rows of an imported set's tables, where they differ from those of a measured record."""
+"""Rows of the tables of an imported set that differ from those of a measured record."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ RUNS: Final = (
     Column("run", "integer", "place among the runs that ended well, from 1"),
     Column("value", "number", "seconds, or bytes for peak_rss", nullable=True),
 )
-"""One row per run and metric: no round, and no column that a file of this kind cannot fill."""
+"""Columns of ``runs.csv``, without rounds and other data that imported files do not have."""
 
 
 def run_rows(source: Source, imported: Imported) -> Iterator[Row]:
-    """Return one row per run and metric, where single runs are known."""
+    """Yield one row per run and metric of the sessions with single runs."""
     known = [column.name for column in (*IDENTITY, *CELL)]
     for row in rows.cell_rows(source):
         _, command = imported.commands[row["cell_id"]]
@@ -36,14 +36,14 @@ def run_rows(source: Source, imported: Imported) -> Iterator[Row]:
 
 
 def cell_rows(source: Source, imported: Imported) -> Iterator[Row]:
-    """Return one row per command, with the runs that its file gives."""
+    """Yield one row per command, with the number of runs in its file."""
     for row in rows.cell_rows(source):
         _, command = imported.commands[row["cell_id"]]
         yield {**row, "runs": command.runs or 0, "runs_failed": command.failed}
 
 
 def comparison_rows(source: Source, _: Imported) -> Iterator[Row]:
-    """Return one row per comparison; each session is a family of its own."""
+    """Yield one row per comparison. Each session is a separate family."""
     assert source.judgement is not None
     headline = (c for c in source.judgement.comparisons if c.family == "headline")
     sizes = Counter(source.plan.cell(c.cell_id).input_id for c in headline)

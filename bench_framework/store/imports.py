@@ -1,4 +1,4 @@
-"""Imported sets on disk: ``imported.json`` and the imported files instead of a journal."""
+"""Imported sets on disk, with ``imported.json`` and the imported files instead of a journal."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ UNKNOWN_HOST: Final = Host(
     "",
     "",
 )
-"""The machine of an imported set: no file names it."""
+"""Host of an imported set. Imported files do not name their machine."""
 
 
 def open_record(path: Path) -> Record:
     """Open the folder of a record of either kind, measured or imported.
 
     Raises:
-        RecordError: BX411, it is damaged; BX412, a newer benchctl wrote it.
+        RecordError: it is damaged (BX411), or a newer benchctl wrote it (BX412).
     """
     if not is_imported(path):
         return Record.open(path)
@@ -64,12 +64,12 @@ def open_record(path: Path) -> Record:
 
 
 def create(path: Path, imported: Imported, sources: Mapping[str, bytes]) -> Record:
-    """Write the figures and the imported files into a folder; tables and pages follow as for any record.
+    """Write the figures and the imported files into a folder, without tables and reports.
 
     Args:
-        path: of the folder.
-        imported: what the files hold.
-        sources: path within the folder to the bytes of the file that was imported.
+        path: path of the folder.
+        imported: contents of the files.
+        sources: bytes of each imported file, by path within the folder.
     """
     for name, content in sources.items():
         layout.write_whole(path / name, content)
@@ -94,7 +94,7 @@ def _record(path: Path, imported: Imported) -> Record:
 
 
 def source_differences(record: Record) -> list[str]:
-    """Return which figures do not follow from the imported files; none of a measured record."""
+    """Return the figures of an imported set that do not match its files."""
     imported = record.contents.imported
     found = []
     for number, session in enumerate(imported.sessions if imported is not None else (), 1):
@@ -112,15 +112,15 @@ def source_differences(record: Record) -> list[str]:
 
 @contextlib.contextmanager
 def new_folder(root: Path, name: str, at: str) -> Iterator[tuple[Path, Path]]:
-    """Return the final folder of a set and a temporary folder to write it into.
+    """Yield the final folder of a set and a temporary folder to write it into.
 
     Args:
-        root: the folder of all records.
-        name: of the set.
-        at: UTC, ISO 8601; the folder is named by it.
+        root: folder of all records.
+        name: name of the set.
+        at: time of the import, UTC, ISO 8601, which gives the folder its name.
 
     Raises:
-        MachineError: BX235, the disk refused.
+        MachineError: writing failed (BX235).
     """
     with layout.writing(root):
         final = layout.create_folder(root / name, at)
@@ -133,7 +133,7 @@ def new_folder(root: Path, name: str, at: str) -> Iterator[tuple[Path, Path]]:
             draft.replace(final)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
-        for left in (final, final.parent):  # empty ones only: what others measured stays
+        for left in (final, final.parent):  # removes empty folders only, so other imports remain
             with contextlib.suppress(OSError):
                 left.rmdir()
         raise

@@ -1,4 +1,4 @@
-"""``journal.jsonl``: append-only, one ``write`` per line; all tables are derived from it."""
+"""The append-only ``journal.jsonl``, from which all tables are derived."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCHEMA_VERSION = 1
 
 
 class JournalWriter:
-    """Appends lines. Nothing is flushed to the disk until `sync`: see there."""
+    """A writer that appends lines. Only `sync` flushes them to the disk."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -36,18 +36,16 @@ class JournalWriter:
         self.close()
 
     def write(self, line: lines.Line) -> None:
-        """Append one line in one ``write``: after kill -9 it is there as a whole or not at all.
+        """Append one line in one ``write``, so that kill -9 leaves the whole line or none of it.
 
         Raises:
-            MachineError: BX235, the disk is full or the record was removed; the journal ends with
-                the line before.
+            MachineError: the disk is full or the record was removed (BX235). The journal then ends
+                with the previous line.
         """
         text = wire.dump_line(line)
         with layout.writing(self._path):
             state = os.fstat(self._fd)
-            if (
-                not state.st_nlink
-            ):  # the kernel would take our lines to the end, and nobody could read them
+            if not state.st_nlink:  # writes to a deleted file succeed, but the lines would be lost
                 raise MachineError(
                     f"the record {self._path.parent} was removed while it was measured",
                     code="BX235",
@@ -55,21 +53,22 @@ class JournalWriter:
                     help="run the same command again; it starts over",
                 )
             if os.write(self._fd, text) != len(text):
-                # A full disk takes what fits; the next line must not be joined to half a one.
+                # A full disk accepts only a part of the line. Remove it, so that the next line is
+                # valid.
                 os.ftruncate(self._fd, state.st_size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def sync(self) -> None:
-        """Bring the lines to the disk; between rounds only.
+        """Flush the lines to the disk. Call it only between rounds.
 
-        An fsync after each run would write back the measured program's own dirty pages with it, and
-        its next run would compete with that.
+        An fsync after each run would also write back dirty pages of the measured program, which
+        would disturb the next run.
         """
         with layout.writing(self._path):
             os.fdatasync(self._fd)
 
     def close(self) -> None:
-        """Sync and close; twice does no harm."""
+        """Flush and close the file. Calling it again has no effect."""
         if self._fd >= 0:
             fd, self._fd = self._fd, -1
             try:
@@ -81,10 +80,10 @@ class JournalWriter:
 
 @dataclass(slots=True)
 class Contents:
-    """A journal, read: what is known about a record so far.
+    """The contents of a journal.
 
-    `blocks` holds every block in the order of execution; those of a round that was cut have the
-    status ``skipped`` and are in no statistic.
+    `blocks` contains every block in the order of execution. The blocks of an interrupted round have
+    the status ``skipped`` and are not in any statistic.
     """
 
     header: lines.Header
@@ -92,38 +91,43 @@ class Contents:
     builds: tuple[Build, ...] = ()
     inputs: tuple[PreparedInput, ...] = ()
     repeats: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Input id to cell id to runs per block."""
+    """Number of runs per block, by input id and cell id."""
     blocks: list[Block] = field(default_factory=list)
     rounds: dict[str, int] = field(default_factory=dict)
-    """Whole measured rounds per input; likewise `warmups`."""
+    """Number of complete measured rounds by input id. `warmups` counts the warm-up rounds."""
     warmups: dict[str, int] = field(default_factory=dict)
     dropped: dict[str, lines.Dropped] = field(default_factory=dict)
-    """By cell id."""
+    """Dropped cells, by cell id."""
     looks: list[Look] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     observations: list[Observation] = field(default_factory=list)
-    """Of runs outside timing, in their order."""
+    """Observations of runs outside timing, in the order of execution."""
     elapsed_s: float = 0.0
     at: str = ""
-    """When the last thing that has a time happened."""
+    """Time of the last entry that has a time, UTC, ISO 8601."""
     ended_at: str | None = None
     sessions: int = 0
-    """How often measuring was begun: 1 without an interruption."""
+    """Number of times that the measurement was started, 1 without an interruption."""
     imported: Imported | None = None
-    """The figures of an imported set, in place of blocks; no journal holds them."""
+    """The figures of an imported set, which has no journal and no blocks."""
 
     @property
     def complete(self) -> bool:
-        """Return whether it was measured to its end."""
+        """True if the measurement was completed."""
         return self.ended_at is not None
 
     def stopped(self, input_id: str) -> bool:
-        """Return whether a look ended the measuring of an input."""
+        """Return whether a look ended the measurement of an input."""
         return any(look.stopped and look.input_id == input_id for look in self.looks)
 
 
 def read_header(path: Path) -> lines.Header:
-    """Whose journal it is. Raises `RecordError` as `read_journal` does, but for what follows the first line."""
+    """Return the first line of a journal, without reading the others.
+
+    Raises:
+        RecordError: the file is missing or the line is damaged (BX411), or a newer version of
+            benchctl wrote it (BX412).
+    """
     try:
         with path.open("rb") as file:
             return _header(path, file.readline())
@@ -132,18 +136,18 @@ def read_header(path: Path) -> lines.Header:
 
 
 def read_journal(path: Path) -> Contents:
-    """Read a journal; a torn last line is ignored, as its writer was killed while writing it.
+    """Read a journal. An incomplete last line is ignored, as its writer was killed.
 
     Raises:
-        RecordError: BX411, the file is missing or a line within it is damaged; BX412, it was
-            written by a newer version of benchctl.
+        RecordError: the file is missing or a line is damaged (BX411), or a newer version of
+            benchctl wrote it (BX412).
     """
     try:
         text = path.read_bytes()
     except OSError as error:
         raise _unreadable(path, error) from error
     found = text.split(b"\n")
-    found.pop()  # what follows the last newline: nothing, or a torn line
+    found.pop()  # text after the last newline: empty, or an incomplete line
     if not found:
         raise RecordError(f"{path} is empty", code="BX411", help="start over with --fresh")
     contents = Contents(_header(path, found[0]))
@@ -186,7 +190,7 @@ def _header(path: Path, text: bytes) -> lines.Header:
 
 
 def take(contents: Contents, line: lines.Line, open_round: int) -> int:
-    """Add one line. Returns the index of the first block of the round that is open after it."""
+    """Add one line. Return the index of the first block of the round that is open after it."""
     match line:
         case lines.Measured():
             contents.blocks.append(line.block)
@@ -221,7 +225,7 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
 
 
 def _skip(contents: Contents, start: int) -> None:
-    """The blocks from `start` on belong to a round that was cut: kept, never used."""
+    """Mark the blocks from `start` on as ``skipped``: their round was interrupted."""
     for index in range(start, len(contents.blocks)):
         contents.blocks[index] = replace(contents.blocks[index], status="skipped")
 

@@ -1,4 +1,4 @@
-"""The rows of the tables that hold what was judged: comparisons and derived figures."""
+"""Rows of the tables of comparisons and derived figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def comparison_rows(source: Source) -> Iterator[Row]:
-    """One row per comparison: headline, control, memory and reference, then every pair of the best groups."""
+    """Yield one row per comparison, then one per pair of the best groups."""
     judgement = source.judgement
     assert judgement is not None
     claims = {
@@ -47,7 +47,7 @@ def comparison_rows(source: Source) -> Iterator[Row]:
 
 
 def derived_rows(source: Source) -> Iterator[Row]:
-    """One row per named cell and formula, input by input."""
+    """Yield one row per named cell and formula, grouped by input."""
     judgement = source.judgement
     assert judgement is not None
     claims = iter([claim for claim in judgement.claims if claim.kind == "derived"])

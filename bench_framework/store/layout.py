@@ -21,7 +21,7 @@ SCENARIO: Final = "scenario.yaml"
 TUNING: Final = "tuning.json"
 JOURNAL: Final = "journal.jsonl"
 IMPORTED: Final = "imported.json"
-"""In place of plan and journal: figures that were measured elsewhere."""
+"""File of an imported set, which replaces plan and journal."""
 ENV: Final = "env.json"
 MANIFEST: Final = "manifest.json"
 CLAIMS: Final = "claims.json"
@@ -37,55 +37,55 @@ _RECORD_ID: Final = re.compile(r"^\d{8}T\d{4}Z(-\d+)?$")
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """The folder ``raw/`` of a record: what the tools said, word for word."""
+    """The folder ``raw/`` of a record, with the unmodified output of the tools."""
 
     root: Path
 
     @property
     def answers(self) -> Path:
-        """One line per run of a worker with the contract."""
+        """File with one line per run of a worker with the contract."""
         return self.root / "answers.jsonl"
 
     @property
     def hyperfine(self) -> Path:
-        """One line per block: hyperfine's JSON with the block's `seq`."""
+        """File with one line per block: hyperfine's JSON with the block's `seq`."""
         return self.root / "hyperfine.jsonl"
 
     @property
     def export(self) -> Path:
-        """The hyperfine JSON of the block in flight."""
+        """File with hyperfine's JSON of the current block."""
         return self.root / "export.json"
 
     @property
     def stdout(self) -> Path:
-        """The stdout of the block in flight."""
+        """File with the stdout of the current block."""
         return self.root / "stdout"
 
     def log(self, name: str) -> Path:
-        """A log file, such as the stderr of a failed run."""
+        """Return the path of a log file, such as the stderr of a failed run."""
         return self.root / "logs" / name
 
     def reference(self, input_id: str) -> Path:
-        """What the baseline printed on an input."""
+        """Return the path of the baseline's output on an input."""
         return self.root / "reference" / input_id
 
     def diff(self, cell_id: str) -> Path:
-        """Where a cell's output first differs from the baseline's."""
+        """Return the path of the first difference of a cell's output from the baseline's."""
         return self.root / "diff" / f"{cell_id}.txt"
 
 
 def record_id(started_at: str) -> str:
-    """``20260302T1704Z`` of ``2026-03-02T17:04:09.123Z``."""
+    """Return ``20260302T1704Z`` for ``2026-03-02T17:04:09.123Z``."""
     return f"{started_at[:4]}{started_at[5:7]}{started_at[8:10]}T{started_at[11:13]}{started_at[14:16]}Z"
 
 
 def is_record_id(name: str) -> bool:
-    """Return whether a folder's name is that of a record."""
+    """Return whether a folder's name is the id of a record."""
     return _RECORD_ID.match(name) is not None
 
 
 def create_folder(scenario_folder: Path, started_at: str) -> Path:
-    """A new, empty folder for a record; ``-2``, ``-3`` … are appended where the minute is taken."""
+    """Create an empty folder for a record. ``-2``, ``-3`` … make the name of the minute unique."""
     scenario_folder.mkdir(parents=True, exist_ok=True)
     name = record_id(started_at)
     for number in range(1, 10_000):
@@ -97,16 +97,16 @@ def create_folder(scenario_folder: Path, started_at: str) -> Path:
 
 
 def order_key(name: str) -> tuple[str, int]:
-    """Sorts record ids by time, and ``-10`` after ``-2``."""
+    """Return a key that sorts record ids by time, and ``-10`` after ``-2``."""
     stem, _, number = name.partition("-")
     return stem, int(number) if number.isdigit() else 1
 
 
 def write_whole(path: Path, text: str | bytes) -> None:
-    """Write a file under a temporary name, bring it to the disk, and rename it.
+    """Write a file under a temporary name, flush it to the disk, and rename it.
 
     Raises:
-        MachineError: BX235, the disk refused; what was there before stays as it was.
+        MachineError: writing failed (BX235). An existing file is unchanged.
     """
     temporary = path.with_name(f".{path.name}.part")
     with writing(path):
@@ -118,13 +118,17 @@ def write_whole(path: Path, text: str | bytes) -> None:
                 os.fsync(file.fileno())
             temporary.replace(path)
         except OSError:
-            with contextlib.suppress(OSError):  # half a file would keep the disk full
+            with contextlib.suppress(OSError):  # an incomplete file would use disk space
                 temporary.unlink(missing_ok=True)
             raise
 
 
 def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
-    """Make a folder hold these files and nothing else; without any there is no folder. Raises as `write_whole`."""
+    """Replace the contents of a folder by these files. Without files, the folder is removed.
+
+    Raises:
+        MachineError: writing failed (BX235).
+    """
     with writing(folder):
         if folder.is_dir():
             shutil.rmtree(folder)
@@ -134,10 +138,10 @@ def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 @contextlib.contextmanager
 def writing(path: Path | str) -> Iterator[None]:
-    """Within the block, what a disk refuses is an error that says so: `MachineError`, BX235.
+    """Convert errors of the operating system within the block to `MachineError` (BX235).
 
     Args:
-        path: what is written; it is named where the system names no file.
+        path: path that is written. The message names it if the system names no file.
     """
     try:
         yield

@@ -1,5 +1,5 @@
 # ruff: noqa: TC001, TC003 -- wire resolves these annotations when a journal is read
-"""The kinds of lines in ``journal.jsonl``: what happened, in the order in which it happened."""
+"""The kinds of lines in ``journal.jsonl``, which lists events in order of occurrence."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bench_framework.model.observation import Observation
 from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
 
 DropState = Literal["failed", "other-output", "raced", "idle"]
-"""Why a cell is measured no further; ``raced`` and ``idle`` as `model.race.Why`."""
+"""Reason for dropping a cell. `model.race.Why` defines ``raced`` and ``idle``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """First line: whose journal this is."""
+    """The first line, which identifies the record and its plan."""
 
     schema_version: int
     record_id: str
@@ -30,7 +30,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Builds and inputs are there; measuring begins, or goes on after an interruption."""
+    """Builds and inputs are ready, and the measurement starts or continues."""
 
     at: str
     host: Host
@@ -41,17 +41,17 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """How many runs each cell of an input has in a block; fixed after its warm-up."""
+    """The number of runs per block for each cell of an input, fixed after the warm-up."""
 
     input_id: str
     runs: Mapping[str, int]
-    """Cell id to K."""
+    """Number of runs per block, by cell id."""
     kind: Literal["repeats"] = "repeats"
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One block."""
+    """A block was measured."""
 
     block: Block
     kind: Literal["block"] = "block"
@@ -59,20 +59,20 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class RoundEnd:
-    """A round is whole: every block of this input since the last such line counts."""
+    """A round is complete: the blocks of this input since the previous such line are valid."""
 
     input_id: str
     round: int
     warmup: bool
     at: str
     elapsed_s: float
-    """Measuring time of the record so far, interruptions not counted."""
+    """Measuring time of the record so far in seconds, without interruptions."""
     kind: Literal["round-end"] = "round-end"
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """The data were looked at."""
+    """An interim analysis was made."""
 
     look: Look
     kind: Literal["look"] = "look"
@@ -80,7 +80,7 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A cell is not measured from here on."""
+    """A cell was dropped and is not measured from here on."""
 
     cell_id: str
     input_id: str
@@ -93,7 +93,7 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A warning, an error or a remark."""
+    """A note, warning or error was reported."""
 
     event: Event
     kind: Literal["event"] = "event"
@@ -101,7 +101,7 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Something was counted in a run outside timing."""
+    """A run outside timing was counted."""
 
     observation: Observation
     kind: Literal["counted"] = "counted"
@@ -109,7 +109,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Last line of a record that was measured to its end."""
+    """The last line of a completed measurement."""
 
     at: str
     elapsed_s: float

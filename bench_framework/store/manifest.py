@@ -1,4 +1,4 @@
-"""``manifest.json``: the digest of every file of a record, and the version of its shape."""
+"""``manifest.json``, with the digest of every file of a record and the schema version."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _MEASURED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A file that is not what the manifest says."""
+    """A file that differs from the manifest."""
 
     path: str
     what: Literal["changed", "missing", "unlisted"]
 
 
 def write_manifest(folder: Path) -> None:
-    """Digest every file of a record; written last.
+    """Write the digest of every file of a record. It is the last file to be written.
 
-    Of a record that was sealed before, what was measured keeps the digest that it had: a page that
-    is written again must not make a changed journal look like the one that was written.
+    If there is a manifest, the digests of measured files are copied from it. Rendering a report
+    again must not hide that a journal was changed.
     """
     before = _of_measured(folder)
     files = {
@@ -52,7 +52,7 @@ def is_measured(name: str) -> bool:
 
 
 def _of_measured(folder: Path) -> dict[str, str]:
-    """What a manifest lists of these; nothing where there is none, or none that can be read."""
+    """Return the digests of measured files in the manifest, or nothing if it cannot be read."""
     try:
         listed = read_manifest(folder)
     except RecordError:
@@ -61,11 +61,11 @@ def _of_measured(folder: Path) -> dict[str, str]:
 
 
 def check_manifest(folder: Path) -> tuple[Mismatch, ...]:
-    """What differs from the manifest, in order of path; empty if all is as it was.
+    """Return the files that differ from the manifest, in order of path.
 
     Raises:
-        RecordError: BX411, there is no manifest or it cannot be read; BX412, a newer benchctl wrote
-            it.
+        RecordError: the manifest is missing or damaged (BX411), or a newer benchctl wrote it
+            (BX412).
     """
     listed = read_manifest(folder)
     there = set(_files(folder))
@@ -79,13 +79,13 @@ def check_manifest(folder: Path) -> tuple[Mismatch, ...]:
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """File name to digest. Raises as `check_manifest`."""
+    """Return the digest of each file, by name. Raises the errors of `check_manifest`."""
     path = folder / layout.MANIFEST
     try:
         said = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
         version, files = int(said["schema_version"]), dict(said["files"])
         if not all(isinstance(part, str) for pair in files.items() for part in pair):
-            raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one answer for all of them
+            raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one message for all
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise RecordError(
             f"{path} cannot be read", code="BX411", details=(("cause", str(error)),)
@@ -100,7 +100,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object of which no key stands twice: the second digest of a file would hide the first."""
+    """Return a JSON object. Duplicate keys, which could hide a digest, are refused."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a name stands in it twice")

@@ -120,7 +120,7 @@ def declared_columns(
 
 
 def declared_part(declared: Iterable[DeclaredMetric], block: Block, index: int) -> Row:
-    """Return the declared metrics of run `index` of a block; printed ones only of the last run."""
+    """Return the declared metrics of run `index` of a block. Only the last run has printed ones."""
     receipt = block.receipts[index].metrics if index < len(block.receipts) else {}
     printed = block.metrics if index == max(1, len(block.wall_s)) - 1 else {}
     return {
@@ -137,10 +137,10 @@ def observed_rows(
     """Yield one row of ``runs.csv`` per untimed run, which is in no comparison of times.
 
     Args:
-        observations: in the order of execution.
-        fixed: what every row of a cell holds, by cell id.
-        blocks: blocks before them.
-        seq: runs before them.
+        observations: observations in the order of execution.
+        fixed: common values of all rows of a cell, by cell id.
+        blocks: number of blocks before them.
+        seq: number of runs before them.
     """
     for number, found in enumerate(observations):
         yield {
@@ -189,10 +189,11 @@ def block_part(
     """Return these columns for run `index` of a block.
 
     Args:
-        block: the run's.
-        index: from 0.
-        build: the binary that it ran, for the metrics that its worker announces.
-        declared: the scenario's metrics; they and those announced have columns of their own.
+        block: block of the run.
+        index: index of the run in the block, from 0.
+        build: build of the cell, for the metrics that its worker announces.
+        declared: declared metrics of the scenario. They have separate columns, like those that the
+            worker announces.
     """
     receipt = block.receipts[index] if index < len(block.receipts) else None
     answer, cache = block.answer, block.page_cache

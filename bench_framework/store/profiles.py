@@ -1,4 +1,4 @@
-"""Profiles in a record: ``profiles/<cell>/profile.json`` holds what was seen, and the rest is made from it."""
+"""Profiles of a record. Other files are derived from ``profiles/<cell>/profile.json``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ NAME: Final = "profile.json"
 
 
 def write_profile(record: Path, profile: Profile) -> None:
-    """Keep a profile; one of the same cell is replaced with all that was made of it. Raises `MachineError`, BX235."""
+    """Write a profile. It replaces the profile of the same cell and its derived files.
+
+    Raises:
+        MachineError: writing failed (BX235).
+    """
     folder = record / FOLDER / profile.cell_id
     with layout.writing(folder):
         if folder.is_dir():
@@ -27,10 +31,10 @@ def write_profile(record: Path, profile: Profile) -> None:
 
 
 def read_profiles(record: Path, plan: Plan) -> tuple[Profile, ...]:
-    """The profiles of a record in the order of its cells.
+    """Return the profiles of a record in the order of its cells.
 
     Raises:
-        RecordError: BX411, one cannot be read.
+        RecordError: a profile is damaged (BX411).
     """
     paths = (record / FOLDER / cell.id / NAME for cell in plan.cells)
     return tuple(wire.load_profile(path.read_bytes()) for path in paths if path.is_file())

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Record:
     """One record on disk, with its journal read.
 
-    `contents` follows what is appended, so nothing is read back while measuring. A context manager:
-    leaving it brings the journal to the disk.
+    `contents` is updated by `append`, so that nothing is read during the measurement. The record is
+    a context manager, which flushes the journal to the disk at the end.
 
     Attributes:
         path: absolute path of the record's folder.
@@ -56,11 +56,11 @@ class Record:
         """Create a record under ``root/<scenario>/``.
 
         Args:
-            root: the folder of all records, such as ``results``.
-            plan: saved as ``plan.json``.
-            scenario_text: saved as ``scenario.yaml``, as read.
-            started_at: UTC, ISO 8601; the record is named by it.
-            benchctl: version that writes it.
+            root: folder of all records, such as ``results``.
+            plan: plan, which is saved as ``plan.json``.
+            scenario_text: text of the scenario, which is saved as ``scenario.yaml``.
+            started_at: start time, UTC, ISO 8601, which gives the record its id.
+            benchctl: version of benchctl that writes it.
         """
         require_unicode(root.absolute())
         folder = layout.create_folder(root / plan.name, started_at)
@@ -83,11 +83,11 @@ class Record:
 
     @classmethod
     def open(cls, path: Path) -> Record:
-        """Open the folder of a measured record; `imports.open_record` opens either kind.
+        """Open the folder of a measured record. `imports.open_record` opens either kind.
 
         Raises:
-            RecordError: BX411, it is not one or is damaged; BX412, a newer benchctl wrote it;
-                BX455, it is an imported set, which has no rounds.
+            RecordError: it is not a record or is damaged (BX411), a newer benchctl wrote it
+                (BX412), or it is an imported set, which has no rounds (BX455).
         """
         if is_imported(path):
             raise RecordError(
@@ -114,12 +114,12 @@ class Record:
 
     @property
     def id(self) -> str:
-        """Such as ``20260302T1704Z``."""
+        """Id such as ``20260302T1704Z``."""
         return self.contents.header.record_id
 
     @property
     def raw(self) -> layout.Raw:
-        """Folder of the tools' raw output."""
+        """The folder of the tools' raw output."""
         return layout.Raw(self.path / "raw")
 
     def prepare(
@@ -127,7 +127,7 @@ class Record:
     ) -> None:
         """Start or continue measuring: skip blocks of an incomplete round and write ``env.json``.
 
-        A manifest that an earlier report wrote is removed: the record is not finished any more.
+        An existing manifest is removed, because the record is no longer finished.
         """
         with layout.writing(self.path):
             (self.path / layout.MANIFEST).unlink(missing_ok=True)
@@ -136,19 +136,19 @@ class Record:
         self.sync()
 
     def append(self, line: lines.Line) -> None:
-        """Write one line to the journal and take it into `contents`."""
+        """Append one line to the journal and add it to `contents`."""
         self._append_raw(line)
         self._open_round = journal.take(self.contents, line, self._open_round)
 
     def sync(self) -> None:
-        """Bring the journal to the disk; only while nothing is timed."""
+        """Flush the journal to the disk. Call it only while nothing is timed."""
         if self._writer is not None:
             self._writer.sync()
 
     def save(self, judgement: Judgement | None = None) -> None:
-        """Derive every table from the journal (again), with the judgement once there is one.
+        """Write every table, derived from the journal and the judgement if there is one.
 
-        The reports are written after this; `seal` comes last of all.
+        Reports are written after this. `seal` is the last step.
         """
         if judgement is not None:
             judged = wire.Judged(
@@ -158,7 +158,7 @@ class Record:
         tables.write_tables(self.path, rows.Source(self.plan, self.contents, judgement))
 
     def seal(self) -> None:
-        """Write ``manifest.json``: nothing in the record changes after it."""
+        """Write ``manifest.json``, after which nothing in the record changes."""
         self.close()
         with layout.writing(self.path):
             for scratch in (self.raw.export, self.raw.stdout):
@@ -166,17 +166,21 @@ class Record:
             manifest.write_manifest(self.path)
 
     def judgement(self) -> Judgement | None:
-        """The judgement that was saved; `None` before that. Raises `RecordError`, BX411, if it is damaged."""
+        """Return the saved judgement, or `None` if it was not saved yet.
+
+        Raises:
+            RecordError: it is damaged (BX411).
+        """
         judged = self.judged()
         return judged.judgement if judged is not None else None
 
     def judged(self) -> wire.Judged | None:
-        """As `judgement`, with the version that judged."""
+        """Return the saved judgement with the version of benchctl that made it."""
         path = self.path / layout.CLAIMS
         return wire.load_judged(path.read_bytes()) if path.is_file() else None
 
     def close(self) -> None:
-        """Bring the journal to the disk and close it; it opens again when something is appended."""
+        """Flush and close the journal. `append` opens it again."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -187,7 +191,7 @@ class Record:
         try:
             self._writer.write(line)
         except MachineError:
-            # The output of the last run may be what fills the disk, and it is needed no more.
+            # The output of the last run may fill the disk, and it is no longer needed.
             if not self._free_scratch():
                 raise
             self._writer.write(line)
@@ -205,7 +209,7 @@ def require_unicode(path: Path) -> None:
     """Refuse a folder whose name is not UTF-8, which JSON, CSV and hyperfine need.
 
     Raises:
-        UsageError: BX100.
+        UsageError: the name is not UTF-8 (BX100).
     """
     try:
         str(path).encode()
@@ -218,18 +222,17 @@ def require_unicode(path: Path) -> None:
 
 
 def plan_sha256(plan: Plan) -> str:
-    """Digest of all that a plan measures: where its scenario lies does not count."""
+    """Return the digest of a plan, which does not depend on the path of its scenario."""
     return hashlib.sha256(
         wire.dump_plan(replace(plan, scenario_path="", asked=())).encode()
     ).hexdigest()
 
 
 def has_its_plan(folder: Path) -> bool:
-    """Return whether ``plan.json`` matches the digest in the journal; false if unreadable.
+    """Return whether ``plan.json`` is readable and matches the digest in the journal.
 
-    It is the file that is held against the digest, and not the plan as it is understood now: a
-    later version may know more of a plan, which changes no file. An imported set has no plan of its
-    own.
+    The bytes of the file are compared, not the parsed plan, because a later version may add fields
+    to plans. An imported set has no file ``plan.json``.
     """
     if is_imported(folder):
         return True
@@ -245,12 +248,12 @@ def has_its_plan(folder: Path) -> bool:
 
 
 def find_resumable(root: Path, plan: Plan) -> Record | None:
-    """The record that this plan goes on with; `None` if it begins a new one.
+    """Return the unfinished record that this plan continues, or `None` for a new record.
 
-    It is the newest record of this very plan, unless that is finished. One that was measured to its
-    end and has no manifest was interrupted too: while it was judged or its report was written.
-    Where this plan has no record, it is the scenario's newest, if that was interrupted with
-    something measured: `require_same` then says what changed.
+    It is the newest record of this plan, unless that is finished. A completed measurement without a
+    manifest was interrupted during the analysis or the report, so it is unfinished. If the plan has
+    no record, it is the newest record of the scenario, if that is unfinished and has measured
+    blocks. `require_same` then reports what changed.
     """
     found = find_records(root, plan.name)[::-1]
     wanted = plan_sha256(plan)
@@ -259,8 +262,7 @@ def find_resumable(root: Path, plan: Plan) -> Record | None:
         if record is not None and record.contents.header.plan_sha256 == wanted:
             return record if _unfinished(record) else None
     newest = _opened(found[0]) if found else None
-    # Nothing is lost with a record in which nothing was measured: its scenario may have been mended
-    # since.
+    # A record without measured blocks can be discarded. Its scenario may have been fixed since.
     return newest if newest is not None and newest.contents.blocks and _unfinished(newest) else None
 
 
@@ -268,7 +270,7 @@ def _opened(path: Path) -> Record | None:
     try:
         return Record.open(path)
     except RecordError:
-        # Killed before its first line was whole, or damaged: nothing can be continued.
+        # It was killed while writing its first line, or it is damaged, so it cannot be continued.
         return None
 
 
@@ -278,10 +280,10 @@ def _unfinished(record: Record) -> bool:
 
 
 def require_same(record: Record, plan: Plan, host: Host, builds: Iterable[Build]) -> None:
-    """Refuse to continue a record under other conditions: its rounds could not be compared.
+    """Refuse to continue a record under other conditions, as its rounds would not be comparable.
 
     Raises:
-        RecordError: BX410, naming everything that changed.
+        RecordError: conditions changed (BX410). The message lists the changes.
     """
     changes = list(_changes(record, plan, host, builds))
     if changes:

@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 USER_HZ: Final = 100
-"""Ticks per second of /proc/stat: the kernel's ABI says 100 on every platform that we run on."""
+"""Ticks per second of /proc/stat, which are 100 on every supported platform."""
 MIB: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What the tables are derived from."""
+    """The data from which the tables are derived."""
 
     plan: Plan
     contents: Contents
     judgement: Judgement | None = None
 
     def identity(self) -> Row:
-        """The first columns of most tables."""
+        """Return the first columns of most tables."""
         header = self.contents.header
         return {
             "schema_version": header.schema_version,
@@ -44,12 +44,12 @@ class Source:
         }
 
     def build_of(self, variant: Variant) -> Build | None:
-        """The build of a variant, whether it worked or not."""
+        """Return the build of a variant, successful or failed."""
         wanted = variant.build.id if variant.build else "program"
         return next((build for build in self.contents.builds if build.id == wanted), None)
 
     def states(self) -> dict[str, CellState]:
-        """What became of each cell, by id; empty without a judgement."""
+        """Return the state of each cell by id, empty without a judgement."""
         return {state.cell_id: state for state in self.judgement.states} if self.judgement else {}
 
     def effective(self) -> list[str]:
@@ -64,7 +64,7 @@ class Source:
         return axes + sorted(told.difference(axes))
 
     def phases(self) -> list[str]:
-        """Names of the phases that any worker reported, sorted."""
+        """Return the sorted names of the phases that workers reported."""
         return sorted(
             {
                 name
@@ -76,7 +76,7 @@ class Source:
 
 
 def run_rows(source: Source) -> Iterator[Row]:
-    """One row per run, in the order of execution; a block that was killed before its end has one row."""
+    """Yield one row per run in the order of execution. An interrupted block has one row."""
     fixed = {cell.id: _cell_part(source, cell) for cell in source.plan.cells}
     states = source.states()
     seq = 0
@@ -129,7 +129,7 @@ def _cell_identity(plan: Plan, cell: Cell, variant: Variant, item: Input) -> Row
 
 
 def axis_values(plan: Plan, values: Values) -> Row:
-    """The ``axis_`` columns of a combination."""
+    """Return the ``axis_`` columns of a combination."""
     chosen = dict(values)
     row: Row = {}
     sizes = {column.name for column in columns.axis_columns(plan) if column.type == "integer"}
@@ -199,7 +199,7 @@ def _block_part(source: Source, block: Block, state: CellState | None) -> Row:
 
 
 def _machine_part(block: Block) -> Row:
-    """The page cache as it was seen, and what the machine did beside."""
+    """Return the columns of the page cache and of the system counters."""
     cache = block.page_cache
     return {
         "cache_state": cache.state if cache else "unknown",
@@ -259,7 +259,7 @@ def _receipt_part(source: Source, cell_id: str, receipt: Receipt) -> Row:
 
 
 def build_rows(source: Source) -> Iterator[Row]:
-    """One row per build."""
+    """Yield one row per build."""
     specs = {spec.id: spec for spec in source.plan.builds}
     for build in source.contents.builds:
         spec = specs.get(build.id)
@@ -298,7 +298,7 @@ def _name_version(said: Any) -> str | None:
 
 
 def cell_rows(source: Source) -> Iterator[Row]:
-    """One row per cell, in plan order. Needs the judgement."""
+    """Yield one row per cell, in plan order. It requires the judgement."""
     assert source.judgement is not None
     plan, states = source.plan, source.states()
     summaries = {
@@ -358,7 +358,7 @@ def _outputs_ok(blocks: Iterable[Block]) -> bool | None:
 
 
 def event_rows(source: Source) -> Iterator[Row]:
-    """One row per event: those of the journal, then those of the judgement."""
+    """Yield one row per event of the journal, then one per event of the judgement."""
     found: tuple[Event, ...] = (
         *source.contents.events,
         *(source.judgement.events if source.judgement else ()),

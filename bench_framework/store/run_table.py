@@ -1,7 +1,6 @@
-"""``runs.csv`` read back: the blocks and the runs outside timing that its rows hold.
+"""Reader of ``runs.csv``: the blocks, and the observations of runs outside timing.
 
-What a record's other files say (plan, builds, host) is taken from them; every figure is the
-table's.
+Plan, builds and host are read from the other files of the record. Every figure is from the table.
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ _BEYOND_BLOCKS: Final = (
     "answer_source",
     "steal_ticks",
 )
-"""Columns without which blocks cannot be read: tables of earlier versions lack them."""
+"""Columns that are required to read blocks. Tables of earlier versions lack them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunTable:
-    """What the rows hold, in their order."""
+    """The blocks and observations of the rows, in their order."""
 
     blocks: tuple[Block, ...]
     observations: tuple[Observation, ...]
@@ -54,20 +53,20 @@ class RunTable:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """All that a row's meaning depends on."""
+    """The context in which rows are read."""
 
     declared: Sequence[DeclaredMetric]
     announced: Mapping[str, Mapping[str, str]]
-    """Cell id to column to the metric that the cell's worker announces."""
+    """Announced metric of each worker column, by cell id and column."""
     header: Sequence[str]
 
 
 def read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
-    """Blocks and observations of the text of a ``runs.csv``.
+    """Return the blocks and observations of the text of a ``runs.csv``.
 
     Raises:
-        RecordError: BX411, it is no such table, a row is not one, or it was written before a table
-            held whole blocks.
+        RecordError: the text is not such a table, a row is invalid, or an earlier version wrote it
+            without the required columns (BX411).
     """
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     header = next(csv.reader(io.StringIO(text, newline="")), [])
@@ -87,7 +86,7 @@ def read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
 
 
 def is_whole(text: str) -> bool:
-    """Return whether a table has all columns that are needed to read blocks."""
+    """Return whether a table has all columns that are required to read blocks."""
     header = next(csv.reader(io.StringIO(text, newline="")), [])
     return set(_BEYOND_BLOCKS) <= set(header)
 
@@ -118,7 +117,7 @@ def _announced(plan: Plan, builds: Iterable[Build]) -> dict[str, dict[str, str]]
 
 
 def _by_block(rows: list[tuple[int, Fields]]) -> Iterable[list[tuple[int, Fields]]]:
-    """The rows of each block.
+    """Return the rows of each block.
 
     Raises:
         RecordError: the blocks are not in the order of their numbers, or their rows are not
@@ -217,7 +216,7 @@ def _receipt(row: Fields, reader: _Reader, *, worker: bool) -> Receipt:
 
 
 def _printed(rows: list[Fields], reader: _Reader) -> dict[str, float]:
-    """Metrics that the program printed: known of the last run."""
+    """Return the metrics that the program printed in the last run."""
     found = {
         metric.name: value
         for metric in reader.declared
@@ -319,7 +318,7 @@ def _notes(row: Fields) -> tuple[str, ...]:
 
 
 def _json(row: Fields, name: str, kind: type) -> Any:
-    """A field that holds JSON of a kind; an empty one of that kind where the field is empty."""
+    """Return the JSON value in a field, which must be of type `kind`, or an empty `kind`."""
     text = row.get(name)
     found = json.loads(text) if text else kind()
     if not isinstance(found, kind):

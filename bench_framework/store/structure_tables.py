@@ -97,7 +97,7 @@ CONTRIBUTIONS: Final[tuple[Column, ...]] = (
 
 
 def effect_rows(source: Source) -> Iterator[Row]:
-    """One row per effect, its cells behind it."""
+    """Yield one row per effect, followed by the rows of its cells."""
     assert source.judgement is not None
     found = source.judgement.structure.effects
     for effect, claim in _with_claims(found, source, "effect", "interaction"):
@@ -123,7 +123,7 @@ def effect_rows(source: Source) -> Iterator[Row]:
 
 
 def contribution_rows(source: Source) -> Iterator[Row]:
-    """One row per step, then what the steps leave, where it is a figure, and the total."""
+    """Yield one row per step, then the remainder if there is one, and the total."""
     assert source.judgement is not None
     for table, claim in _with_claims(
         source.judgement.structure.contributions, source, "contributions"
@@ -195,7 +195,7 @@ def _claim(claim: Claim | None) -> Row:
 def _with_claims(
     items: Sequence[Any], source: Source, *kinds: str
 ) -> list[tuple[Any, Claim | None]]:
-    """Items with their claims: both are in the order of the judgement."""
+    """Return the items with their claims. Both are in the order of the judgement."""
     assert source.judgement is not None
     claims = [c for c in source.judgement.claims if c.kind in kinds]
     return (
@@ -206,7 +206,7 @@ def _with_claims(
 
 
 def tables(source: Source) -> Mapping[str, tuple[Column, ...]]:
-    """The tables that a record has: those with a row."""
+    """Return the tables that have rows, by name."""
     if source.judgement is None:
         return {}
     found = source.judgement.structure

@@ -35,13 +35,13 @@ MAKERS: Final[dict[str, Callable[[Source], Iterator[Row]]]] = {
     "effects": structure_tables.effect_rows,
     "contributions": structure_tables.contribution_rows,
 }
-"""Functions that make the rows of each table."""
+"""Functions that yield the rows of each table, by table name."""
 IMPORTED_MAKERS: Final[dict[str, Callable[[Source, Imported], Iterator[Row]]]] = {
     "runs": imported_rows.run_rows,
     "cells": imported_rows.cell_rows,
     "comparisons": imported_rows.comparison_rows,
 }
-"""The same for an imported set, where its rows differ."""
+"""Functions for an imported set, for the tables whose rows differ."""
 
 
 def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
@@ -80,14 +80,14 @@ def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
 
 
 def write_tables(folder: Path, source: Source) -> None:
-    """Write every available table; without a judgement these are runs, builds and events."""
+    """Write every available table. Without a judgement, these are runs, builds and events."""
     for name, text in table_texts(source).items():
         layout.write_whole(folder / f"{name}.csv", text)
     layout.write_whole(folder / layout.COLUMNS, columns.dictionary(table_columns(source)))
 
 
 def table_texts(source: Source) -> dict[str, str]:
-    """Return the text of every table by name; equal sources give equal texts."""
+    """Return the text of every table by name. Equal sources give equal texts."""
     return {
         name: to_csv(wanted, _rows(source, name)) for name, wanted in table_columns(source).items()
     }
@@ -101,10 +101,10 @@ def _rows(source: Source, name: str) -> Iterator[Row]:
 
 
 def to_csv(wanted: tuple[Column, ...], found: Iterable[Row]) -> str:
-    """CSV text: comma, LF, one header line, a dot as decimal point, empty for missing.
+    """Return CSV text with commas, LF, a header line, decimal points and empty missing values.
 
     Raises:
-        KeyError: a row holds a column that the table does not declare.
+        KeyError: a row has a column that the table does not declare.
     """
     names = [column.name for column in wanted]
     known = set(names)
@@ -114,8 +114,8 @@ def to_csv(wanted: tuple[Column, ...], found: Iterable[Row]) -> str:
     for row in found:
         if not known.issuperset(row):
             raise KeyError(", ".join(sorted(set(row) - known)))
-        # The writer itself leaves what is missing empty, and gives a number the shortest text that
-        # reads back as it.
+        # The writer prints missing values as empty fields, and numbers as the shortest text that
+        # parses to the same value.
         values = map(row.get, names)
         writer.writerow(
             [("true" if v else "false") if v is True or v is False else v for v in values]

@@ -1,7 +1,7 @@
-"""Model types to JSON and back: the only place where their shape on disk is known.
+"""Conversion of model types to JSON and back. No other module depends on their format on disk.
 
-Dataclasses are validated by pydantic as they are; unknown keys are ignored, so a record that a
-later version wrote with more fields (same schema version: columns are only appended) still reads.
+pydantic validates the dataclasses directly. Unknown keys are ignored, so that records of a later
+version with the same schema version and more fields can be read.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _adapters: dict[Any, TypeAdapter[Any]] = {}
 
 
 def adapter(kind: Any) -> TypeAdapter[Any]:
-    """The reader and writer of a type; built once, as that takes tens of milliseconds."""
+    """Return the adapter of a type, which is cached because creating it takes tens of ms."""
     if kind not in _adapters:
         _adapters[kind] = TypeAdapter(kind)
     return _adapters[kind]
 
 
 def dump_line(line: Line) -> bytes:
-    """One journal line with its newline."""
+    """Return one journal line with its newline."""
     return _bytes(type(line), line) + b"\n"
 
 
@@ -44,71 +44,76 @@ def load_line(text: bytes) -> Line:
     """Read one journal line.
 
     Raises:
-        ValueError: it is torn, or of a kind that this version does not know.
+        ValueError: it is incomplete, or of a kind that this version does not know.
     """
     found: Line = adapter(_TAGGED).validate_json(text)
     return found
 
 
 def dump_plan(plan: Plan) -> str:
-    """``plan.json``: the plan, indented; equal plans are equal bytes."""
+    """Return the text of ``plan.json``, indented. Equal plans give equal bytes."""
     return _dump(Plan, plan)
 
 
 def load_plan(text: str | bytes) -> Plan:
-    """Read ``plan.json``. Raises `RecordError`, BX411."""
+    """Read ``plan.json``. Raises `RecordError` (BX411)."""
     return _load(Plan, text, "plan.json")
 
 
 def dump_host(host: Host) -> str:
-    """``env.json``."""
+    """Return the text of ``env.json``."""
     return _dump(Host, host)
 
 
 def load_host(text: str | bytes) -> Host:
-    """Read ``env.json``. Raises `RecordError`, BX411."""
+    """Read ``env.json``. Raises `RecordError` (BX411)."""
     return _load(Host, text, "env.json")
 
 
 def dump_imported(imported: Imported) -> str:
-    """``imported.json``: the figures of an imported set, every run of them."""
+    """Return the text of ``imported.json``, with the figures of an imported set."""
     return _dump(Imported, imported)
 
 
 def load_imported(text: str | bytes) -> Imported:
-    """Read ``imported.json``. Raises `RecordError`, BX411."""
+    """Read ``imported.json``. Raises `RecordError` (BX411)."""
     return _load(Imported, text, "imported.json")
 
 
 def dump_profile(profile: Profile) -> str:
-    """``profile.json``, on one line: a stack is a long list of small numbers."""
+    """Return the text of ``profile.json``, on one line, because stacks are long lists."""
     return _bytes(Profile, profile).decode() + "\n"
 
 
 def load_profile(text: str | bytes) -> Profile:
-    """Read ``profile.json``. Raises `RecordError`, BX411."""
+    """Read ``profile.json``. Raises `RecordError` (BX411)."""
     return _load(Profile, text, "profile.json")
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """``claims.json``: whose judgement it is, and all of it; the claims are ``judgement.claims``."""
+    """The contents of ``claims.json``: a judgement, with its claims in ``judgement.claims``."""
 
     schema_version: int
     record_id: str
     scenario: str
     judgement: Judgement
     benchctl: str = ""
-    """The version that judged; empty in records of before it was kept."""
+    """Version of benchctl that made the judgement, empty in old records."""
 
 
 def dump_judged(judged: Judged) -> str:
-    """``claims.json``."""
+    """Return the text of ``claims.json``."""
     return _dump(Judged, judged)
 
 
 def load_judged(text: str | bytes) -> Judged:
-    """Read ``claims.json``. Raises `RecordError`: BX411, or BX412 where another version made what cannot be read."""
+    """Read ``claims.json``.
+
+    Raises:
+        RecordError: it is damaged (BX411), or it is not readable and another version wrote it
+            (BX412).
+    """
     try:
         return _load(Judged, text, "claims.json")
     except RecordError as error:
@@ -125,7 +130,7 @@ def load_judged(text: str | bytes) -> Judged:
 
 
 def _version_of(text: str | bytes) -> str | None:
-    """The version that a judgement says it was made by, where nothing else of it can be read."""
+    """Return the version in a judgement that cannot be read otherwise, if it has one."""
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):
@@ -135,12 +140,12 @@ def _version_of(text: str | bytes) -> str | None:
 
 
 def plain(value: Any) -> dict[str, Any]:
-    """A model dataclass as a dictionary of JSON values, for tables."""
+    """Return a model dataclass as a dictionary of JSON values, for tables."""
     return asdict(value)
 
 
 def indented(value: object) -> str:
-    """JSON of plain values in the form that the files of a record have."""
+    """Return JSON of plain values, indented as in the files of a record."""
     return _bytes(Any, value, indent=1).decode() + "\n"
 
 
@@ -152,8 +157,7 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
     try:
         return adapter(kind).dump_json(value, indent=indent)
     except PydanticSerializationError as error:
-        # The only text that JSON cannot hold is a path that is not UTF-8, with lone surrogates in
-        # its place.
+        # JSON cannot represent a path that is not UTF-8, which Python stores with lone surrogates.
         raise UsageError(
             "a path of this scenario is not UTF-8, and no record could name it",
             details=(("cause", str(error).rpartition("UnicodeEncodeError: ")[2]),),

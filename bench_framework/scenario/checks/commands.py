@@ -66,7 +66,7 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
 
 def known_names(scenario: Scenario, path: Path) -> list[str]:
     """Return the placeholders that are allowed at `path`, except ``{bin}`` and other slots."""
-    if path[:1] == ("tuning",):  # it runs once for all variants and inputs
+    if path[:1] == ("tuning",):  # `tuning` runs once for all variants and inputs
         return list(scenario.spec.fixed)
     names = [*scenario.spec.axes, *scenario.spec.fixed]
     part = scenario.spec.input

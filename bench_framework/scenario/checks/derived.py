@@ -31,7 +31,10 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 
 
 def check_cells(scenario: Scenario) -> Iterator[Problem]:
-    """Yield a problem for each check_reference cell that is not measured; names and values are valid."""
+    """Yield a problem for each named cell that is not measured.
+
+    The names and values of the scenario must be valid.
+    """
     matrix = combine(scenario)
     measured = {tuple(sorted(matrix.variant_part(values))) for values in matrix.measured}
     for name, given in scenario.spec.cells.items():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
 
 _MAX_FILLINGS = 2_000
-"""Largest number of combinations that are checked; `checks.matrix` refuses larger matrices."""
+"""Largest number of combinations that are checked. `checks.matrix` refuses larger matrices."""
 _MAX_SEED = 2**64
 
 

@@ -21,7 +21,7 @@ MAX_PRODUCT: Final = 20_000
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """Yield the problems of the matrix as a whole; names and values are valid."""
+    """Yield the problems of the whole matrix. Names and values must be valid."""
     axes = axes_of(scenario)
     limit = scenario.spec.limits.max_cells
     size = product_size(axes)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bench_framework.scenario.schema.metrics import MetricPart
 
 GATED_COUNTS: Final = 2
-"""Counted runs if only the gate uses instructions: two show whether the count varies."""
+"""Number of counted runs if only the gate uses instructions. Two runs show variation."""
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -55,7 +55,7 @@ def declared_metrics(scenario: Scenario) -> tuple[DeclaredMetric, ...]:
 
 
 def instruction_policy(scenario: Scenario) -> InstructionPolicy | None:
-    """Return how instructions are counted; `None` if `judge`, `metrics` and `gate` omit them."""
+    """Return how to count instructions, or `None` if `judge`, `metrics` and `gate` omit them."""
     spec = scenario.spec
     part, judged = spec.metrics.get(INSTRUCTIONS), INSTRUCTIONS in spec.judge
     gated = INSTRUCTIONS in dict(spec.gate.margins()) or any(
@@ -122,7 +122,7 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
             "remove `answer.stdout`",
         )
     elif part.source == "stdout" and spec.shell and ">" in str(spec.command or ""):
-        return  # the shell may redirect stdout; the run reports missing numbers
+        return  # the shell may redirect stdout, so only the run can report missing numbers
     if message:
         place = ("metrics", name, "from")
         yield scenario.document.value_problem(
@@ -131,7 +131,7 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
 
 
 def _regex_fault(text: str) -> tuple[str, str] | None:
-    """Return the fault of an expression and the fix; `None` if it has exactly one group."""
+    """Return the fault of an expression and the fix, or `None` if it has exactly one group."""
     try:
         compiled = re.compile(text, re.MULTILINE)
     except (re.error, RecursionError, OverflowError) as error:
@@ -153,7 +153,7 @@ def _regex_fault(text: str) -> tuple[str, str] | None:
 
 
 def _judged(scenario: Scenario) -> Iterator[Problem]:
-    """Yield the problems of `judge`; metrics of a worker are known only after its build."""
+    """Yield the problems of `judge`. A worker's metrics are known only after its build."""
     spec, document = scenario.spec, scenario.document
     for index, metric in enumerate(spec.judge):
         place = ("judge", index)
@@ -170,7 +170,7 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _refusal_reason(scenario: Scenario, metric: str) -> str:
-    """Return why a metric cannot be judged; empty if it can, or if only its worker knows."""
+    """Return why a metric cannot be judged, or an empty text if it can or is not known yet."""
     part, kind = scenario.spec.metrics.get(metric), METRICS.get(metric)
     if part is not None and kind is None:
         return "" if part.direction != "none" else "it has no `direction`"

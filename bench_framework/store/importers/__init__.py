@@ -1,1 +1,1 @@
-"""Readers of what others measured: one module per format, all of them pure but for `read_session`."""
+"""Readers of imported files, with one module per format. Only `read_session` does I/O."""

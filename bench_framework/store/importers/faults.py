@@ -1,4 +1,4 @@
-"""What is wrong with a file that was to be imported: one error each, exit code 2."""
+"""Errors of files to import, each with exit code 2."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final
 from bench_framework.errors import UsageError
 
 UNREADABLE: Final = "BX450"
-"""The file cannot be read at all."""
+"""Code: the file cannot be read."""
 UNKNOWN: Final = "BX451"
-"""It is neither hyperfine's JSON nor a table that import knows."""
+"""Code: the file is neither JSON of hyperfine nor a supported table."""
 IMPOSSIBLE: Final = "BX452"
-"""A figure that no measurement can have."""
+"""Code: a value is not possible for a measurement."""
 NAMES: Final = "BX453"
-"""Labels that are doubled or missing."""
+"""Code: labels are duplicated or missing."""
 UNITS: Final = "BX454"
-"""Several units in one table, or one that is none of time."""
+"""Code: a table has several units, or a unit that is not a unit of time."""
 LEAST_S, MOST_S = 1e-12, 1e9
 MOST_MEMORY: Final = 1e18
 NOTHING_WRITTEN: Final = "nothing was imported"
@@ -31,7 +31,7 @@ def fault(
     cause: str = "",
     help: str = "",  # noqa: A002 -- as errors.py
 ) -> UsageError:
-    """One error about one file."""
+    """Return an error about one file."""
     details = [("file", file), ("where", where), ("cause", cause)]
     return UsageError(
         message,
@@ -43,11 +43,11 @@ def fault(
 
 
 def require_time(seconds: float, what: str, file: str, where: str) -> float:
-    """A time that was measured, in seconds.
+    """Check a measured time in seconds and return it.
 
     Raises:
-        UsageError: BX452, it is not finite, not above zero (its ratio to anything would mean
-            nothing), or no time that a program takes: below a picosecond or above 30 years.
+        UsageError: the time is not finite, not above zero (so that ratios are not defined), below
+            a picosecond or above 30 years (BX452).
     """
     if not math.isfinite(seconds) or seconds <= 0:
         raise fault(
@@ -61,7 +61,11 @@ def require_time(seconds: float, what: str, file: str, where: str) -> float:
 
 
 def require_amount(value: float, most: float, what: str, file: str, where: str) -> float:
-    """A spread, a CPU time or a number of bytes: from zero to `most`. Raises `UsageError`, BX452."""
+    """Check that a spread, a CPU time or a size is from zero to `most`, and return it.
+
+    Raises:
+        UsageError: it is not (BX452).
+    """
     if not 0 <= value <= most:
         raise fault(
             IMPOSSIBLE,

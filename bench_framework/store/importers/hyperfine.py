@@ -1,4 +1,7 @@
-"""hyperfine's JSON: version 1, with and without memory, and schema version 2. The only module that knows its keys."""
+"""Reader of hyperfine's JSON: version 1, with and without memory, and schema version 2.
+
+No other module uses its keys.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PER_RUN: Final = 2
-"""Schema version from which every metric is exported per run."""
+"""First schema version that exports every metric per run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +21,14 @@ class Timed:
     """One command as hyperfine exported it: seconds and bytes, in the order of its runs.
 
     Attributes:
-        command: the command, or the name that `-n` gave it: 1.20 keeps only one of them.
-        times: wall time of each run; at least one.
-        user: CPU time in user mode of each run, or one figure: the mean (version 1 exports no
-            other).
-        system: CPU time in the kernel, likewise.
-        memory: largest resident set of each run; empty where hyperfine did not say. In version 1
-            each figure is the largest so far over *all* children of that call, earlier commands
-            too.
-        exit_codes: of each run; 128 + n or `None` for signal n.
-        per_run: whether `user` and `system` are per run.
+        command: command, or its name from `-n`. hyperfine 1.20 exports only one of them.
+        times: wall time of each run, at least one.
+        user: CPU time in user mode of each run, or the mean as one value (version 1).
+        system: CPU time in the kernel, in the same form.
+        memory: largest resident set of each run, empty if it was not exported. In version 1, each
+            value is the largest so far over *all* children of the call, including earlier commands.
+        exit_codes: exit code of each run, 128 + n or `None` for signal n.
+        per_run: true if `user` and `system` have one value per run.
     """
 
     command: str
@@ -41,7 +42,7 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A whole file: its schema version and its commands in order."""
+    """The contents of a file: schema version, and commands in order."""
 
     version: int
     commands: tuple[Timed, ...]
@@ -52,7 +53,7 @@ def read_export(text: str | bytes) -> Export:
 
     Raises:
         ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError: it is not
-        hyperfine's.
+            an export of hyperfine.
     """
     document = json.loads(text)
     version = document.get("schema_version", 1) if isinstance(document, dict) else 1
@@ -99,7 +100,7 @@ def _quantity(value: dict[str, Any], unit: str) -> float:
 
 
 def _number(value: object) -> float:
-    """A JSON number; a text that looks like one, or a truth, is none."""
+    """Return a JSON number as a float. Strings and booleans are refused."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{value!r} is no number")
     return float(value)

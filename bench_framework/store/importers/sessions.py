@@ -37,7 +37,7 @@ def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file to import.
 
     Raises:
-        UsageError: BX450, it does not exist, is not a file, is empty or is larger than 64 MiB.
+        UsageError: it does not exist, is not a file, is empty or is larger than 64 MiB (BX450).
     """
     try:
         found = path.stat()
@@ -57,7 +57,10 @@ def read_bytes(path: Path) -> bytes:
 
 
 def slug(text: str) -> str:
-    """A text as part of a file's name: letters, digits, dots and hyphens; ``imported`` where nothing is left."""
+    """Return a text as part of a file name, with letters, digits, dots and hyphens only.
+
+    The result is ``imported`` if no such character remains.
+    """
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:80] or "imported"
 
 
@@ -65,12 +68,12 @@ def read_session(content: bytes, file: str, number: int) -> Session:
     """Return the session of one file.
 
     Args:
-        content: its bytes.
-        file: what it is called.
-        number: its place among the files, from 1.
+        content: bytes of the file.
+        file: name of the file.
+        number: position of the file in the set, from 1.
 
     Raises:
-        UsageError: BX451 to BX454.
+        UsageError: the contents are invalid (BX451 to BX454).
     """
     try:
         text = content.decode("utf-8-sig")
@@ -176,7 +179,7 @@ def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str) -> Command:
 
 
 def series_of(metric: Metric, values: list[float]) -> Series | None:
-    """A series of single runs; `None` where nothing above zero was measured."""
+    """Return a series of single runs, or `None` if no value is above zero."""
     if not values or min(values) <= 0:
         return None
     spread = statistics.stdev(values) if len(values) > 1 else None

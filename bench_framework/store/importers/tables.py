@@ -1,4 +1,4 @@
-"""Tables of published figures: label, mean, sd, n and unit per row, as CSV or as a Markdown table."""
+"""Reader of published tables: label, mean, sd, n and unit per row, as CSV or Markdown."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 REQUIRED: Final = ("label", "mean")
 COLUMNS: Final = (*REQUIRED, "sd", "n", "unit")
 PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ns": 10**9}
-"""How many of a unit are a second; µ as the micro sign and as the Greek letter."""
+"""Number of each unit in a second. µ is the micro sign or the Greek letter."""
 MOST_RUNS: Final = 10**9
 _PIPE: Final = re.compile(r"(?<!\\)\|")
-"""Between two cells; ``\\|`` stands in a cell."""
+"""Separator of the cells of a row. ``\\|`` is a literal bar."""
 _HYPERFINES: Final = "command"
-"""First column of the tables that hyperfine itself writes."""
+"""First column of the tables that hyperfine writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One row: seconds; what the table does not say is `None`."""
+    """One row of a table, in seconds. Missing values are `None`."""
 
     label: str
     mean: float
@@ -36,15 +36,16 @@ class Published:
 
 
 def read_table(text: str, file: str) -> tuple[Published, ...]:
-    """Every row of a table.
+    """Return the rows of a table.
 
     Args:
-        text: CSV with a head line, or a Markdown table; columns label, mean, sd, n, unit in any
-            order.
-        file: its name, for errors.
+        text: CSV with a header line, or a Markdown table. The columns label, mean, sd, n and unit
+            may have any order.
+        file: name of the file, for errors.
 
     Raises:
-        UsageError: BX451, it is no such table; BX452, a figure that cannot be; BX454, units.
+        UsageError: it is not such a table (BX451), a value is not possible (BX452), or the units
+            are invalid (BX454).
     """
     lines = _markdown(text) if text.lstrip().startswith("|") else _comma(text, file)
     head, *rows = lines or [[]]
@@ -68,7 +69,7 @@ def read_table(text: str, file: str) -> tuple[Published, ...]:
 
 
 def _markdown(text: str) -> list[list[str]]:
-    """Cells of the lines of a Markdown table; the rule below the head is left out."""
+    """Return the cells of each line of a Markdown table, without the rule below the header."""
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("|")]
     rows = [[cell.strip().replace("\\|", "|") for cell in _PIPE.split(line)[1:]] for line in lines]
     rows = [row[:-1] if row and not row[-1] else row for row in rows]
@@ -139,12 +140,12 @@ def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
         spread = _seconds(cells["sd"], scale, "sd", file, where)
         sd = faults.require_amount(spread, faults.MOST_S, "sd", file, where)
     n = _count(cells.get("n", ""), file, where)
-    # One run has no spread, whatever a table says.
+    # A single run has no spread, so a given value is ignored.
     return Published(label, mean, sd if n != 1 else None, n), unit
 
 
 def _seconds(text: str, per_second: int, what: str, file: str, where: str) -> float:
-    """In decimals: 191.2 ms are 0.1912 s, to the last digit."""
+    """Return a time in seconds, converted in decimal so that 191.2 ms is exactly 0.1912 s."""
     value = _number(text, what, file, where)
     return float(Decimal(repr(value)) / per_second)
 
