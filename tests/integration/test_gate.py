@@ -120,13 +120,13 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     assert "▲ Benchmarks: regressions found" in done.stdout
     assert "head, time: worse" in done.stdout
     assert "confirmed in fresh rounds" in done.stdout
-    assert f"measured again in {second.name}" in done.stdout
+    assert f"second measurement: {second.name}" in done.stdout
     assert done.stderr.count("::error title=benchctl gate::") == len(
         [s for s in states.values() if s == "worse"]
     )
 
     comment = slower.text_of("comment.md")
-    assert comment.startswith("<!-- benchctl:gate scenario=gated -->\n### ▲ Benchmarks: worse")
+    assert comment.startswith("<!-- benchctl:gate scenario=gated -->\n### ▲ Benchmarks: regressions found")
     assert "<b>" not in comment
     assert step.read_text() == slower.text_of("summary.md")
     suite = ET.fromstring(slower.text_of("junit.xml"))

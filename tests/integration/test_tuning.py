@@ -97,7 +97,7 @@ def test_it_runs_once_and_the_record_contains_its_table(
     page = (record / "report.md").read_text(encoding="utf-8")
     assert "| **4.00\u202fKiB** | **1.00** | **2** |" in page
     assert "Reported by the command: a trial each." in page
-    assert "What ran: calls pwrite." in page
+    assert "Actual modes: calls pwrite." in page
     assert f"one results/tuned/{record.name}/tuning.json" in page
     assert benchctl("verify", str(record), kind="good").returncode == 0
     (record / "tuning.json").write_text('{"rows": []}', encoding="utf-8")
