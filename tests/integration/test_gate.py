@@ -126,7 +126,9 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     )
 
     comment = slower.text_of("comment.md")
-    assert comment.startswith("<!-- benchctl:gate scenario=gated -->\n### ▲ Benchmarks: regressions found")
+    assert comment.startswith(
+        "<!-- benchctl:gate scenario=gated -->\n### ▲ Benchmarks: regressions found"
+    )
     assert "<b>" not in comment
     assert step.read_text() == slower.text_of("summary.md")
     suite = ET.fromstring(slower.text_of("junit.xml"))
