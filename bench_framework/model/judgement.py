@@ -222,7 +222,7 @@ Scope = tuple[tuple[str, str], ...]
 class Claim:
     """One sentence with its evidence. Every output prints its results as claims.
 
-    `kind` names the wording rule in ``analysis/wording.py``, such as ``main``, ``best-by-input``,
+    `kind` names the wording rule in ``features/sentences.py``, such as ``main``, ``best-by-input``,
     ``comparison``, ``memory``, ``sign-change``, ``scaling``, ``noise-floor``, ``trust``,
     ``recommendation``, ``coverage``.
     """
@@ -250,7 +250,7 @@ class Claim:
     values: Mapping[str, float | int | str] = field(default_factory=dict)
     """Further figures that the sentence prints."""
     text: str = ""
-    """The sentence, which ``analysis/wording.py`` builds from the other fields only."""
+    """The sentence, which ``features/sentences.py`` builds from the other fields only."""
 
 
 RecordStatus = Literal["conclusive", "partly conclusive", "exploratory", "failed", "not comparable"]
