@@ -31,8 +31,8 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
         *_wrapped(_independence(findings), width, INDENT),
         "",
         *_wrapped(
-            "Noise floor: minimum detectable effect between equal programs (95 %). Median window "
-            "(worst).",
+            "Noise floor: largest difference that the interval between equal programs leaves "
+            "possible. Median window (worst).",
             width,
         ),
         *_floors(summary),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Role
@@ -19,6 +19,10 @@ _WORDS = (
     ("not-comparable", "not comparable"),
     ("not-started", "not started"),
 )
+
+
+ADJUSTED_CI: Final = "Adjusted CI"
+"""Title of a column of intervals at the level of the test (docs/method.md#verdicts)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +70,6 @@ def holes_of(data: ReportData, item: Input) -> tuple[Hole, ...]:
 def interim_analyses(count: int) -> str:
     """Return a text such as ``3 interim analyses``."""
     return f"{count} interim analys{'is' if count == 1 else 'es'}"
-
-
-def interval_title(data: ReportData) -> str:
-    """Return the title of a column of intervals: ``95 % CI`` at a family-wise level of 5 %."""
-    return f"{100 - data.judgement.looks.level * 100:g}\u202f% CI"
 
 
 def memory_family(data: ReportData) -> str:

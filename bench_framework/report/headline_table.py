@@ -16,7 +16,7 @@ from bench_framework.report.blocks import (
     Row,
     Table,
 )
-from bench_framework.report.counts import caption_tail, interval_title
+from bench_framework.report.counts import ADJUSTED_CI, caption_tail
 from bench_framework.report.numbers import (
     DASH,
     SIZES,
@@ -81,7 +81,7 @@ class _Scales:
     def __init__(self, data: ReportData, item: Input) -> None:
         self.family = data.plan.unit_family
         self.metric = data.metric
-        self.interval = interval_title(data)
+        self.interval = ADJUSTED_CI
         self.bytes = data.handled_bytes(item.id)
         self.throughput = self.bytes is not None and data.metric == WALL
         self.per_second = ("MB/s", 1e-6) if self.family == "si" else ("MiB/s", 2.0**-20)
@@ -323,8 +323,8 @@ def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
         ),
         "Ratios are paired within rounds and can differ from the quotient of the two medians.",
         (
-            f"{interval_title(data)}: confidence interval of the ratio, adjusted for all comparisons and "
-            "interim analyses, rounded outward."
+            f"{ADJUSTED_CI}: confidence interval of the ratio at the level of its test, which is "
+            "adjusted for all comparisons and interim analyses; rounded outward."
         ),
     ]
     compared = [data.comparison(cell.id, data.metric) for cell in data.arms(item.id)]
@@ -362,6 +362,6 @@ def _below_floor(data: ReportData, item: Input) -> str | None:
     few = "1 smaller difference was" if count == 1 else f"{count} smaller differences were"
     intervals = "its CI excludes" if count == 1 else "their CIs exclude"
     return (
-        f"Noise floor {percent_up(floor.fraction)}: the minimum detectable effect of the A/A "
-        f"comparison; smaller differences can remain undetected. {few} detected: {intervals} 1."
+        f"Noise floor {percent_up(floor.fraction)}: the largest difference that the interval "
+        f"of the A/A control leaves possible; smaller ones can remain undetected. {few} detected: {intervals} 1."
     )

@@ -69,8 +69,8 @@ def terms(data: ReportData) -> tuple[tuple[str, str], ...]:
             (
                 "noise floor",
                 (
-                    "the minimum detectable effect of the A/A comparison (95 %): smaller differences can "
-                    "remain undetected"
+                    "the largest difference that the adjusted confidence interval of the A/A control "
+                    "leaves possible: smaller differences can remain undetected"
                 ),
             ),
         ]

@@ -23,7 +23,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import key_claim, sentence
-from bench_framework.report.counts import counts_of, interval_title, memory_family
+from bench_framework.report.counts import ADJUSTED_CI, counts_of, memory_family
 from bench_framework.report.numbers import (
     DASH,
     column_decimals,
@@ -113,7 +113,7 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
         Column("Variant"),
         Column(f"Peak RSS, {unit[0]}", "decimal"),
         Column("vs baseline", "decimal"),
-        Column(interval_title(data), drop=4),
+        Column(ADJUSTED_CI, drop=4),
         Column("Verdict"),
         Column("% of input", "right", drop=2),
         Column(f"Anonymous, {unit[0]}", "decimal", drop=3),

@@ -22,7 +22,7 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.checks import checks
 from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.counts import interim_analyses, interval_title
+from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
 from bench_framework.report.drift import drift
 from bench_framework.report.numbers import DASH, percent_up, show_comparison
 from bench_framework.report.run_plots import order_strip, runs_plot
@@ -100,7 +100,7 @@ def _control_table(data: ReportData) -> Table | None:
     columns = (
         Column("Input"),
         Column("Metric"),
-        Column(f"Ratio and {interval_title(data)}"),
+        Column(f"Ratio and {ADJUSTED_CI}"),
         Column("Verdict"),
         Column("Noise floor", "right"),
         Column("n", "right"),
