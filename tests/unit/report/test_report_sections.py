@@ -502,7 +502,7 @@ class TestNoiseFloor:
         (told,) = [line for line in table.legend if line.startswith("Noise floor")]
         decided = [r for r in table.rows if r.cells[4].text[:1] in "▼▽△▲" and r.cells[4].text]
         assert len(decided) > 1
-        assert "Noise floor 900\u202f%: the minimum detectable effect" in told
+        assert "Noise floor 900\u202f%: the largest difference" in told
         assert f"{len(decided)} smaller differences were detected: their CIs exclude 1." in told
 
     def test_nothing_is_explained_where_all_that_is_decided_lies_above_it(
