@@ -420,7 +420,7 @@ def test_columns_go_in_the_order_of_the_plan(document: Document) -> None:
     ]
     assert "MiB/s" in heads[0]
     assert "MiB/s" not in heads[1]
-    assert "95\u202f% CI" in heads[1]
+    assert "Adjusted CI" in heads[1]
     assert heads[2].split() == ["input", "10MiB", "Time,", "ms", "vs", "baseline", "Verdict"]
 
 
