@@ -31,22 +31,23 @@ THIN = re.compile("[\u202f\u2009\u00a0]")
 
 
 @dataclass(frozen=True)
-class Told:
+class JudgedReport:
     """A judgement with all its text: every claim, and the whole report."""
 
-    judged: Judgement
+    judgement: Judgement
     page: str
 
     @property
     def claims(self) -> str:
-        return plain("\n".join(claim.text for claim in self.judged.claims))
+        return plain("\n".join(claim.text for claim in self.judgement.claims))
 
     @property
     def everything(self) -> str:
         return f"{self.claims}\n{self.page}"
 
-    def of(self, kind: str) -> list[str]:
-        return [plain(claim.text) for claim in self.judged.claims if claim.kind == kind]
+    def claims_of(self, kind: str) -> list[str]:
+        """Return the texts of all claims of a kind."""
+        return [plain(claim.text) for claim in self.judgement.claims if claim.kind == kind]
 
     def section(self, title: str) -> str:
         """Return the text of one section of the page.
@@ -59,12 +60,12 @@ class Told:
 
     def never_says(self, *patterns: str) -> None:
         for pattern in patterns:
-            found = re.search(pattern, self.everything, flags=re.IGNORECASE)
-            assert found is None, f"{pattern!r} is said: …{_around(self.everything, found)}…"
+            match = re.search(pattern, self.everything, flags=re.IGNORECASE)
+            assert match is None, f"{pattern!r} is printed: …{_around(self.everything, match)}…"
 
 
-def _around(text: str, found: re.Match[str]) -> str:
-    return text[max(0, found.start() - 60) : found.end() + 60]
+def _around(text: str, match: re.Match[str]) -> str:
+    return text[max(0, match.start() - 60) : match.end() + 60]
 
 
 def plain(text: str) -> str:
@@ -72,13 +73,13 @@ def plain(text: str) -> str:
     return THIN.sub(" ", text).replace("\\", "")
 
 
-def say(
+def judge_and_report(
     study: Study,
     blocks: Sequence[Block],
     *,
     plan: Plan | None = None,
     builds: Mapping[str, Build] = MappingProxyType({}),
-) -> Told:
+) -> JudgedReport:
     """Judge and report a record, as `benchctl run` does at its end."""
     plan = plan or study.plan
     blocks = [
@@ -97,7 +98,7 @@ def say(
         started="2026-03-02T17:04:00Z",
         finished="2026-03-02T17:22:00Z",
     )
-    return Told(judged, _page(build_document(data)))
+    return JudgedReport(judged, _page(build_document(data)))
 
 
 def _page(document: Document) -> str:
@@ -105,15 +106,15 @@ def _page(document: Document) -> str:
     return plain(markdown.render(document, assets.template_dir())).rpartition("\nVerdicts: ")[0]
 
 
-def take_over(*tables: str, baseline: str | None = None) -> Told:
+def import_tables(*tables: str, baseline: str | None = None) -> JudgedReport:
     """Judge and report published figures, as `benchctl import` does."""
     sessions = tuple(
         read_session(t.encode(), f"session-{n}.csv", n) for n, t in enumerate(tables, 1)
     )
     first = baseline if baseline is not None else sessions[0].commands[0].label
-    made = Imported(1, "r", "published", "2026-03-02T17:04:00Z", "0.1.0", first, sessions)
-    plan = plan_of(made)
-    judged = judge_imported(plan, made)
+    imported = Imported(1, "r", "published", "2026-03-02T17:04:00Z", "0.1.0", first, sessions)
+    plan = plan_of(imported)
+    judged = judge_imported(plan, imported)
     data = ReportData(
         plan=plan,
         judgement=judged,
@@ -122,11 +123,11 @@ def take_over(*tables: str, baseline: str | None = None) -> Told:
         host=UNKNOWN_HOST,
         blocks=(),
         record_id="r",
-        started=made.imported_at,
-        finished=made.imported_at,
-        imported=made,
+        started=imported.imported_at,
+        finished=imported.imported_at,
+        imported=imported,
     )
-    return Told(judged, _page(build_document(data)))
+    return JudgedReport(judged, _page(build_document(data)))
 
 
 def draw(arm: str, where: str, number: int, spread: float = 0.005) -> float:
@@ -144,15 +145,15 @@ class Scales(Study):
         return self.blocks(lambda a, i, r: draw(a, i, r, spread) * self.factors.get(a, 1.0))
 
 
-def of(told: Told, label: str, metric: str = "wall") -> Comparison:
+def headline(report: JudgedReport, label: str, metric: str = "wall") -> Comparison:
     """Return the headline comparison whose claim has this subject."""
     cells = {
         c.cells[0]
-        for c in told.judged.claims
+        for c in report.judgement.claims
         if c.subject == label and c.cells and c.metric == metric
     }
     return next(
         c
-        for c in told.judged.comparisons
+        for c in report.judgement.comparisons
         if c.cell_id in cells and c.metric == metric and c.family in {"headline", "memory"}
     )

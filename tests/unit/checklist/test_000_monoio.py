@@ -9,7 +9,7 @@ from bench_framework.features.judge import judge
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Receipt
 from bench_framework.model.verdict import Verdict
-from tests.unit.checklist.conftest import draw, of, say
+from tests.unit.checklist.conftest import draw, headline, judge_and_report
 from tests.unit.judging.conftest import Study
 
 NEGATIVE = (
@@ -25,34 +25,36 @@ NEGATIVE = (
 
 def test_no_performance_regression_needs_the_version_before() -> None:
     """Only the version after the change was measured, so that no claim is about the one before."""
-    made = Study(arms=("after",))
-    told = say(made, made.blocks(draw, rss=lambda *_: 216.9e6))
-    told.never_says(*NEGATIVE, r"(?<!after \(control\) and after )are equivalent")
-    assert told.of("nothing") == ["Nothing is conclusive: there is nothing to compare"]
-    assert not told.of("comparison")
+    study = Study(arms=("after",))
+    report = judge_and_report(study, study.blocks(draw, rss=lambda *_: 216.9e6))
+    report.never_says(*NEGATIVE, r"(?<!after \(control\) and after )are equivalent")
+    assert report.claims_of("nothing") == ["Nothing is conclusive: there is nothing to compare"]
+    assert not report.claims_of("comparison")
 
 
-def test_no_performance_regression_is_said_as_less_than_the_margin_where_it_was_measured() -> None:
-    made = Study(arms=("before", "after"))
-    told = say(made, made.blocks(draw))
-    told.never_says(*NEGATIVE)
-    assert of(told, "after").verdict is Verdict.EQUIVALENT
+def test_no_performance_regression_is_an_equivalence_where_it_was_measured() -> None:
+    study = Study(arms=("before", "after"))
+    report = judge_and_report(study, study.blocks(draw))
+    report.never_says(*NEGATIVE)
+    assert headline(report, "after").verdict is Verdict.EQUIVALENT
     assert any(
         text.startswith("after and before are equivalent (within ±2 %) [")
-        for text in told.of("comparison")
+        for text in report.claims_of("comparison")
     )
 
 
-def test_memory_unchanged_needs_a_measured_reference_too() -> None:
+def test_memory_unchanged_needs_a_measured_reference() -> None:
     """The same for memory: 216.9 MB is reported as a value without a comparison."""
     alone = Study(arms=("after",))
-    told = say(alone, alone.blocks(draw, rss=lambda *_: 216.9e6))
-    assert not told.of("memory")
-    told.never_says(*NEGATIVE)
-    assert told.of("memory-share") == ["after uses 207 MiB of memory at its peak"]
+    report = judge_and_report(alone, alone.blocks(draw, rss=lambda *_: 216.9e6))
+    assert not report.claims_of("memory")
+    report.never_says(*NEGATIVE)
+    assert report.claims_of("memory-share") == ["after uses 207 MiB of memory at its peak"]
     both = Study(arms=("before", "after"))
-    told = say(both, both.blocks(draw, rss=lambda a, i, r: 216.9e6 * draw(a, i, r, 0.001)))
-    assert told.of("memory")[0].startswith(
+    report = judge_and_report(
+        both, both.blocks(draw, rss=lambda a, i, r: 216.9e6 * draw(a, i, r, 0.001))
+    )
+    assert report.claims_of("memory")[0].startswith(
         "after and before are equivalent in memory (within ±5 %) ["
     )
 
@@ -61,16 +63,18 @@ def test_monoio_async_io_that_read_with_fs_read_is_refused() -> None:
     """The receipt reports another mode than the requested one. The actual mode is shown, and
     the configuration is not compared.
     """
-    made = Study(arms=("stream", "monoio"))
-    fake = made.cell("monoio").id
+    study = Study(arms=("stream", "monoio"))
+    fake = study.cell("monoio").id
     blocks = [
         replace(b, receipts=(Receipt(effective={"arm": "slurp"}),)) if b.cell_id == fake else b
-        for b in made.blocks(lambda a, i, r: draw(a, i, r) * (177.1 / 1698 if a == "monoio" else 1))
+        for b in study.blocks(
+            lambda a, i, r: draw(a, i, r) * (177.1 / 1698 if a == "monoio" else 1)
+        )
     ]
-    told = say(made, blocks)
-    assert of(told, "monoio").verdict is Verdict.NOT_COMPARABLE
-    assert "arm: requested monoio, actual slurp" in told.claims
-    told.never_says(r"9\.[56]\d*× faster", r"best: monoio", r"use monoio")
+    report = judge_and_report(study, blocks)
+    assert headline(report, "monoio").verdict is Verdict.NOT_COMPARABLE
+    assert "arm: requested monoio, actual slurp" in report.claims
+    report.never_says(r"9\.[56]\d*× faster", r"best: monoio", r"use monoio")
 
 
 SCALING = {
@@ -82,58 +86,66 @@ SCALING = {
 
 
 def test_scales_linearly_is_sub_linear_where_the_exponent_is_0_74() -> None:
-    made = Study(arms=("in-memory", "mmap"), sizes=(10, 50, 200))
-    told = say(made, made.blocks(lambda a, i, r: draw(a, i, r) * math.exp(SCALING[i])))
-    told.never_says(r"scales linearly", r"from 10MiB to 50MiB.*: linear")
-    first = next(t for t in told.of("scaling") if "in-memory scales from 10MiB to 50MiB with" in t)
+    study = Study(arms=("in-memory", "mmap"), sizes=(10, 50, 200))
+    report = judge_and_report(
+        study, study.blocks(lambda a, i, r: draw(a, i, r) * math.exp(SCALING[i]))
+    )
+    report.never_says(r"scales linearly", r"from 10MiB to 50MiB.*: linear")
+    first = next(
+        t for t in report.claims_of("scaling") if "in-memory scales from 10MiB to 50MiB with" in t
+    )
     assert "exponent 0.7" in first
     assert first.endswith(": sub-linear")
 
 
 def test_scales_linearly_is_not_resolved_where_the_largest_file_is_another_text() -> None:
-    made = Study(arms=("in-memory", "mmap"), sizes=(10, 50, 200))
-    blocks = made.blocks(lambda a, i, r: draw(a, i, r) * math.exp(SCALING[i]))
-    prepared = made.inputs()
+    study = Study(arms=("in-memory", "mmap"), sizes=(10, 50, 200))
+    blocks = study.blocks(lambda a, i, r: draw(a, i, r) * math.exp(SCALING[i]))
+    prepared = study.inputs()
     mixed = judge(
-        made.plan, blocks, {}, [*prepared[:2], replace(prepared[2], family="other")], made.looks()
+        study.plan, blocks, {}, [*prepared[:2], replace(prepared[2], family="other")], study.looks()
     )
     assert {s.word for s in mixed.scaling} == {"not resolved"}
     assert not [c for c in mixed.claims if c.text.endswith("linear")]
 
 
 def test_scales_linearly_is_super_linear_for_5_1_times_the_time_for_4_times_the_data() -> None:
-    made = Study(arms=("stream", "other"), sizes=(10, 50, 200))
+    study = Study(arms=("stream", "other"), sizes=(10, 50, 200))
     times = {"10MiB": 1.0, "50MiB": 5.0, "200MiB": 5.0 * 5.1}
-    told = say(made, made.blocks(lambda a, i, r: draw(a, i, r, 0.002) * times[i]))
-    last = next(t for t in told.of("scaling") if "stream scales from 50MiB to 200MiB with" in t)
+    report = judge_and_report(study, study.blocks(lambda a, i, r: draw(a, i, r, 0.002) * times[i]))
+    last = next(
+        t for t in report.claims_of("scaling") if "stream scales from 50MiB to 200MiB with" in t
+    )
     assert last.endswith(": super-linear")
 
 
-def test_parallel_stream_1_7_times_faster_turns_between_two_sizes() -> None:
+def test_parallel_stream_1_7_times_faster_changes_sign_between_two_sizes() -> None:
     """7.8 % slower at 10 MB and 40 % faster at 200 MB. No sentence pools the two."""
-    made = Study(arms=("stream", "parallel"), sizes=(10, 200))
+    study = Study(arms=("stream", "parallel"), sizes=(10, 200))
     ratio = {"10MiB": 1.078, "200MiB": 1012 / 1698}
-    told = say(
-        made, made.blocks(lambda a, i, r: draw(a, i, r) * (ratio[i] if a == "parallel" else 1))
+    report = judge_and_report(
+        study, study.blocks(lambda a, i, r: draw(a, i, r) * (ratio[i] if a == "parallel" else 1))
     )
-    turned = next(
-        t for t in told.of("sign-change") if t.startswith("parallel vs stream depends on the input")
+    change = next(
+        t
+        for t in report.claims_of("sign-change")
+        if t.startswith("parallel vs stream depends on the input")
     )
-    assert "10MiB: +7.8" in turned
-    assert "200MiB: −40.4" in turned
-    assert turned.endswith("the sign changes between 10MiB and 200MiB")
-    for text in (*told.of("main"), *told.of("recommendation")):
+    assert "10MiB: +7.8" in change
+    assert "200MiB: −40.4" in change
+    assert change.endswith("the sign changes between 10MiB and 200MiB")
+    for text in (*report.claims_of("main"), *report.claims_of("recommendation")):
         assert text.startswith(("On 10MiB", "On 200MiB")), text
-    told.never_says(r"1\.7x faster")
+    report.never_says(r"1\.7x faster")
 
 
 def test_the_memory_table_of_one_run_per_row_has_values_and_no_verdict() -> None:
     sizes = {"stream": 33.7e6, "parallel": 397.9e6, "in-memory": 216.9e6, "mmap": 218.6e6}
-    made = Study(arms=tuple(sizes), rounds=1, measure=MeasurePolicy(rounds_min=1, rounds_max=1))
-    told = say(made, made.blocks(draw, rss=lambda a, *_: sizes.get(a, 33.7e6)))
+    study = Study(arms=tuple(sizes), rounds=1, measure=MeasurePolicy(rounds_min=1, rounds_max=1))
+    report = judge_and_report(study, study.blocks(draw, rss=lambda a, *_: sizes.get(a, 33.7e6)))
     for arm in ("parallel", "in-memory", "mmap"):
-        assert of(told, arm, "peak_rss").verdict is Verdict.SINGLE_RUN
-    assert "in-memory uses 207 MiB of memory at its peak" in told.of("memory-share")
-    assert all("no verdict" in t for t in told.of("memory"))
-    told.never_says(*NEGATIVE, r"(more|less|as much) memory", "±")
-    assert told.judged.status == "exploratory"
+        assert headline(report, arm, "peak_rss").verdict is Verdict.SINGLE_RUN
+    assert "in-memory uses 207 MiB of memory at its peak" in report.claims_of("memory-share")
+    assert all("no verdict" in t for t in report.claims_of("memory"))
+    report.never_says(*NEGATIVE, r"(more|less|as much) memory", "±")
+    assert report.judgement.status == "exploratory"

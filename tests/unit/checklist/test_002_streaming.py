@@ -15,7 +15,13 @@ from bench_framework.errors import UsageError
 from bench_framework.model.plan import DerivedRow, NamedCell, Plan, Role
 from bench_framework.model.run import Answer, Receipt
 from bench_framework.model.verdict import Verdict
-from tests.unit.checklist.conftest import Scales, Told, of, say, take_over
+from tests.unit.checklist.conftest import (
+    JudgedReport,
+    Scales,
+    headline,
+    import_tables,
+    judge_and_report,
+)
 
 GENERATE, WRITE, STREAMING = 2.13, 1.28, 0.80
 FORMULAS = (
@@ -61,24 +67,24 @@ class Pipeline(Scales):
         )
 
 
-def figure(told: Told, name: str) -> float:
+def figure(report: JudgedReport, name: str) -> float:
     """Return the figure in the sentence of a derived row."""
-    text = next(t for t in told.of("derived") if f"{name} is " in t)
+    text = next(t for t in report.claims_of("derived") if f"{name} is " in t)
     match = re.search(rf"{name} is ([0-9.]+)", text)
     assert match is not None
     return float(match[1])
 
 
-def test_python_loop_overhead_is_the_root_cause_is_told_as_exactly_no_overlap() -> None:
+def test_python_loop_overhead_is_the_root_cause_is_reported_as_no_overlap() -> None:
     """1/(1/2.13 + 1/1.28) = 0.80: the stages ran one after the other, without any further loss."""
-    made = Pipeline()
-    told = say(made, made.run(spread=0.002))
-    assert figure(told, "overlap gained") == pytest.approx(1.0, abs=0.005)
-    assert figure(told, "share of ideal") == pytest.approx(STREAMING / WRITE, abs=0.005)
-    no_overlap = next(row for row in told.judged.derived if row.name == "no_overlap")
+    study = Pipeline()
+    report = judge_and_report(study, study.run(spread=0.002))
+    assert figure(report, "overlap gained") == pytest.approx(1.0, abs=0.005)
+    assert figure(report, "share of ideal") == pytest.approx(STREAMING / WRITE, abs=0.005)
+    no_overlap = next(row for row in report.judgement.derived if row.name == "no_overlap")
     assert no_overlap.value == pytest.approx(0.80 * 2048 * 2**20, rel=0.01)
     assert no_overlap.lo is not None
-    told.never_says(*CAUSES)
+    report.never_says(*CAUSES)
 
 
 CLOCKS = {
@@ -92,28 +98,30 @@ def test_streaming_60_percent_of_single_buffer_is_equivalent_on_one_clock() -> N
     """One clock excluded generation, the other included it. From begin to end both take the
     same time.
     """
-    made = Scales(
+    study = Scales(
         arms=("single-buffer", "streaming"),
         sizes=(2048,),
         factors=dict.fromkeys(("single-buffer", "streaming", "control"), 2.53),
     )
-    phases = {made.cell(arm, 2048).id: spent for arm, spent in CLOCKS.items()}
+    phases = {study.cell(arm, 2048).id: spent for arm, spent in CLOCKS.items()}
     blocks = [
         replace(b, receipts=(Receipt(phases_s=phases[b.cell_id]),)) if b.cell_id in phases else b
-        for b in made.run()
+        for b in study.run()
     ]
-    names = tuple(NamedCell(v.label.replace("-", "_"), v.id) for v in made.plan.variants)
+    names = tuple(NamedCell(v.label.replace("-", "_"), v.id) for v in study.plan.variants)
     share = DerivedRow("share", "rate(streaming) / rate(single_buffer)")
-    told = say(made, blocks, plan=replace(made.plan, named=names, derived=(share,)))
-    assert of(told, "streaming").verdict is Verdict.EQUIVALENT
-    assert figure(told, "share") == pytest.approx(1.0, abs=0.005)
-    told.never_says(
+    report = judge_and_report(
+        study, blocks, plan=replace(study.plan, named=names, derived=(share,))
+    )
+    assert headline(report, "streaming").verdict is Verdict.EQUIVALENT
+    assert figure(report, "share") == pytest.approx(1.0, abs=0.005)
+    report.never_says(
         r"\b60 %",
         r"\b4\d(\.\d+)? % (less|more) time",
         r"1\.6\d?× slower",
         r"\b4\d(\.\d+)? % slower",
     )
-    table = told.section("What bounds the work").partition("Time by phase")[2]
+    table = report.section("What bounds the work").partition("Time by phase")[2]
     assert "measured by the worker" in table
     head, *rows = [line for line in table.splitlines() if line.startswith("| ")]
     assert "generate, s" in head
@@ -138,7 +146,7 @@ def wrongly_written(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def test_8_writers_that_wrote_64_mb_left_8_on_the_disk_and_are_wrong(tmp_path: Path) -> None:
+def test_8_writers_of_64_mb_that_left_8_on_the_disk_are_wrong(tmp_path: Path) -> None:
     """Validation compares the content and the size of the file, not the reports of the writers."""
     path = tmp_path / "f"
     assert len(wrongly_written(path)) == BLOCK
@@ -148,39 +156,37 @@ def test_8_writers_that_wrote_64_mb_left_8_on_the_disk_and_are_wrong(tmp_path: P
 
 
 def test_8_writers_of_another_file_are_not_compared_by_their_rate() -> None:
-    made = Scales(arms=("one writer", "8 writers"), sizes=(64,), factors={"8 writers": 1 / 8})
-    wrong = made.cell("8 writers", 64).id
+    study = Scales(arms=("one writer", "8 writers"), sizes=(64,), factors={"8 writers": 1 / 8})
+    wrong = study.cell("8 writers", 64).id
     blocks = [
-        replace(b, answer=Answer("8 MiB", 1)) if b.cell_id == wrong else b for b in made.run()
+        replace(b, answer=Answer("8 MiB", 1)) if b.cell_id == wrong else b for b in study.run()
     ]
-    told = say(made, blocks)
-    assert of(told, "8 writers").verdict is Verdict.OTHER_OUTPUT
+    report = judge_and_report(study, blocks)
+    assert headline(report, "8 writers").verdict is Verdict.OTHER_OUTPUT
     assert (
         "8 writers printed a different result than one writer; its time is not compared"
-        in told.claims
+        in report.claims
     )
-    told.never_says(
+    report.never_says(
         r"as fast", r"faster than one writer", r"less time than one writer", r"use 8 writers"
     )
 
 
 @pytest.mark.parametrize(
-    ("family", "said", "never"), [("iec", r"[MG]iB/s", r"[MG]B/s"), ("si", r"[MG]B/s", r"[MG]iB/s")]
+    ("family", "unit", "never"), [("iec", r"[MG]iB/s", r"[MG]B/s"), ("si", r"[MG]B/s", r"[MG]iB/s")]
 )
-def test_gb_and_gib_per_second_do_not_stand_in_one_table(
-    family: str, said: str, never: str
-) -> None:
-    made = Pipeline(unit_family=family)
-    told = say(made, made.run())
-    derived = "\n".join(t for t in told.of("derived") if "/s" in t)
-    assert re.search(said, derived)
-    assert not re.search(never, told.everything)
-    table = told.section("Results")
+def test_gb_and_gib_per_second_are_not_in_one_table(family: str, unit: str, never: str) -> None:
+    study = Pipeline(unit_family=family)
+    report = judge_and_report(study, study.run())
+    derived = "\n".join(t for t in report.claims_of("derived") if "/s" in t)
+    assert re.search(unit, derived)
+    assert not re.search(never, report.everything)
+    table = report.section("Results")
     assert len(set(re.findall(r"[kMG]i?B/s", table))) == 1
 
 
 def test_a_table_of_mixed_units_cannot_be_imported() -> None:
     with pytest.raises(UsageError, match="several units"):
-        take_over("label,mean,sd,n,unit\ngenerate,3.7,0.1,9,ms\nwrite,0.0065,0.0001,9,s\n")
+        import_tables("label,mean,sd,n,unit\ngenerate,3.7,0.1,9,ms\nwrite,0.0065,0.0001,9,s\n")
     with pytest.raises(UsageError, match="'GB/s' is not a unit of time"):
-        take_over("label,mean,sd,n,unit\ngenerate,2.13,0.1,9,GB/s\nwrite,1.28,0.1,9,GiB/s\n")
+        import_tables("label,mean,sd,n,unit\ngenerate,2.13,0.1,9,GB/s\nwrite,1.28,0.1,9,GiB/s\n")

@@ -11,7 +11,7 @@ import pytest
 from bench_framework.model.plan import Experiment
 from bench_framework.model.run import Answer
 from bench_framework.model.verdict import Verdict
-from tests.unit.checklist.conftest import draw, of, say, take_over
+from tests.unit.checklist.conftest import draw, headline, import_tables, judge_and_report
 from tests.unit.judging.conftest import Study
 
 T_VALUES = {"200 concurrent": 1.90, "256 KB": 0.83, "10 MB threshold": 1.53}
@@ -32,15 +32,15 @@ def table() -> str:
 def test_made_performance_worse_is_inconclusive_for_experiments_with_a_t_below_2(
     experiment: str,
 ) -> None:
-    told = take_over(table())
-    found = of(told, experiment)
-    assert found.p is not None
-    assert 0.05 < found.p < 0.5
-    assert found.verdict is Verdict.INCONCLUSIVE
-    text = next(t for t in told.of("comparison") if f"{experiment} vs kept" in t)
+    report = import_tables(table())
+    comparison = headline(report, experiment)
+    assert comparison.p is not None
+    assert 0.05 < comparison.p < 0.5
+    assert comparison.verdict is Verdict.INCONCLUSIVE
+    text = next(t for t in report.claims_of("comparison") if f"{experiment} vs kept" in t)
     assert "is inconclusive" in text
     assert "this run could only detect" in text
-    told.never_says(
+    report.never_says(
         rf"{experiment} (takes|is \d)",
         r"more time",
         r"% slower",
@@ -54,62 +54,63 @@ def test_not_adopted_takes_its_reason_from_the_verdict() -> None:
     """The author calls each "worse". The table reports "inconclusive", and the author's text is
     separate.
     """
-    made = Study(arms=("kept", *T_VALUES))
+    study = Study(arms=("kept", *T_VALUES))
     noisy = random.Random(4)
-    blocks = made.blocks(lambda *_: math.exp(noisy.gauss(0, 0.1)))
+    blocks = study.blocks(lambda *_: math.exp(noisy.gauss(0, 0.1)))
     experiments = tuple(
         Experiment(v.label, v.id, (("arm", v.label),), why="worse", decision="rejected")
-        for v in made.plan.variants[1:]
+        for v in study.plan.variants[1:]
     )
-    told = say(made, blocks, plan=replace(made.plan, experiments=experiments))
-    assert told.of("experiments") == ["3 experiments not adopted: 3 inconclusive"]
+    report = judge_and_report(study, blocks, plan=replace(study.plan, experiments=experiments))
+    assert report.claims_of("experiments") == ["3 experiments not adopted: 3 inconclusive"]
     rows = [
-        line for line in told.page.splitlines() if line.startswith("| ") and "| worse |" in line
+        line for line in report.page.splitlines() if line.startswith("| ") and "| worse |" in line
     ]
     assert len(rows) == len(T_VALUES)
     assert all("inconclusive" in row and "slower" not in row for row in rows)
 
 
 def test_an_experiment_that_was_slower_is_not_adopted_as_slower() -> None:
-    made = Study(arms=("kept", "256 KB"))
-    blocks = made.blocks(lambda a, i, r: draw(a, i, r) * (1.031 if a == "256 KB" else 1))
+    study = Study(arms=("kept", "256 KB"))
+    blocks = study.blocks(lambda a, i, r: draw(a, i, r) * (1.031 if a == "256 KB" else 1))
     experiments = (
         Experiment(
-            "larger buffers", made.plan.variants[1].id, (("arm", "256 KB"),), decision="rejected"
+            "larger buffers", study.plan.variants[1].id, (("arm", "256 KB"),), decision="rejected"
         ),
     )
-    told = say(made, blocks, plan=replace(made.plan, experiments=experiments))
-    assert told.of("experiments") == ["1 experiment not adopted: 1 slower"]
+    report = judge_and_report(study, blocks, plan=replace(study.plan, experiments=experiments))
+    assert report.claims_of("experiments") == ["1 experiment not adopted: 1 slower"]
 
 
-def test_mimalloc_1_59x_slower_is_other_work() -> None:
+def test_mimalloc_1_59x_slower_has_another_output() -> None:
     """One process ran two searches, the other ran one. Their answers differ, so that no ratio
     of their times is reported.
     """
-    made = Study(arms=("jemalloc", "mimalloc"))
-    other = made.cell("mimalloc").id
+    study = Study(arms=("jemalloc", "mimalloc"))
+    other = study.cell("mimalloc").id
     blocks = [
         replace(b, answer=Answer("two searches", 2)) if b.cell_id == other else b
-        for b in made.blocks(lambda a, i, r: draw(a, i, r) * (1.59 if a == "mimalloc" else 1))
+        for b in study.blocks(lambda a, i, r: draw(a, i, r) * (1.59 if a == "mimalloc" else 1))
     ]
-    told = say(made, blocks)
-    assert of(told, "mimalloc").verdict is Verdict.OTHER_OUTPUT
+    report = judge_and_report(study, blocks)
+    assert headline(report, "mimalloc").verdict is Verdict.OTHER_OUTPUT
     assert (
-        "mimalloc printed a different result than jemalloc; its time is not compared" in told.claims
+        "mimalloc printed a different result than jemalloc; its time is not compared"
+        in report.claims
     )
-    told.never_says(r"1\.59", r"mimalloc (takes|uses|is \d)")
+    report.never_says(r"1\.59", r"mimalloc (takes|uses|is \d)")
 
 
 def test_17_percent_and_21_percent_of_bare_means_have_no_verdict() -> None:
     """The document's table has means without spread and number of runs. They are values, and
     nothing is compared.
     """
-    told = take_over(
+    report = import_tables(
         "label,mean,unit\nRayon,198.2,ms\nTokio (original),288.6,ms\nTokio (optimized),239.8,ms\n",
         baseline="Tokio (original)",
     )
-    assert {c.verdict for c in told.judged.comparisons if c.family == "headline"} == {
+    assert {c.verdict for c in report.judgement.comparisons if c.family == "headline"} == {
         Verdict.INCONCLUSIVE
     }
-    assert "239.8" in told.page or "240" in told.page
-    told.never_says(r"17 %", r"21 %", r"less time", r"more time", r"% slower", r"best", r"±")
+    assert "239.8" in report.page or "240" in report.page
+    report.never_says(r"17 %", r"21 %", r"less time", r"more time", r"% slower", r"best", r"±")
