@@ -1,0 +1,1 @@
+"""The programs to measure: their sources, builds and stored binaries."""

@@ -1,0 +1,1 @@
+"""Counts of kernel counters and instructions in untimed runs."""

@@ -1,0 +1,1 @@
+"""The inputs of a scenario on disk and in the page cache."""

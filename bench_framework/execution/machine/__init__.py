@@ -1,0 +1,1 @@
+"""The machine: its facts, counters, file systems, lock and checks."""

@@ -1,0 +1,1 @@
+"""Profiles: sampled functions of a program in untimed runs."""
