@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.cli.plan_page import counts
 from bench_framework.cli.run_progress import Work, progress_of
-from bench_framework.execution.host import seconds, utc_now
+from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import (
     BlockFinished,
     BuildFinished,

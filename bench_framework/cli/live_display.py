@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bench_framework.cli.run_progress import Work, progress_of
-from bench_framework.execution.host import seconds
+from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.progress import (
     BlockFinished,
     BlockStarted,

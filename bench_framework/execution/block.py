@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError, MeasureError
-from bench_framework.execution import declared_metrics, pagecache, worker
+from bench_framework.execution import declared_metrics, worker
 from bench_framework.execution import hyperfine as hf
-from bench_framework.execution.host import utc_now
+from bench_framework.execution.inputs import pagecache
+from bench_framework.execution.machine.host import utc_now
+from bench_framework.execution.machine.sensors import Gauge, between
 from bench_framework.execution.process import Command, Finished, signal_name
-from bench_framework.execution.sensors import Gauge, between
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.run import Block, PageCache
 from bench_framework.store.layout import writing

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import CellError, MachineError
-from bench_framework.execution.host import cache_root, seconds
+from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import Observer, ToolInstall
 from bench_framework.store.importers.hyperfine import read_export

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError
-from bench_framework.execution import inputs_check, progress, schedule
+from bench_framework.execution import progress, schedule
 from bench_framework.execution.block import BlockPosition, BlockRunner
-from bench_framework.execution.host import seconds, utc_now
 from bench_framework.execution.input_progress import BlockChecks, InputProgress
+from bench_framework.execution.inputs import inputs_check
+from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.racing import REASONS, cells_to_drop, drop_pending
 from bench_framework.execution.target import build_id_of, target_of
 from bench_framework.model.looks import looks_of

@@ -67,7 +67,7 @@ def remove_items(items: Iterable[Item]) -> None:
 
 
 def _items_of_kind(kind: str, results: Path) -> Iterator[Item]:
-    from bench_framework.execution.host import cache_root, file_age_s
+    from bench_framework.execution.machine.host import cache_root, file_age_s
 
     if kind == "records":
         from bench_framework.store.finding import find_records

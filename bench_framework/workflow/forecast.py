@@ -141,7 +141,8 @@ def _existing(path: Path) -> Path:
 
 
 def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
-    from bench_framework.execution import datasets, host
+    from bench_framework.execution.inputs import datasets
+    from bench_framework.execution.machine import host
 
     folder = datasets.data_dir(plan, host.environment())
     unique = dict.fromkeys(item.dataset for item in plan.inputs if item.dataset is not None)
@@ -159,7 +160,10 @@ def _descriptions(plan: Plan) -> dict[str, Description]:
     if not plan.answer.contract:
         return {}
     from bench_framework.errors import MeasureError
-    from bench_framework.execution import binaries, datasets, host, process
+    from bench_framework.execution import process
+    from bench_framework.execution.build import binaries
+    from bench_framework.execution.inputs import datasets
+    from bench_framework.execution.machine import host
 
     env = host.environment()
     place = datasets.workplace(plan, env)
@@ -174,7 +178,7 @@ def _descriptions(plan: Plan) -> dict[str, Description]:
 
 
 def _builds(plan: Plan, earlier: Contents | None) -> tuple[BuildForecast, ...]:
-    from bench_framework.execution.host import cache_root
+    from bench_framework.execution.machine.host import cache_root
 
     known = {build.id: build for build in (earlier.builds if earlier else ())}
     forecasts = []

@@ -43,7 +43,7 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
         UsageError: BX100, BX450 to BX454: a file, a label or a name is wrong.
         MachineError: BX235, the record cannot be written.
     """
-    from bench_framework.execution.host import utc_now
+    from bench_framework.execution.machine.host import utc_now
     from bench_framework.model.imported import Imported
     from bench_framework.store import imports, journal, records
     from bench_framework.store.importers import sessions as reader

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench_framework.execution.checks.check import Check
+    from bench_framework.execution.machine.checks.check import Check
 
 
 def examine_machine(results: Path) -> tuple[Check, ...]:
     """Run all checks in order. Temporary files are removed again."""
-    from bench_framework.execution import host, process
-    from bench_framework.execution.checks.check import Machine
-    from bench_framework.execution.checks.registry import run_checks
+    from bench_framework.execution import process
+    from bench_framework.execution.machine import host
+    from bench_framework.execution.machine.checks.check import Machine
+    from bench_framework.execution.machine.checks.registry import run_checks
 
     host.require_linux()
     env = host.environment()

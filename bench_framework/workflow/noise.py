@@ -22,11 +22,11 @@ from bench_framework.model.metrics import CPU, WALL
 from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
+    from bench_framework.execution.build.reference_programs import ReferenceProgram
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
     from bench_framework.execution.racing import Decision
-    from bench_framework.execution.reference_programs import ReferenceProgram
     from bench_framework.execution.stop import Stop
     from bench_framework.features.noise.compute import NoiseSummary, Rate, Window, WindowVerdicts
     from bench_framework.model.plan import Plan
@@ -111,7 +111,8 @@ def examine_noise(seconds_wanted: float, observer: Observer, on_window: OnWindow
         MachineError: this machine cannot measure; nothing was measured.
         Interrupted: before the first window began.
     """
-    from bench_framework.execution import host, lock, process, stop
+    from bench_framework.execution import process, stop
+    from bench_framework.execution.machine import host, lock
 
     host.require_linux()
     with process.Launcher() as launcher:
@@ -136,7 +137,9 @@ def _on_stop(level: int) -> str:
 def _prepare(
     folder: Path, launcher: Launcher, observer: Observer, stopping: Stop
 ) -> tuple[_Bench, tuple[_Subject, ...]]:
-    from bench_framework.execution import host, hyperfine, programs, reference_programs
+    from bench_framework.execution import hyperfine
+    from bench_framework.execution.build import programs, reference_programs
+    from bench_framework.execution.machine import host
 
     tool = hyperfine.find(launcher, host.environment(), InterruptibleObserver(observer, stopping))
     # Copies of the programs are also written to the temporary folder.
@@ -181,7 +184,7 @@ def _scenario(reference: ReferenceProgram, env: dict[str, str]) -> dict[str, Any
 def _examine(
     bench: _Bench, subjects: tuple[_Subject, ...], duration_s: float, on_window: OnWindow
 ) -> NoiseFindings:
-    from bench_framework.execution.host import seconds
+    from bench_framework.execution.machine.host import seconds
     from bench_framework.features.noise.compute import judge_window, summarise_windows
     from bench_framework.model.looks import schedule
 
@@ -221,7 +224,7 @@ def _examine(
 def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     """Measure one record with the normal measurement loop and all rounds, and read it back."""
     from bench_framework.execution import rounds
-    from bench_framework.execution.host import utc_now
+    from bench_framework.execution.machine.host import utc_now
     from bench_framework.store.records import Record
     from bench_framework.version import __version__
 

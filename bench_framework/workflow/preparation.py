@@ -44,14 +44,11 @@ def prepare(
         MachineError, BuildError: a tool, build or input is missing, or a judged metric is unknown.
         Interrupted: the user stopped it.
     """
-    from bench_framework.execution import (
-        cargo,
-        datasets,
-        host,
-        hyperfine,
-        instructions,
-        programs,
-    )
+    from bench_framework.execution import hyperfine
+    from bench_framework.execution.build import cargo, programs
+    from bench_framework.execution.counting import instructions
+    from bench_framework.execution.inputs import datasets
+    from bench_framework.execution.machine import host
     from bench_framework.workflow.known_metrics import require_known
 
     env = host.environment()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.execution.process import Launcher
-    from bench_framework.execution.profiles import Outcome
+    from bench_framework.execution.profiling.profiles import Outcome
     from bench_framework.execution.stop import Stop
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.profile import ProfileShares, SamplerWanted, UnwindingWanted
@@ -128,7 +128,9 @@ def profile_record(
         RecordError: BX413, the measurement is incomplete.
         MachineError: BX350, nothing can be profiled on this machine.
     """
-    from bench_framework.execution import datasets, host, lock, process, stop
+    from bench_framework.execution import process, stop
+    from bench_framework.execution.inputs import datasets
+    from bench_framework.execution.machine import host, lock
     from bench_framework.store import finding, records
 
     host.require_linux()
@@ -174,7 +176,9 @@ def _profile(
     cells: tuple[Cell, ...] | None,
     means: tuple[Observer, Launcher, Stop],
 ) -> Outcome:
-    from bench_framework.execution import datasets, host, profiles
+    from bench_framework.execution.inputs import datasets
+    from bench_framework.execution.machine import host
+    from bench_framework.execution.profiling import profiles
     from bench_framework.store import layout
     from bench_framework.store.profiles import write_profile
 

@@ -12,7 +12,7 @@ from bench_framework.model.revisions import MERGE_BASE, Revisions
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bench_framework.execution.revisions import Git
+    from bench_framework.execution.build.revisions import Git
     from bench_framework.model.plan import Plan
 
 BUILTIN: Final = "builtin"
@@ -36,7 +36,9 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
         BuildError: BX224, git is missing; BX225, a revision is missing.
         GateError: BX111, base and head are the same commit.
     """
-    from bench_framework.execution import host, process, revisions
+    from bench_framework.execution import process
+    from bench_framework.execution.build import revisions
+    from bench_framework.execution.machine import host
     from bench_framework.scenario.revisions import at_revisions
 
     source = _source(plan)
@@ -110,14 +112,14 @@ class _RevisionResolver:
         return Revisions(base_id, head_id, base)
 
     def _commit(self, name: str) -> str:
-        from bench_framework.execution import revisions
+        from bench_framework.execution.build import revisions
 
         return revisions.commit_of(
             self.git, self.cache, crate=self.source.crate, url=self.source.url, revision=name
         )
 
     def _merge_base(self, head: str | None) -> str:
-        from bench_framework.execution import revisions
+        from bench_framework.execution.build import revisions
 
         if self.source.crate is None:
             raise UsageError(
@@ -140,7 +142,7 @@ class _RevisionResolver:
 
     def _same(self, base: str, head: str | None) -> tuple[bool, bool]:
         """Return two flags: the head is the commit of the base; the working tree has changes."""
-        from bench_framework.execution import revisions
+        from bench_framework.execution.build import revisions
 
         if head is not None or self.source.crate is None:
             return head == base, False

@@ -97,7 +97,8 @@ def run_plan(
     Raises:
         MachineError, RecordError: see `run_scenario`.
     """
-    from bench_framework.execution import affinity, host, lock, process, stop
+    from bench_framework.execution import affinity, process, stop
+    from bench_framework.execution.machine import host, lock
 
     host.require_linux()
     affinity.require(plan)
@@ -177,7 +178,7 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
 def _record_for(
     plan: Plan, text: str, options: RunOptions, observer: Observer, prepared: Prepared
 ) -> Record:
-    from bench_framework.execution.host import utc_now
+    from bench_framework.execution.machine.host import utc_now
     from bench_framework.store import lines
     from bench_framework.store.records import Record, find_resumable, require_same
     from bench_framework.version import __version__
@@ -223,7 +224,8 @@ def _tune(
     launcher: Launcher,
     stopping: Stop,
 ) -> None:
-    from bench_framework.execution import host, tuning
+    from bench_framework.execution import tuning
+    from bench_framework.execution.machine import host
 
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
@@ -241,7 +243,8 @@ def _measure(
     stopping: Stop,
 ) -> None:
     from bench_framework.compare.interim_analysis import look
-    from bench_framework.execution import host, racing, rounds
+    from bench_framework.execution import racing, rounds
+    from bench_framework.execution.machine import host
 
     builds = {build.id: build for build in prepared.builds}
 
@@ -272,7 +275,8 @@ def _observe(
     launcher: Launcher,
     stopping: Stop,
 ) -> None:
-    from bench_framework.execution import host, observations
+    from bench_framework.execution.counting import observations
+    from bench_framework.execution.machine import host
 
     observations.observe_cells(
         plan,

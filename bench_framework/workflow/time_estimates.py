@@ -73,7 +73,7 @@ class Resolution:
 
 def earlier_records(plan: Plan, results: Path) -> tuple[EarlierRecord, ...]:
     """Return earlier records of this machine: first those of the scenario, each group newest first."""
-    from bench_framework.execution.host import this_host_id
+    from bench_framework.execution.machine.host import this_host_id
     from bench_framework.store.finding import find_records
 
     same = find_records(results, plan.name)[::-1]
@@ -187,7 +187,7 @@ def _build_id(plan: Plan, cell: Cell) -> str:
 
 def _binaries_now(plan: Plan) -> dict[str, str]:
     """Return the sha256 of existing binaries by build id."""
-    from bench_framework.execution.host import cache_root
+    from bench_framework.execution.machine.host import cache_root
 
     paths: dict[str, Path] = {}
     for spec in plan.builds:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.host import cache_root
+from bench_framework.execution.machine.host import cache_root
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.host import cache_root
+from bench_framework.execution.machine.host import cache_root
 
 NATIVE = Path(__file__).parents[2] / "native"
 

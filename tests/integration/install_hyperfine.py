@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bench_framework.execution import host, hyperfine
+from bench_framework.execution import hyperfine
+from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 

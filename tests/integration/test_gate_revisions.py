@@ -20,7 +20,7 @@ CALL = """
 import sys
 from pathlib import Path
 from bench_framework.__main__ import main
-from bench_framework.execution import lock
+from bench_framework.execution.machine import lock
 lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here, so the lock is not needed
 sys.exit(main())
 """

@@ -33,7 +33,7 @@ CALL = """
 import sys
 from pathlib import Path
 from bench_framework.__main__ import main
-from bench_framework.execution import lock, sensors
+from bench_framework.execution.machine import lock, sensors
 sensors._FILES.clear()  # the load of this machine differs between runs
 lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here, so the lock is not needed
 sys.exit(main())

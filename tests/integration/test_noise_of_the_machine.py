@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.errors import MachineError
-from bench_framework.execution import host, hyperfine, lock, reference_programs
+from bench_framework.execution import hyperfine
+from bench_framework.execution.build import reference_programs
+from bench_framework.execution.machine import host, lock
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.workflow import noise

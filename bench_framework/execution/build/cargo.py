@@ -21,9 +21,14 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution import binaries, revisions
-from bench_framework.execution.cargo_messages import Messages, Steps, failure_text, read_messages
-from bench_framework.execution.host import cache_root, seconds
+from bench_framework.execution.build import binaries, revisions
+from bench_framework.execution.build.cargo_messages import (
+    Messages,
+    Steps,
+    failure_text,
+    read_messages,
+)
+from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.process import Command
 from bench_framework.execution.progress import BuildFinished
 from bench_framework.model.run import Build

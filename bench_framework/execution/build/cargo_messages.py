@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.execution.host import seconds
+from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.progress import BuildStarted, BuildStep
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError, MeasureError
-from bench_framework.execution import binaries, worker
-from bench_framework.execution.host import cache_root
+from bench_framework.execution import worker
+from bench_framework.execution.build import binaries
+from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.process import Command, scratch_folder
 from bench_framework.execution.target import PROGRAM, Target, target_of
 from bench_framework.model.run import Build, Event

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError, MeasureError
-from bench_framework.execution.host import utc_now
+from bench_framework.execution.machine.host import utc_now
 from bench_framework.model.observation import Observation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
     from bench_framework.execution.process import Finished, Launcher
-    from bench_framework.execution.single_run import SingleRun, SingleRunner
     from bench_framework.execution.target import Target
     from bench_framework.model.metrics import InstructionPolicy
 

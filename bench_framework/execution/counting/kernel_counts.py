@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.host import utc_now
+from bench_framework.execution.machine.host import utc_now
 from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.observation import Observation
 
 if TYPE_CHECKING:
+    from bench_framework.execution.counting.single_run import SingleRunner
     from bench_framework.execution.process import Finished
-    from bench_framework.execution.single_run import SingleRunner
     from bench_framework.execution.target import Target
 
 TOOL: Final = "wait4, /proc/PID/io"

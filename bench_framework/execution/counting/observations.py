@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError, MachineError
-from bench_framework.execution import instructions, kernel_counts, progress
-from bench_framework.execution.single_run import SingleRunner
+from bench_framework.execution import progress
+from bench_framework.execution.counting import instructions, kernel_counts
+from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.target import build_id_of, target_of
 from bench_framework.model.plan import Role
 from bench_framework.model.run import Event

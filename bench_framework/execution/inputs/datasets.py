@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import MachineError
-from bench_framework.execution import folders
-from bench_framework.execution.host import cache_root, seconds
-from bench_framework.execution.mounts import filesystem_of
+from bench_framework.execution.inputs import folders
+from bench_framework.execution.machine.host import cache_root, seconds
+from bench_framework.execution.machine.mounts import filesystem_of
 from bench_framework.execution.worker import sha256_of
 from bench_framework.model.run import PreparedInput
 from bench_framework.store.layout import write_whole

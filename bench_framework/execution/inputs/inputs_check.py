@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_framework.execution import folders
+from bench_framework.execution.inputs import folders
 from bench_framework.model.run import Event
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution import folders, mounts
+from bench_framework.execution.inputs import folders
+from bench_framework.execution.machine import mounts
 from bench_framework.model.run import PageCache
 from bench_framework.units import format_percent, format_size
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.mounts import filesystem_of
+from bench_framework.execution.machine.mounts import filesystem_of
 from bench_framework.model.environment_variables import variables_of
 from bench_framework.model.run import Host
 from bench_framework.version import __version__

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.host import seconds, utc_now
+from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import LockWaiting
 
 if TYPE_CHECKING:

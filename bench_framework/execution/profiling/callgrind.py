@@ -10,13 +10,13 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.symbol_names import plain_name
+from bench_framework.execution.profiling.symbol_names import plain_name
 from bench_framework.model.profile import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bench_framework.execution.perf_script import Samples
+    from bench_framework.execution.profiling.perf_script import Samples
 
 EVENT: Final = "Ir"
 UNKNOWN: Final = "[unknown]"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.symbol_names import plain_name
+from bench_framework.execution.profiling.symbol_names import plain_name
 from bench_framework.model.profile import Frame
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import Interrupted, MachineError, MeasureError
-from bench_framework.execution import symbols, worker
+from bench_framework.execution import worker
 from bench_framework.execution.process import Command, scratch_folder
+from bench_framework.execution.profiling import symbols
+from bench_framework.execution.profiling.samplers import Sampler, find_sampler
 from bench_framework.execution.progress import InterruptibleObserver, Message
-from bench_framework.execution.samplers import Sampler, find_sampler
 from bench_framework.execution.target import build_id_of, target_of
 from bench_framework.model.plan import Role
 from bench_framework.model.profile import Frame, Profile, Stack
@@ -20,8 +21,8 @@ from bench_framework.model.run import Event
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bench_framework.execution.perf_script import Samples
     from bench_framework.execution.process import Launcher
+    from bench_framework.execution.profiling.perf_script import Samples
     from bench_framework.execution.progress import Observer
     from bench_framework.execution.stop import Stop
     from bench_framework.execution.target import Target

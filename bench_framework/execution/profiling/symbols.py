@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution import cargo, worker
+from bench_framework.execution import worker
+from bench_framework.execution.build import cargo
 from bench_framework.execution.progress import SilentObserver
 
 if TYPE_CHECKING:

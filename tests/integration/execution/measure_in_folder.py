@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench_framework.execution import host, hyperfine, rounds
+from bench_framework.execution import hyperfine, rounds
+from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.execution.racing import Decision

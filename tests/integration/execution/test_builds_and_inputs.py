@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.errors import Interrupted, MachineError
-from bench_framework.execution import cargo, datasets, host, programs
-from bench_framework.execution.lock import MachineLock
+from bench_framework.execution.build import cargo, programs
+from bench_framework.execution.inputs import datasets
+from bench_framework.execution.machine import host
+from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import LockWaiting, SilentObserver
 from bench_framework.execution.stop import Stop

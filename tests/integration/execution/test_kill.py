@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.execution import host, hyperfine
+from bench_framework.execution import hyperfine
+from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.model.policies import MeasurePolicy

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.errors import MachineError
-from bench_framework.execution import mounts
-from bench_framework.execution.pagecache import InputPages
+from bench_framework.execution.inputs.pagecache import InputPages
+from bench_framework.execution.machine import mounts
 from bench_framework.execution.process import Command, Launcher
 
 if TYPE_CHECKING:

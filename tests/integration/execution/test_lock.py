@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.lock import MachineLock
+from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.progress import SilentObserver
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.errors import Interrupted, MachineError
-from bench_framework.execution import observations
-from bench_framework.execution.instructions import Counter, counter
+from bench_framework.execution.counting import observations
+from bench_framework.execution.counting.instructions import Counter, counter
 from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Stop
 from bench_framework.model.metrics import KERNEL_KEYS, DeclaredMetric, InstructionPolicy

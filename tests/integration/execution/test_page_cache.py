@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.compare import cache_states
-from bench_framework.execution import mounts, pagecache
-from bench_framework.execution.pagecache import InputPages, set_state, verify_state
+from bench_framework.execution.inputs import pagecache
+from bench_framework.execution.inputs.pagecache import InputPages, set_state, verify_state
+from bench_framework.execution.machine import mounts
 from bench_framework.features.judge import judge
 from bench_framework.model.plan import INPUT
 from bench_framework.model.policies import MeasurePolicy
@@ -251,7 +252,7 @@ def test_the_state_of_another_users_file_is_unknown(real: Any) -> None:
         )
         setup = (
             "from pathlib import Path\n"
-            "from bench_framework.execution.pagecache import InputPages, set_state, verify_state\n"
+            "from bench_framework.execution.inputs.pagecache import InputPages, set_state, verify_state\n"
             f"pages = InputPages(Path({str(FILE_OF_ROOT)!r}))\n"
         )
         output = real.launcher.capture([sys.executable, "-c", setup + program], real.env)

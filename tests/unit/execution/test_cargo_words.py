@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.execution.cargo import Builder, arguments, label_of, lockfile_of, toml_value
-from bench_framework.execution.cargo_messages import Messages, Steps, failure_text, read_messages
+from bench_framework.execution.build.cargo import (
+    Builder,
+    arguments,
+    label_of,
+    lockfile_of,
+    toml_value,
+)
+from bench_framework.execution.build.cargo_messages import (
+    Messages,
+    Steps,
+    failure_text,
+    read_messages,
+)
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver
 from bench_framework.model.plan import BuildSpec

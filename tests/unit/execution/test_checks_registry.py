@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.checks import cpu, disk, memory, tools
-from bench_framework.execution.checks.check import Machine
-from bench_framework.execution.checks.registry import CHECKS, MEANINGS, run_checks
+from bench_framework.execution.machine.checks import cpu, disk, memory, tools
+from bench_framework.execution.machine.checks.check import Machine
+from bench_framework.execution.machine.checks.registry import CHECKS, MEANINGS, run_checks
 from bench_framework.execution.process import Launcher
 
 CHECK_FOLDER = Path(run_checks.__code__.co_filename).parent

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution import host
+from bench_framework.execution.machine import host
 
 
 def test_children_get_the_path_of_benchctls_python(monkeypatch: pytest.MonkeyPatch) -> None:

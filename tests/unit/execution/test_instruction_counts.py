@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.execution.instructions import parse_perf, read_valgrind
+from bench_framework.execution.counting.instructions import parse_perf, read_valgrind
 
 if TYPE_CHECKING:
     from pathlib import Path

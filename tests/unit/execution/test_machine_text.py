@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.execution import host, inputs_check, mounts, sensors
 from bench_framework.execution.block import failure_of
+from bench_framework.execution.inputs import inputs_check
+from bench_framework.execution.machine import host, mounts, sensors
+from bench_framework.execution.machine.sensors import Reading
 from bench_framework.execution.process import Finished
-from bench_framework.execution.sensors import Reading
 from bench_framework.model.run import PreparedInput, Sensors
 
 if TYPE_CHECKING:

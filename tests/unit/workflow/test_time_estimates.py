@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.compare.verdict import Rules
-from bench_framework.execution.host import this_host_id
+from bench_framework.execution.machine.host import this_host_id
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.checks.check import Check
-from bench_framework.execution.host import virtualisation
+from bench_framework.execution.machine.checks.check import Check
+from bench_framework.execution.machine.host import virtualisation
 
 if TYPE_CHECKING:
-    from bench_framework.execution.checks.check import Machine
+    from bench_framework.execution.machine.checks.check import Machine
 
 BUSY_SHARE: Final = 0.25
 """Load average per core above which another program runs during most samples."""

@@ -9,14 +9,14 @@ import shutil
 import tempfile
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.checks.check import Check, existing
-from bench_framework.execution.mounts import IN_MEMORY, filesystem_of
+from bench_framework.execution.machine.checks.check import Check, existing
+from bench_framework.execution.machine.mounts import IN_MEMORY, filesystem_of
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench_framework.execution.checks.check import Machine
+    from bench_framework.execution.machine.checks.check import Machine
 
 SCARCE_BYTES: Final = 2 << 30
 ALIGNED: Final = 4096

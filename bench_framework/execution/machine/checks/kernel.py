@@ -9,10 +9,10 @@ import platform
 import struct
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.checks.check import Check
+from bench_framework.execution.machine.checks.check import Check
 
 if TYPE_CHECKING:
-    from bench_framework.execution.checks.check import Machine
+    from bench_framework.execution.machine.checks.check import Machine
 
 IO_URING_SETUP: Final = 425
 """System call number; it is the same on every architecture."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.checks.check import Check
+from bench_framework.execution.machine.checks.check import Check
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
-    from bench_framework.execution.checks.check import Machine
+    from bench_framework.execution.machine.checks.check import Machine
 
 SCARCE_BYTES: Final = 1 << 30
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.checks import cpu, disk, kernel, memory, tools
-from bench_framework.execution.checks.check import Check
+from bench_framework.execution.machine.checks import cpu, disk, kernel, memory, tools
+from bench_framework.execution.machine.checks.check import Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench_framework.execution.checks.check import Machine, Probe
+    from bench_framework.execution.machine.checks.check import Machine, Probe
 
 CHECKS: Final[dict[str, Probe]] = {
     "hyperfine": tools.hyperfine,

@@ -6,11 +6,11 @@ import shutil
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.execution import hyperfine as hf
-from bench_framework.execution.checks.check import Check
-from bench_framework.execution.host import version_of
+from bench_framework.execution.machine.checks.check import Check
+from bench_framework.execution.machine.host import version_of
 
 if TYPE_CHECKING:
-    from bench_framework.execution.checks.check import Machine, State
+    from bench_framework.execution.machine.checks.check import Machine, State
 
 _NEEDED_FOR: Final[dict[str, tuple[State, str, str]]] = {
     "cargo": ("bad", "nothing can be built", "install Rust from https://rustup.rs"),
