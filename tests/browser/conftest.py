@@ -32,7 +32,7 @@ CHROMIUM = os.environ.get("BENCHCTL_BROWSER", "")
 TEMPLATES = Path(__file__).parents[2] / "templates"
 
 
-def written(data: ReportData, path: Path) -> Path:
+def write_page(data: ReportData, path: Path) -> Path:
     """Write the complete page of a record, with its figures, and return the path."""
     from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
 
@@ -50,8 +50,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """
     folder = tmp_path_factory.mktemp("pages")
     return {
-        "full": written(sample(), folder / "full.html"),
-        "bare": written(bare(), folder / "bare.html"),
+        "full": write_page(sample(), folder / "full.html"),
+        "bare": write_page(bare(), folder / "bare.html"),
     }
 
 

@@ -16,37 +16,37 @@ if TYPE_CHECKING:
 WIDTHS = (1280, 768, 375)
 SCHEMES = ("light", "dark")
 NAMES = ("full", "bare")
-LOOKED_AT = os.environ.get("BENCHCTL_SCREENSHOTS")
+SCREENSHOTS = os.environ.get("BENCHCTL_SCREENSHOTS")
 """Folder for screenshots, to be checked by a person."""
 TABLE = "#results-3-table"
-PATIENCE = 120_000
-"""Timeout in milliseconds. A busy machine without a graphics card draws a long page slowly."""
+TIMEOUT_MS = 120_000
+"""A busy machine without a graphics card draws a long page slowly."""
 
 
 @contextmanager
-def opened(browser: Any, path: Path, **options: Any) -> Iterator[Any]:
+def open_page(browser: Any, path: Path, **options: Any) -> Iterator[Any]:
     """Open a page, and require no network request, console message or dialog."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
     page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    said: list[str] = []
+    page.set_default_timeout(TIMEOUT_MS)
+    messages: list[str] = []
 
     def dismiss(dialog: Any) -> None:
-        said.append(f"dialog: {dialog.message}")
+        messages.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
     page.on("dialog", dismiss)
-    page.on("console", lambda message: said.append(f"console: {message.type}: {message.text}"))
-    page.on("pageerror", lambda error: said.append(f"error: {error}"))
-    page.on("request", lambda request: said.append(f"request: {request.url}"))
+    page.on("console", lambda message: messages.append(f"console: {message.type}: {message.text}"))
+    page.on("pageerror", lambda error: messages.append(f"error: {error}"))
+    page.on("request", lambda request: messages.append(f"request: {request.url}"))
     page.goto(path.as_uri())
-    assert said.pop(0) == f"request: {path.as_uri()}"
+    assert messages.pop(0) == f"request: {path.as_uri()}"
     yield page
-    assert said == []
+    assert messages == []
     context.close()
 
 
-def sized(page: Any, width: int) -> None:
+def set_width(page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
 
 
@@ -56,25 +56,25 @@ def open_details(page: Any) -> None:
 
 def column(page: Any, table: str, number: int) -> list[str]:
     """Return the visible cells of a column of a table."""
-    found: list[str] = page.locator(
+    texts: list[str] = page.locator(
         f"{table} tbody tr:visible > :nth-child({number})"
     ).all_inner_texts()
-    return [text.strip() for text in found]
+    return [text.strip() for text in texts]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_wider_than_the_window(
+def test_no_page_is_wider_than_the_window(
     browser: Any, pages: dict[str, Path], name: str, width: int, scheme: str
 ) -> None:
-    with opened(browser, pages[name], color_scheme=scheme) as page:
-        sized(page, width)
-        if LOOKED_AT:
+    with open_page(browser, pages[name], color_scheme=scheme) as page:
+        set_width(page, width)
+        if SCREENSHOTS:
             page.screenshot(
-                path=Path(LOOKED_AT) / f"{name}-{width}-{scheme}.png",
+                path=Path(SCREENSHOTS) / f"{name}-{width}-{scheme}.png",
                 full_page=True,
-                timeout=PATIENCE,
+                timeout=TIMEOUT_MS,
             )
         for _ in range(2):
             wide = page.evaluate(
@@ -91,42 +91,42 @@ def test_the_reader_chooses_light_or_dark(
     ground = "getComputedStyle(document.body).backgroundColor"
     light, dark = "rgb(255, 255, 255)", "rgb(20, 23, 28)"
     first, second = (light, dark) if scheme == "light" else (dark, light)
-    with opened(browser, pages["full"], color_scheme=scheme) as page:
+    with open_page(browser, pages["full"], color_scheme=scheme) as page:
         assert page.evaluate(ground) == first
         page.locator("button.theme").click()
         assert page.evaluate(ground) == second
 
 
-@pytest.mark.parametrize("how", ["mouse", "keyboard"])
+@pytest.mark.parametrize("device", ["mouse", "keyboard"])
 def test_tables_are_sorted_by_mouse_and_keyboard(
-    browser: Any, pages: dict[str, Path], how: str
+    browser: Any, pages: dict[str, Path], device: str
 ) -> None:
-    with opened(browser, pages["full"]) as page:
+    with open_page(browser, pages["full"]) as page:
         before = column(page, TABLE, 1)
         head = page.locator(f"{TABLE} thead th:nth-child(2)")
         button = head.locator("button")
         for expected in ("ascending", "descending"):
-            if how == "mouse":
+            if device == "mouse":
                 button.click()
             else:
                 button.focus()
                 page.keyboard.press("Enter")
             assert head.get_attribute("aria-sort") == expected
-            shown = [float(text) for text in column(page, TABLE, 2) if text[0].isdigit()]
-            assert shown == sorted(shown, reverse=expected == "descending")
-            assert len(shown) > 9
+            figures = [float(text) for text in column(page, TABLE, 2) if text[0].isdigit()]
+            assert figures == sorted(figures, reverse=expected == "descending")
+            assert len(figures) > 9
         assert sorted(column(page, TABLE, 1)) == sorted(before)
         page.locator(f"{TABLE} thead button", has_text="Variant").click()
         assert column(page, TABLE, 1) != before
 
 
-@pytest.mark.parametrize("how", ["mouse", "keyboard"])
-def test_rows_are_filtered(browser: Any, pages: dict[str, Path], how: str) -> None:
-    with opened(browser, pages["full"]) as page:
+@pytest.mark.parametrize("device", ["mouse", "keyboard"])
+def test_rows_are_filtered(browser: Any, pages: dict[str, Path], device: str) -> None:
+    with open_page(browser, pages["full"]) as page:
         field = page.locator(
             f".scroll:has({TABLE}) + .tools input, .scroll:has({TABLE}) ~ .tools input"
         ).first
-        if how == "mouse":
+        if device == "mouse":
             field.click()
         else:
             field.focus()
@@ -136,10 +136,10 @@ def test_rows_are_filtered(browser: Any, pages: dict[str, Path], how: str) -> No
         assert len(column(page, TABLE, 1)) == 13
 
 
-def test_a_table_is_copied_as_markdown_with_the_rows_that_are_shown(
+def test_a_table_is_copied_as_markdown_with_its_visible_rows(
     browser: Any, pages: dict[str, Path]
 ) -> None:
-    with opened(browser, pages["full"]) as page:
+    with open_page(browser, pages["full"]) as page:
         page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
         tools = page.locator(f".scroll:has({TABLE}) + .tools")
         tools.locator("input").fill("jemalloc")
@@ -147,15 +147,15 @@ def test_a_table_is_copied_as_markdown_with_the_rows_that_are_shown(
         button.click()
         page.wait_for_function("b => b.textContent === 'Copied'", arg=button.element_handle())
         head, rule, *rows = page.evaluate("window.copied").splitlines()
-        shown = column(page, TABLE, 1)
+        visible = column(page, TABLE, 1)
     assert head.startswith("| Variant | Time, ms | vs baseline |")
     assert set(rule.split("|")[1:-1]) == {" :-- ", " --: "}
-    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == shown
+    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == visible
     assert len({line.count(" | ") for line in (head, rule, *rows)}) == 1
 
 
-def test_what_the_reader_chose_stands_in_the_address(browser: Any, pages: dict[str, Path]) -> None:
-    with opened(browser, pages["full"], color_scheme="light") as page:
+def test_sort_filter_and_theme_are_in_the_address(browser: Any, pages: dict[str, Path]) -> None:
+    with open_page(browser, pages["full"], color_scheme="light") as page:
         page.locator(f"{TABLE} thead th:nth-child(2) button").click()
         page.locator(f"{TABLE} thead th:nth-child(2) button").click()
         tools = page.locator(f".scroll:has({TABLE}) + .tools")
@@ -187,42 +187,42 @@ def test_a_hostile_address_changes_nothing(
 ) -> None:
     context = browser.new_context()
     page = context.new_page()
-    said: list[str] = []
-    page.on("pageerror", lambda error: said.append(str(error)))
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(pages["full"].as_uri())
     before = column(page, TABLE, 1)
     page.goto(f"{pages['full'].as_uri()}#{hostile}")
     page.reload()
     assert column(page, TABLE, 1) == before
     assert page.evaluate("document.documentElement.dataset.theme") is None
-    assert said == []
+    assert errors == []
     context.close()
 
 
 @pytest.mark.parametrize("width", [1280, 1200])
-def test_the_contents_stay_in_sight_on_a_wide_screen(
+def test_the_contents_stay_visible_on_a_wide_screen(
     browser: Any, pages: dict[str, Path], width: int
 ) -> None:
-    with opened(browser, pages["full"]) as page:
-        sized(page, width)
+    with open_page(browser, pages["full"]) as page:
+        set_width(page, width)
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
         box = page.locator(".contents ol").bounding_box()
         assert 0 <= box["y"] < 100
         assert box["y"] + box["height"] <= 900
 
 
-def test_on_a_telephone_the_verdicts_are_seen_without_scrolling(
+def test_on_a_phone_the_verdicts_are_visible_without_scrolling(
     browser: Any, pages: dict[str, Path]
 ) -> None:
-    with opened(browser, pages["full"]) as page:
-        sized(page, 375)
+    with open_page(browser, pages["full"]) as page:
+        set_width(page, 375)
         verdict = page.locator(f"{TABLE} tbody tr:first-child td").nth(3)
         assert verdict.inner_text().split()[-1] in {
             "faster",
             "slower",
             "inconclusive",
             "equivalent",
-            "open",
+            "uncertain",
         }
         assert verdict.bounding_box()["x"] + verdict.bounding_box()["width"] < 375
         frame = page.locator(f".scroll:has({TABLE})")
@@ -233,27 +233,29 @@ def test_on_a_telephone_the_verdicts_are_seen_without_scrolling(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_figure_has_its_table(browser: Any, pages: dict[str, Path], name: str) -> None:
-    with opened(browser, pages[name]) as page:
+    with open_page(browser, pages[name]) as page:
         rows = page.evaluate(
             """[...document.querySelectorAll("figure")].map((figure) => {
                 const link = figure.querySelector("figcaption a[href^='#']");
                 const table = figure.querySelector("details table")
                     || (link && document.querySelector("table" + link.getAttribute("href")));
                 const svg = figure.querySelector("svg[role='img']");
-                const named = svg && svg.querySelector("title").textContent && svg.querySelector("desc").textContent;
-                return table && named ? table.tBodies[0].rows.length : 0;
+                const titled = svg && svg.querySelector("title").textContent && svg.querySelector("desc").textContent;
+                return table && titled ? table.tBodies[0].rows.length : 0;
             })"""
         )
         assert all(rows)
         assert name != "full" or len(rows) > 12
 
 
-def test_the_page_is_whole_without_its_script(browser: Any, pages: dict[str, Path]) -> None:
-    said = "[document.querySelector('main').innerText, document.querySelectorAll('main tr').length]"
-    with opened(browser, pages["full"]) as page:
+def test_the_page_is_complete_without_its_script(browser: Any, pages: dict[str, Path]) -> None:
+    script = (
+        "[document.querySelector('main').innerText, document.querySelectorAll('main tr').length]"
+    )
+    with open_page(browser, pages["full"]) as page:
         open_details(page)
         page.evaluate("document.querySelectorAll('.tools').forEach(t => t.remove())")
-        text, rows = page.evaluate(said)
+        text, rows = page.evaluate(script)
     context = browser.new_context(
         java_script_enabled=False, viewport={"width": 1280, "height": 900}
     )
@@ -269,18 +271,18 @@ def test_the_page_is_whole_without_its_script(browser: Any, pages: dict[str, Pat
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_on_paper_it_is_light_and_nothing_is_cut(
+def test_on_paper_the_page_is_light_and_nothing_is_cut(
     browser: Any, pages: dict[str, Path], scheme: str, tmp_path: Path
 ) -> None:
-    with opened(browser, pages["full"], color_scheme=scheme) as page:
+    with open_page(browser, pages["full"], color_scheme=scheme) as page:
         paper = page.pdf(
-            path=Path(LOOKED_AT) / f"full-{scheme}.pdf" if LOOKED_AT else tmp_path / "full.pdf",
+            path=Path(SCREENSHOTS) / f"full-{scheme}.pdf" if SCREENSHOTS else tmp_path / "full.pdf",
             prefer_css_page_size=True,
             print_background=True,
         )
         assert paper.startswith(b"%PDF")
         page.emulate_media(media="print", color_scheme=scheme)
-        sized(page, 688)  # A4 without its margins, in CSS pixels
+        set_width(page, 688)  # A4 without its margins, in CSS pixels
         assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 31, 36)"
         cut = page.evaluate(
             """[...document.querySelectorAll("main table, main svg, main p, main pre")]
@@ -294,12 +296,12 @@ def test_on_paper_it_is_light_and_nothing_is_cut(
             page.evaluate("getComputedStyle(document.querySelector('th button')).display")
             == "contents"
         )
-        told = page.evaluate(
+        printed = page.evaluate(
             """[...document.querySelectorAll("main a[href]")].filter((a) => a.getClientRects().length)
                 .filter((a) => !/^(#|data:)/.test(a.getAttribute("href")))
                 .map((a) => getComputedStyle(a, "::after").content.includes(a.getAttribute("href")))"""
         )
-        assert all(told)
+        assert all(printed)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -308,21 +310,21 @@ def test_on_paper_it_is_light_and_nothing_is_cut(
 def test_axe_finds_no_violation(
     browser: Any, pages: dict[str, Path], axe: str, name: str, width: int, scheme: str
 ) -> None:
-    with opened(browser, pages[name], color_scheme=scheme) as page:
-        sized(page, width)
+    with open_page(browser, pages[name], color_scheme=scheme) as page:
+        set_width(page, width)
         open_details(page)
         page.evaluate(axe)
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        told = [
+        result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        violations = [
             f"{v['id']}: {v['help']}: {node['target']} {node['html'][:200]}: {node['failureSummary']}"
-            for v in found["violations"]
+            for v in result["violations"]
             for node in v["nodes"][:4]
         ]
-        assert told == []
+        assert violations == []
 
 
 def test_the_contents_lead_to_their_sections(browser: Any, pages: dict[str, Path]) -> None:
-    with opened(browser, pages["full"]) as page:
+    with open_page(browser, pages["full"]) as page:
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className") == "skip"
         page.keyboard.press("Enter")

@@ -117,7 +117,7 @@ def host() -> Host:
 
 @pytest.fixture
 def builds() -> tuple[Build, ...]:
-    said = {
+    describe = {
         "name": "tally",
         "version": "0.1.0",
         "allocator": {"name": "jemalloc", "version": "5.3"},
@@ -143,7 +143,7 @@ def builds() -> tuple[Build, ...]:
             path="/b/2",
             size_bytes=200,
             build_s=41.5,
-            describe=said,
+            describe=describe,
         ),
     )
 
@@ -163,7 +163,7 @@ def block() -> Callable[..., Block]:
         receipt = Receipt(
             {"allocator": "jemalloc"}, 2, {"count": 0.25}, metrics={"wait": 0.5, "calls": 3.0}
         )
-        found = Block(
+        sample = Block(
             seq,
             number,
             seq % 3,
@@ -182,7 +182,7 @@ def block() -> Callable[..., Block]:
             sensors=Sensors(4, 10, None, 0.5, 1 << 20, None, 300_000, 1, 2, 0, 1 << 20),
             page_cache=PageCache("cold", 0.0, 0.75),
         )
-        return replace(found, **fields)  # type: ignore[arg-type]  # the test's own words
+        return replace(sample, **fields)  # type: ignore[arg-type]  # the test's fields
 
     return make
 
@@ -196,11 +196,11 @@ def record(
     prepared: tuple[PreparedInput, ...],
 ) -> Record:
     """Return a record that is prepared and has no samples yet."""
-    found = Record.create(
+    created = Record.create(
         tmp_path / "results", plan, "name: demo\n", started_at=AT, benchctl="0.1.0"
     )
-    found.prepare(at=AT, host=host, builds=builds, inputs=prepared)
-    return found
+    created.prepare(at=AT, host=host, builds=builds, inputs=prepared)
+    return created
 
 
 @pytest.fixture

@@ -24,11 +24,11 @@ def export(**changes: Any) -> bytes:
 
 def test_version_1_has_single_times_and_one_mean_of_cpu_time() -> None:
     content = (FIXTURES / "1.20-ten-commands.json").read_bytes()
-    said = json.loads(content)["results"]
+    exports = json.loads(content)["results"]
     read = sessions.read_session(content, "ten.json", 1)
     assert read.format == "hyperfine-1"
-    assert [command.label for command in read.commands] == [one["command"] for one in said]
-    for command, one in zip(read.commands, said, strict=True):
+    assert [command.label for command in read.commands] == [one["command"] for one in exports]
+    for command, one in zip(read.commands, exports, strict=True):
         wall, cpu = command.of("wall"), command.of("cpu")
         assert wall is not None
         assert wall.values == tuple(one["times"])
@@ -57,7 +57,7 @@ def test_memory_of_a_single_command_is_one_figure() -> None:
     assert (peak.n, peak.sd) == (1, None)
 
 
-def test_without_memory_figures_there_are_none() -> None:
+def test_without_memory_figures_no_memory_is_read() -> None:
     read = sessions.read_session(
         (FIXTURES / "1.19-without-memory.json").read_bytes(), "old.json", 1
     )
@@ -117,7 +117,7 @@ def test_a_table_without_spread_and_number_keeps_values_alone() -> None:
     assert wall.mean == pytest.approx(0.1982)
 
 
-def test_one_run_has_no_spread_whatever_a_table_says() -> None:
+def test_one_run_has_no_spread_even_if_a_table_has_one() -> None:
     read = sessions.read_session(b"label,mean,sd,n\na,1,0.5,1\n", "t.csv", 1)
     assert read.commands[0].series[0].sd is None
 
@@ -129,7 +129,7 @@ def test_names_with_odd_characters_stay_as_they_are() -> None:
     assert read.source == "sources/3-etc-pass-wd.json"
 
 
-def test_a_label_in_a_markdown_table_may_hold_a_pipe() -> None:
+def test_a_label_in_a_markdown_table_may_contain_a_pipe() -> None:
     read = sessions.read_session(
         b"| label | mean | unit |\n|---|---|---|\n| a \\| b | 3 | |\n", "t.md", 1
     )
@@ -138,7 +138,7 @@ def test_a_label_in_a_markdown_table_may_hold_a_pipe() -> None:
     ]
 
 
-def test_the_tables_of_hyperfine_say_which_file_holds_the_runs() -> None:
+def test_the_error_for_a_table_of_hyperfine_names_the_export_with_the_runs() -> None:
     for text in (
         b"command,mean,stddev\na,1,1\n",
         b"| Command | Mean [ms] |\n|:---|---:|\n| `a` | 1 |\n",
@@ -156,10 +156,10 @@ BAD = {
     "no times": (export(times=...), "BX451"),
     "no exit codes": (export(exit_codes=...), "BX451"),
     "fewer exit codes": (export(exit_codes=[0]), "BX451"),
-    "times that are none": (export(times=[]), "BX451"),
+    "an empty list of times": (export(times=[]), "BX451"),
     "a text for a time": (export(times=["x", "y"]), "BX451"),
     "a number in quotes": (export(times=["0.1", "0.2"]), "BX451"),
-    "a truth for a time": (export(times=[True, True]), "BX451"),
+    "a boolean for a time": (export(times=[True, True]), "BX451"),
     "a list for a command": (export(command=["a", "b"]), "BX451"),
     "a text for an exit code": (export(exit_codes=["0", "0"]), "BX451"),
     "a newer schema": (b'{"schema_version": 3, "results": []}', "BX451"),
@@ -176,7 +176,7 @@ BAD = {
     "a negative CPU time": (export(user=-1.0), "BX452"),
     "an empty command": (export(command=" "), "BX453"),
     "half a character for a command": (export(command="\ud800"), "BX453"),
-    "more rows than anybody reads": (
+    "more rows than the limit": (
         b"label,mean\n" + b"".join(b"%d,1\n" % row for row in range(201)),
         "BX451",
     ),
@@ -207,7 +207,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_wrong_with_a_file_is_one_error_with_a_code(name: str) -> None:
+def test_each_mistake_in_a_file_is_one_error_with_a_code(name: str) -> None:
     content, code = BAD[name]
     with pytest.raises(UsageError) as caught:
         sessions.read_session(content, "given.file", 1)
@@ -239,8 +239,8 @@ def test_a_file_that_cannot_be_one_is_refused_before_it_is_read(tmp_path: Path) 
 
 
 def test_mean_and_spread_of_single_runs_are_those_of_the_runs() -> None:
-    found = sessions.series_of("wall", [1.0, 2.0, 4.0])
-    assert found is not None
-    assert found.mean == pytest.approx(7 / 3)
-    assert found.sd == pytest.approx(statistics.stdev([1, 2, 4]))
+    series = sessions.series_of("wall", [1.0, 2.0, 4.0])
+    assert series is not None
+    assert series.mean == pytest.approx(7 / 3)
+    assert series.sd == pytest.approx(statistics.stdev([1, 2, 4]))
     assert sessions.series_of("cpu", [0.0, 1.0]) is None

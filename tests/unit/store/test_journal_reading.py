@@ -57,7 +57,7 @@ def test_a_torn_line_is_removed_before_appending(
     path.write_bytes(path.read_bytes() + b'{"kind":"block","blo')
     with Record.open(record.path) as again:
         again.append(lines.Measured(block(0, "a" * 12)))
-    assert [found.seq for found in read_journal(path).blocks] == [0]
+    assert [b.seq for b in read_journal(path).blocks] == [0]
 
 
 def test_a_long_torn_line_is_removed_too(tmp_path: Path) -> None:
@@ -70,14 +70,14 @@ def test_a_long_torn_line_is_removed_too(tmp_path: Path) -> None:
     assert path.read_bytes() == b""
 
 
-def test_blocks_of_a_cut_round_are_kept_and_marked(
+def test_blocks_of_an_interrupted_round_are_marked_as_skipped(
     record: Record, block: Callable[..., Block], plan_input: str
 ) -> None:
     record.append(lines.Measured(block(0, "a" * 12)))
     record.append(lines.RoundEnd(plan_input, 1, warmup=False, at=AT, elapsed_s=1))
     record.append(lines.Measured(block(1, "a" * 12, 2)))
     path = journal_of(record)
-    assert [found.status for found in read_journal(path).blocks] == ["ok", "skipped"]
+    assert [b.status for b in read_journal(path).blocks] == ["ok", "skipped"]
     again = Record.open(record.path)
     assert again.contents.host is not None
     again.prepare(
@@ -85,7 +85,7 @@ def test_blocks_of_a_cut_round_are_kept_and_marked(
     )
     again.append(lines.Measured(block(2, "a" * 12, 2)))
     again.append(lines.RoundEnd(plan_input, 2, warmup=False, at=AT, elapsed_s=2))
-    assert [found.status for found in read_journal(journal_of(again)).blocks] == [
+    assert [b.status for b in read_journal(journal_of(again)).blocks] == [
         "ok",
         "skipped",
         "ok",
@@ -98,7 +98,7 @@ def plan_input(record: Record) -> str:
     return record.plan.inputs[0].id
 
 
-def test_looks_events_repeats_and_drops_are_kept(record: Record, plan_input: str) -> None:
+def test_looks_events_repeats_and_drops_are_read(record: Record, plan_input: str) -> None:
     record.append(lines.Repeats(plan_input, {"a" * 12: 4}))
     record.append(lines.Looked(Look(plan_input, 0, 12, stopped=True, reason="conclusive")))
     record.append(lines.Noted(Event("BX201", "m")))
@@ -117,13 +117,13 @@ def test_looks_events_repeats_and_drops_are_kept(record: Record, plan_input: str
 )
 def test_a_damaged_line_is_named_with_its_number(measured: Record, damage: bytes) -> None:
     path = journal_of(measured)
-    found = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join([*found[:3], damage, *found[3:]]))
+    journal = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*journal[:3], damage, *journal[3:]]))
     with pytest.raises(RecordError, match=r"journal\.jsonl:4 is damaged"):
         read_journal(path)
 
 
-def test_a_journal_without_a_header_is_none(tmp_path: Path, measured: Record) -> None:
+def test_a_journal_without_a_header_is_refused(tmp_path: Path, measured: Record) -> None:
     path = tmp_path / "journal"
     with pytest.raises(RecordError, match="cannot be read"):
         read_journal(path)
@@ -164,7 +164,7 @@ def test_a_disk_that_takes_half_a_line_leaves_the_journal_whole(
     assert read_journal(path).events[-1].code == "BX2"
 
 
-def test_the_output_of_the_last_run_is_given_up_for_the_journal(
+def test_the_output_of_the_last_run_is_deleted_if_the_journal_needs_its_space(
     measured: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured.raw.stdout.write_bytes(b"x" * 1000)

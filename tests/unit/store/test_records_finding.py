@@ -29,6 +29,12 @@ def create(root: Path, plan: Plan, minute: int = 4) -> Record:
     )
 
 
+def resumable_path(root: Path, plan: Plan) -> Path | None:
+    """Return the folder of the record that a run of the plan continues."""
+    record = find_resumable(root, plan)
+    return record.path if record else None
+
+
 def test_records_are_named_by_their_minute_and_never_collide(tmp_path: Path, plan: Plan) -> None:
     names = [create(tmp_path, plan).path.name for _ in range(11)]
     assert names[:3] == ["20260302T1704Z", "20260302T1704Z-2", "20260302T1704Z-3"]
@@ -45,7 +51,7 @@ def test_other_folders_are_no_records(tmp_path: Path, plan: Plan) -> None:
     assert find_records(tmp_path / "nowhere") == []
 
 
-def test_a_record_is_found_by_every_name(tmp_path: Path, plan: Plan) -> None:
+def test_a_record_has_several_names(tmp_path: Path, plan: Plan) -> None:
     first, second = create(tmp_path, plan, 4), create(tmp_path, plan, 5)
     assert resolve(tmp_path, "@last") == second.path
     assert resolve(tmp_path, "@prev") == first.path
@@ -56,34 +62,34 @@ def test_a_record_is_found_by_every_name(tmp_path: Path, plan: Plan) -> None:
     assert resolve(tmp_path, str(first.path / "report.html")) == first.path
 
 
-def test_where_rounds_are_needed_the_newest_record_with_rounds_is_meant(
+def test_where_rounds_are_needed_the_newest_record_with_rounds_is_used(
     tmp_path: Path, plan: Plan
 ) -> None:
     first, second = create(tmp_path, plan, 4), create(tmp_path, plan, 5)
-    said: list[str] = []
-    assert resolve_measured(tmp_path, "@last", said.append) == second.path
+    messages: list[str] = []
+    assert resolve_measured(tmp_path, "@last", messages.append) == second.path
     for place in ("demo/20260302T1706Z", "published/20260302T1707Z"):
         (tmp_path / place).mkdir(parents=True)
         (tmp_path / place / layout.IMPORTED).write_text("{}")
-    assert said == []
+    assert messages == []
     published = tmp_path / "published" / "20260302T1707Z"
     assert resolve(tmp_path, "@last") == published
-    assert resolve_measured(tmp_path, "@last", said.append) == second.path
-    assert said == [
+    assert resolve_measured(tmp_path, "@last", messages.append) == second.path
+    assert messages == [
         f"@last is demo/{second.id}: published/20260302T1707Z was imported, and has no rounds"
     ]
     assert resolve(tmp_path, "@prev") == tmp_path / "demo" / "20260302T1706Z"
     assert resolve_measured(tmp_path, "@prev") == first.path
     assert resolve_measured(tmp_path, "demo") == second.path
     # A named record, or the only one, is selected. `Record.open` reports that it has no rounds.
-    assert resolve_measured(tmp_path, "published", said.append) == published
-    assert resolve_measured(tmp_path, str(published), said.append) == published
-    assert len(said) == 1
+    assert resolve_measured(tmp_path, "published", messages.append) == published
+    assert resolve_measured(tmp_path, str(published), messages.append) == published
+    assert len(messages) == 1
     with pytest.raises(RecordError, match="is an imported set"):
         Record.open(published)
 
 
-def test_a_name_that_is_none_says_what_there_is(tmp_path: Path, plan: Plan) -> None:
+def test_the_error_for_an_unknown_name_lists_the_records(tmp_path: Path, plan: Plan) -> None:
     record = create(tmp_path, plan)
     with pytest.raises(UsageError, match="dmo is no record") as caught:
         resolve(tmp_path, "dmo")
@@ -98,45 +104,39 @@ def test_only_the_newest_and_only_an_interrupted_record_is_continued(
     tmp_path: Path, plan: Plan, record: Record
 ) -> None:
     root = tmp_path / "results"
-    found = find_resumable(root, plan)
-    assert found is not None
-    assert found.path == record.path
+    assert resumable_path(root, plan) == record.path
     record.append(lines.End(AT, 1.0))
     record.seal()
     assert find_resumable(root, plan) is None
     assert find_resumable(tmp_path / "nowhere", plan) is None
 
 
-def test_a_quick_look_between_does_not_lose_an_interrupted_record(
+def test_an_interrupted_record_is_continued_after_a_run_with_other_options(
     tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
 ) -> None:
     root = tmp_path / "results"
     quick = replace(plan, measure=replace(plan.measure, rounds_min=1, rounds_max=1))
-    looked = create(root, quick, minute=9)
-    looked.prepare(at=AT, host=host, builds=builds, inputs=())
-    looked.append(lines.End(AT, 1.0))
-    looked.seal()
-    found = find_resumable(root, plan)
-    assert found is not None
-    assert found.path == record.path
+    finished = create(root, quick, minute=9)
+    finished.prepare(at=AT, host=host, builds=builds, inputs=())
+    finished.append(lines.End(AT, 1.0))
+    finished.seal()
+    assert resumable_path(root, plan) == record.path
     assert find_resumable(root, quick) is None
     assert find_resumable(root, replace(plan, scenario_sha256="7" * 64)) is None
 
 
-def test_a_record_in_which_nothing_was_measured_holds_back_no_mended_scenario(
+def test_a_record_without_measurements_is_continued_by_the_same_scenario_only(
     tmp_path: Path, plan: Plan, host: Host, builds: tuple[Build, ...]
 ) -> None:
     root = tmp_path / "elsewhere"
     begun = create(root, plan, minute=9)
     begun.prepare(at=AT, host=host, builds=builds, inputs=())
     begun.close()
-    found = find_resumable(root, plan)
-    assert found is not None
-    assert found.path == begun.path
+    assert resumable_path(root, plan) == begun.path
     assert find_resumable(root, replace(plan, scenario_sha256="7" * 64)) is None
 
 
-def test_an_old_interrupted_record_is_left_alone_once_a_later_one_is_finished(
+def test_an_interrupted_record_is_not_continued_after_a_later_one_is_finished(
     tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
 ) -> None:
     later = create(record.path.parents[1], plan, minute=9)
@@ -146,17 +146,17 @@ def test_an_old_interrupted_record_is_left_alone_once_a_later_one_is_finished(
     assert find_resumable(tmp_path / "results", plan) is None
 
 
-def test_a_record_whose_report_was_cut_is_continued(
+def test_a_record_without_its_report_is_continued(
     tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
 ) -> None:
     record.append(lines.End(AT, 1.0))
     record.close()
-    found = find_resumable(tmp_path / "results", plan)
-    assert found is not None
-    assert found.contents.complete
-    found.prepare(at=AT, host=host, builds=builds, inputs=())
-    found.seal()
-    assert Record.open(found.path).contents.complete
+    continued = find_resumable(tmp_path / "results", plan)
+    assert continued is not None
+    assert continued.contents.complete
+    continued.prepare(at=AT, host=host, builds=builds, inputs=())
+    continued.seal()
+    assert Record.open(continued.path).contents.complete
     assert find_resumable(tmp_path / "results", plan) is None
 
 
@@ -164,11 +164,11 @@ def test_an_interrupted_record_with_a_report_is_still_continued(
     tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
 ) -> None:
     record.seal()  # `benchctl report` was called meanwhile
-    found = find_resumable(tmp_path / "results", plan)
-    assert found is not None
-    found.prepare(at=AT, host=host, builds=builds, inputs=())
-    found.append(lines.End(AT, 1.0))
-    found.close()
+    continued = find_resumable(tmp_path / "results", plan)
+    assert continued is not None
+    continued.prepare(at=AT, host=host, builds=builds, inputs=())
+    continued.append(lines.End(AT, 1.0))
+    continued.close()
     # The writer was killed before it was sealed again. The old manifest must not pass for the new
     # one.
     assert find_resumable(tmp_path / "results", plan) is not None
@@ -258,7 +258,7 @@ def test_a_disk_that_refuses_is_an_error_and_leaves_no_half_file(tmp_path: Path)
 @pytest.mark.parametrize(
     "number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES]
 )
-def test_every_refusal_of_a_disk_says_what_to_do(number: int) -> None:
+def test_the_error_for_every_refusal_of_a_disk_has_a_fix(number: int) -> None:
     with pytest.raises(MachineError) as caught, layout.writing("/results"):
         raise OSError(number, os.strerror(number))
     assert caught.value.message == f"/results cannot be written: {os.strerror(number)}"
@@ -277,18 +277,18 @@ def test_names_that_are_not_utf8_are_refused_before_anything_is_measured(
     assert find_records(tmp_path) == []
 
 
-def test_the_manifest_tells_every_change(measured: Record) -> None:
+def test_the_manifest_finds_every_change(measured: Record) -> None:
     measured.save()
     measured.seal()
     assert manifest.check_manifest(measured.path) == ()
     (measured.path / "runs.csv").write_text("forged")
     (measured.path / "events.csv").unlink()
     (measured.path / "more").write_text("")
-    found = {(item.path, item.what) for item in manifest.check_manifest(measured.path)}
-    assert found == {("runs.csv", "changed"), ("events.csv", "missing"), ("more", "unlisted")}
+    changes = {(item.path, item.what) for item in manifest.check_manifest(measured.path)}
+    assert changes == {("runs.csv", "changed"), ("events.csv", "missing"), ("more", "unlisted")}
 
 
-def test_sealing_again_does_not_make_a_changed_measurement_look_like_the_one_that_was_made(
+def test_writing_the_manifest_again_does_not_accept_a_changed_measurement(
     measured: Record,
 ) -> None:
     measured.save()
@@ -297,8 +297,8 @@ def test_sealing_again_does_not_make_a_changed_measurement_look_like_the_one_tha
     (measured.path / "scenario.yaml").write_text("forged")
     (measured.path / "env.json").unlink()
     manifest.write_manifest(measured.path)
-    found = {(item.path, item.what) for item in manifest.check_manifest(measured.path)}
-    assert found == {("scenario.yaml", "changed"), ("env.json", "missing")}
+    changes = {(item.path, item.what) for item in manifest.check_manifest(measured.path)}
+    assert changes == {("scenario.yaml", "changed"), ("env.json", "missing")}
 
 
 def test_a_newer_manifest_is_refused(measured: Record) -> None:
@@ -309,21 +309,7 @@ def test_a_newer_manifest_is_refused(measured: Record) -> None:
         manifest.check_manifest(measured.path)
 
 
-def test_the_two_newest_with_rounds_are_two_records_whatever_was_imported_since(
-    tmp_path: Path, plan: Plan
-) -> None:
-    first, second = create(tmp_path, plan, 4), create(tmp_path, plan, 5)
-    published = tmp_path / "published" / "20260302T1707Z"
-    published.mkdir(parents=True)
-    (published / layout.IMPORTED).write_text("{}")
-    assert resolve(tmp_path, "@prev") == second.path
-    assert [resolve_measured(tmp_path, word) for word in ("@prev", "@last")] == [
-        first.path,
-        second.path,
-    ]
-
-
-def test_without_a_record_with_rounds_that_is_said(tmp_path: Path) -> None:
+def test_the_error_reports_that_no_record_has_rounds(tmp_path: Path) -> None:
     published = tmp_path / "published" / "20260302T1707Z"
     published.mkdir(parents=True)
     (published / layout.IMPORTED).write_text("{}")

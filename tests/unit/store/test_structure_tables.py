@@ -99,7 +99,16 @@ def judgement(plan: Plan, structure: Structure) -> Judgement:
         structure=structure,
         claims=(
             Claim("c7", "effect", "parser sonic", "simd", "wall", (), Verdict.BETTER, text="less"),
-            Claim("c8", "interaction", "parser sonic", "alloc je", "wall", (), None, text="turns"),
+            Claim(
+                "c8",
+                "interaction",
+                "parser sonic",
+                "alloc je",
+                "wall",
+                (),
+                None,
+                text="changes sign",
+            ),
             Claim("c9", "contributions", "b", "a", "wall", (), Verdict.BETTER, text="together"),
         ),
     )
@@ -112,9 +121,7 @@ def test_a_judgement_with_its_structure_survives(judgement: Judgement) -> None:
     assert wire.dump_judged(wire.load_judged(text)) == text
 
 
-def test_records_from_before_there_was_a_structure_or_a_design_are_read(
-    judgement: Judgement, plan: Plan
-) -> None:
+def test_records_without_a_structure_or_a_design_are_read(judgement: Judgement, plan: Plan) -> None:
     document = json.loads(wire.dump_judged(wire.Judged(1, "r", "demo", judgement)))
     del document["judgement"]["structure"]
     assert wire.load_judged(json.dumps(document)).judgement.structure == Structure()
@@ -123,23 +130,23 @@ def test_records_from_before_there_was_a_structure_or_a_design_are_read(
     assert wire.load_plan(json.dumps(ladder)).design == "full"
 
 
-def table(made: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(made)))
+def table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_effects_have_a_row_each_and_one_for_each_of_their_cells(
     measured: Record, judgement: Judgement
 ) -> None:
     source = rows.Source(measured.plan, measured.contents, judgement)
-    found = table(tables.to_csv(structure_tables.EFFECTS, structure_tables.effect_rows(source)))
-    assert [(r["kind"], r["axis_2"], r["where"]) for r in found] == [
+    effects = table(tables.to_csv(structure_tables.EFFECTS, structure_tables.effect_rows(source)))
+    assert [(r["kind"], r["axis_2"], r["where"]) for r in effects] == [
         ("main", "", ""),
         ("main-cell", "", "rayon"),
         ("main-cell", "", "rayon"),
         ("interaction", "alloc", ""),
         ("interaction-cell", "alloc", "rayon"),
     ]
-    first, turned = found[0], found[3]
+    first, interaction = effects[0], effects[3]
     assert (first["ratio"], first["lo"], first["hi"], first["level"]) == (
         "0.9",
         "0.88",
@@ -152,23 +159,27 @@ def test_effects_have_a_row_each_and_one_for_each_of_their_cells(
         "2",
         "0",
     )
-    assert (turned["ratio"], turned["pooled"], turned["verdict"]) == ("", "false", "inconclusive")
-    assert turned["reason"].startswith("its sign changes")
+    assert (interaction["ratio"], interaction["pooled"], interaction["verdict"]) == (
+        "",
+        "false",
+        "inconclusive",
+    )
+    assert interaction["reason"].startswith("its sign changes")
 
 
-def test_contributions_have_steps_what_is_left_and_the_total(
+def test_contributions_have_steps_the_interaction_and_the_total(
     measured: Record, judgement: Judgement
 ) -> None:
     source = rows.Source(measured.plan, measured.contents, judgement)
-    made = tables.to_csv(structure_tables.CONTRIBUTIONS, structure_tables.contribution_rows(source))
-    found = table(made)
-    assert [(r["step"], r["change"], r["share"]) for r in found] == [
+    text = tables.to_csv(structure_tables.CONTRIBUTIONS, structure_tables.contribution_rows(source))
+    steps = table(text)
+    assert [(r["step"], r["change"], r["share"]) for r in steps] == [
         ("1", "parser: simd → sonic", "0.6"),
         ("beyond", "alloc: sys → je", ""),
         ("interaction", "", "0.4"),
         ("total", "", "1.0"),
     ]
-    assert (found[-1]["claim_id"], found[0]["claim_id"]) == ("c9", "")
+    assert (steps[-1]["claim_id"], steps[0]["claim_id"]) == ("c9", "")
 
 
 def test_a_record_without_effects_has_no_such_table(measured: Record, judgement: Judgement) -> None:

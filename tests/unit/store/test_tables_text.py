@@ -86,11 +86,11 @@ def judgement(measured: Record) -> Judgement:
 
 def test_one_row_per_run_with_the_columns_of_the_dictionary(measured: Record) -> None:
     measured.save()
-    found = read(measured.path / layout.RUNS)
-    assert len(found) == 3 * 1 + 3 * 2 + 2
-    assert [row["kind"] for row in found] == ["timed"] * 9 + ["observed", "instructions"]
-    assert [row["seq"] for row in found] == [str(number) for number in range(9 + 2)]
-    assert [row["run"] for row in found[:5]] == ["0", "0", "0", "1", "2"]
+    runs = read(measured.path / layout.RUNS)
+    assert len(runs) == 3 * 1 + 3 * 2 + 2
+    assert [row["kind"] for row in runs] == ["timed"] * 9 + ["observed", "instructions"]
+    assert [row["seq"] for row in runs] == [str(number) for number in range(9 + 2)]
+    assert [row["run"] for row in runs[:5]] == ["0", "0", "0", "1", "2"]
     header = (measured.path / layout.RUNS).read_text().splitlines()[0].split(",")
     declared = json.loads((measured.path / layout.COLUMNS).read_text())["resources"][0]["schema"][
         "fields"
@@ -100,9 +100,8 @@ def test_one_row_per_run_with_the_columns_of_the_dictionary(measured: Record) ->
     assert all(field["description"] for field in declared)
 
 
-def test_a_row_holds_what_was_measured_and_of_what(measured: Record) -> None:
+def test_a_row_contains_the_measurement_and_its_configuration(measured: Record) -> None:
     measured.save()
-    row = read(measured.path / layout.RUNS)[6]  # second run … of the candidate's block
     row = next(
         r for r in read(measured.path / layout.RUNS) if r["cell_id"] == "b" * 12 and r["run"] == "2"
     )
@@ -242,21 +241,21 @@ def test_the_judgement_itself_survives(measured: Record, judgement: Judgement) -
     assert measured.judgement() == judgement
 
 
-def test_an_undeclared_column_is_our_mistake() -> None:
+def test_an_undeclared_column_is_an_internal_error() -> None:
     with pytest.raises(KeyError, match="colour"):
         tables.to_csv(columns.EVENTS, [{"code": "x", "colour": "blue"}])
 
 
 def test_numbers_flags_and_gaps_are_written_the_same_everywhere() -> None:
-    wanted = tuple(columns.Column(name, "number", "d") for name in "abcde")
-    text = tables.to_csv(wanted, [{"a": 0.1 + 0.2, "b": True, "c": None, "d": 1e-9, "e": 2**60}])
+    declared = tuple(columns.Column(name, "number", "d") for name in "abcde")
+    text = tables.to_csv(declared, [{"a": 0.1 + 0.2, "b": True, "c": None, "d": 1e-9, "e": 2**60}])
     assert text == "a,b,c,d,e\n0.30000000000000004,true,,1e-09,1152921504606846976\n"
 
 
 def test_frames_have_types_units_and_ordered_axes(measured: Record, judgement: Judgement) -> None:
     measured.save(judgement)
-    found: Any = frames.load(measured.path)
-    runs = found.runs
+    loaded: Any = frames.load(measured.path)
+    runs = loaded.runs
     assert list(runs["axis_allocator"].cat.categories) == ["system", "jemalloc"]
     assert runs["axis_allocator"].cat.ordered
     assert str(runs["axis_size"].dtype) == "Int64"
@@ -266,11 +265,11 @@ def test_frames_have_types_units_and_ordered_axes(measured: Record, judgement: J
     assert str(runs["started_at"].dt.tz) == "UTC"
     assert runs["features"].isna().sum() == 0
     assert runs.attrs["units"]["wall_s"] == "s"
-    assert found.units["runs"]["binary_bytes"] == "bytes"
-    assert list(found.claims["text"]) == ["S."]
-    assert found.env["kernel"] == "6.1"
-    assert len(found.comparisons) == 2
-    assert found.cells["wall_median_s"].iloc[0] == 0.5
+    assert loaded.units["runs"]["binary_bytes"] == "bytes"
+    assert list(loaded.claims["text"]) == ["S."]
+    assert loaded.env["kernel"] == "6.1"
+    assert len(loaded.comparisons) == 2
+    assert loaded.cells["wall_median_s"].iloc[0] == 0.5
 
 
 def test_numbers_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -282,38 +281,40 @@ def test_numbers_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert read == numbers
 
 
-def test_a_frame_needs_no_journal_but_its_head(measured: Record, judgement: Judgement) -> None:
+def test_a_frame_needs_only_the_header_of_the_journal(
+    measured: Record, judgement: Judgement
+) -> None:
     measured.save(judgement)
     whole = (measured.path / "journal.jsonl").read_bytes()
     (measured.path / "journal.jsonl").write_bytes(whole.split(b"\n")[0] + b"\n{damaged\n")
-    found = frames.load(measured.path)
-    assert len(found.runs) == 9 + 2
-    assert list(found.claims["text"]) == ["S."]
+    loaded = frames.load(measured.path)
+    assert len(loaded.runs) == 9 + 2
+    assert list(loaded.claims["text"]) == ["S."]
     with pytest.raises(RecordError, match="is damaged"):
-        _ = found.record
+        _ = loaded.record
     (measured.path / "journal.jsonl").write_bytes(b"{}\n")
     with pytest.raises(RecordError, match="does not begin with a header"):
         frames.load(measured.path)
 
 
-def test_an_unfinished_record_has_runs_and_says_that_it_has_no_verdicts(measured: Record) -> None:
+def test_an_unfinished_record_has_runs_and_no_verdicts(measured: Record) -> None:
     measured.save()
-    found = frames.load(measured.path)
-    assert len(found.runs) == 9 + 2
-    assert len(found.claims) == 0
+    loaded = frames.load(measured.path)
+    assert len(loaded.runs) == 9 + 2
+    assert len(loaded.claims) == 0
     with pytest.raises(RecordError, match="not judged yet"):
-        _ = found.comparisons
+        _ = loaded.comparisons
 
 
-def test_every_declared_column_is_filled_by_some_row(
+def test_every_declared_column_has_a_value_in_some_row(
     measured: Record, judgement: Judgement
 ) -> None:
     """A column that no code writes would document a value that does not exist."""
     source = rows.Source(measured.plan, measured.contents, judgement)
-    for name, wanted in tables.table_columns(source).items():
+    for name, declared in tables.table_columns(source).items():
         maker = tables.MAKERS[name]
         keys = {key for row in maker(source) for key in row}
-        missing = {column.name for column in wanted} - keys
+        missing = {column.name for column in declared} - keys
         assert {text for text in missing if not text.startswith(("effective_", "wall_"))} <= {
             "scope",
             "cpu_s",

@@ -34,7 +34,7 @@ def test_a_plan_of_a_later_benchctl_with_more_fields_is_read(plan: Plan) -> None
     assert wire.load_plan(json.dumps(document)) == plan
 
 
-def test_a_damaged_plan_is_named_with_the_place(plan: Plan) -> None:
+def test_the_error_for_a_damaged_plan_names_the_place(plan: Plan) -> None:
     document = json.loads(wire.dump_plan(plan))
     document["measure"]["rounds_min"] = "many"
     with pytest.raises(RecordError, match=r"plan\.json") as caught:
@@ -46,7 +46,7 @@ def test_a_host_survives(host: Host) -> None:
     assert wire.load_host(wire.dump_host(host)) == host
 
 
-def test_a_block_from_before_the_page_cache_was_looked_at_is_read(
+def test_a_block_without_the_state_of_the_page_cache_is_read(
     block: Callable[..., Block],
 ) -> None:
     document = json.loads(wire.dump_line(lines.Measured(block(0, "c"))))
@@ -59,10 +59,10 @@ def test_a_block_from_before_the_page_cache_was_looked_at_is_read(
         "device_bytes",
     ):
         del document["block"]["sensors"][name]
-    found = wire.load_line(json.dumps(document).encode())
-    assert isinstance(found, lines.Measured)
-    assert found.block.page_cache is None
-    assert found.block.sensors.device_bytes is None
+    line = wire.load_line(json.dumps(document).encode())
+    assert isinstance(line, lines.Measured)
+    assert line.block.page_cache is None
+    assert line.block.sensors.device_bytes is None
 
 
 def test_every_kind_of_line_survives(
@@ -94,8 +94,8 @@ def test_every_kind_of_line_survives(
 
 
 def test_every_field_of_a_block_is_in_its_line(block: Callable[..., Block]) -> None:
-    said = json.loads(wire.dump_line(lines.Measured(block(0, "c"))))["block"]
-    assert set(said) == {field.name for field in dataclasses.fields(block(0, "c"))}
+    document = json.loads(wire.dump_line(lines.Measured(block(0, "c"))))["block"]
+    assert set(document) == {field.name for field in dataclasses.fields(block(0, "c"))}
 
 
 def test_times_are_stored_as_measured(block: Callable[..., Block]) -> None:
