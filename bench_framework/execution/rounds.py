@@ -13,7 +13,7 @@ from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule
 from bench_framework.execution.block import BlockPosition, BlockRunner
 from bench_framework.execution.input_progress import BlockChecks, InputProgress
-from bench_framework.execution.inputs import inputs_check
+from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.racing import REASONS, cells_to_drop, drop_pending
 from bench_framework.execution.target import build_id_of, target_of
@@ -101,7 +101,7 @@ class Measuring:
         """Measure all rounds of all inputs that are not stopped yet."""
         if self.record.contents.complete:
             return
-        guard = inputs_check.Guard(inputs, builds.values())
+        guard = folders.Guard(inputs, builds.values())
         drop_pending(self.plan, self.record)
         states = [
             state
@@ -117,7 +117,7 @@ class Measuring:
             self._add_event(replaced)
         self.record.append(lines.End(utc_now(), self.elapsed_s))
 
-    def _warm_up(self, states: list[InputProgress], guard: inputs_check.Guard) -> None:
+    def _warm_up(self, states: list[InputProgress], guard: folders.Guard) -> None:
         for number in range(1, self._warmup_rounds + 1):
             for state in states:
                 if state.warmups < number and not state.rounds and not state.stopped:
@@ -125,7 +125,7 @@ class Measuring:
         for state in states:
             self._set_repeats(state)
 
-    def _measure(self, states: list[InputProgress], guard: inputs_check.Guard) -> None:
+    def _measure(self, states: list[InputProgress], guard: folders.Guard) -> None:
         """Measure round r of every input before round r + 1: drift then affects all inputs."""
         for number in range(1, self.plan.measure.rounds_max + 1):
             for state in states:
@@ -174,7 +174,7 @@ class Measuring:
         return state
 
     def _round(
-        self, state: InputProgress, number: int, guard: inputs_check.Guard, *, warmup: bool
+        self, state: InputProgress, number: int, guard: folders.Guard, *, warmup: bool
     ) -> None:
         order = self._order(state, number, warmup=warmup)
         if event := guard.changed(state.input.id) or guard.replaced():

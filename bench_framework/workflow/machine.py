@@ -14,8 +14,8 @@ def examine_machine(results: Path) -> tuple[Check, ...]:
     """Run all checks in order. Temporary files are removed again."""
     from bench_framework.execution import process
     from bench_framework.execution.machine import host
+    from bench_framework.execution.machine.checks import run_checks
     from bench_framework.execution.machine.checks.check import Machine
-    from bench_framework.execution.machine.checks.registry import run_checks
 
     host.require_linux()
     env = host.environment()

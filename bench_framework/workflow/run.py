@@ -97,11 +97,11 @@ def run_plan(
     Raises:
         MachineError, RecordError: see `run_scenario`.
     """
-    from bench_framework.execution import affinity, process, stop
+    from bench_framework.execution import process, stop, target
     from bench_framework.execution.machine import host, lock
 
     host.require_linux()
-    affinity.require(plan)
+    target.require_cpus(plan)
     observer = observer or SilentObserver()
     observer.notify(PlanReady(plan))
     with process.Launcher() as launcher:

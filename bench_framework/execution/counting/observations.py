@@ -1,15 +1,22 @@
-"""Untimed counting runs after measuring: kernel counters and instructions. Resumable."""
+"""Untimed counting runs after measuring: kernel counters and instructions. Resumable.
+
+A timed command is never wrapped: hyperfine starts it and waits for it. So kernel counters of programs
+without the worker protocol come from a separate run whose time is not used.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution import progress
-from bench_framework.execution.counting import instructions, kernel_counts
+from bench_framework.execution.counting import instructions
 from bench_framework.execution.counting.single_run import SingleRunner
+from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.target import build_id_of, target_of
+from bench_framework.model.metrics import KERNEL_KEYS
+from bench_framework.model.observation import Observation
 from bench_framework.model.plan import Role
 from bench_framework.model.run import Event
 from bench_framework.store import layout, lines
@@ -20,10 +27,11 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.stop import Stop
     from bench_framework.execution.target import Target
-    from bench_framework.model.observation import Observation
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.run import Build, PreparedInput
     from bench_framework.store.records import Record
+
+TOOL: Final = "wait4, /proc/PID/io"
 
 
 def observe_cells(
@@ -145,7 +153,7 @@ class CountingRuns:
             )
             expected = self._expected(target)
             self._append(
-                kernel_counts.count(self._runner, target, expected, self.plan.measure.timeout_s)
+                observe_kernel(self._runner, target, expected, self.plan.measure.timeout_s)
             )
 
     def count_instructions(self, targets: list[Target], used: instructions.Counter) -> None:
@@ -214,3 +222,21 @@ class CountingRuns:
         if event not in self.record.contents.events:
             self.record.append(lines.Noted(event))
             self.observer.notify(progress.Remark(event))
+
+
+def observe_kernel(
+    runner: SingleRunner, target: Target, expected: str | None, timeout_s: float
+) -> Observation:
+    """Run a cell once and read the kernel counters of it and of the children that it waited for.
+
+    Raises:
+        Interrupted: the user killed the run.
+    """
+    started = utc_now()
+    outcome = runner.run(target, expected, timeout_s)
+    # The kernel may not count the bytes of storage (proc(5)).
+    used = outcome.finished.used if outcome.status == "ok" and outcome.finished is not None else {}
+    values = {metric: float(used[key]) for metric, key in KERNEL_KEYS.items() if key in used}
+    return Observation(
+        target.cell.id, "observed", 1, started, TOOL, outcome.status, values, outcome.message
+    )

@@ -1,4 +1,4 @@
-"""Files, size and digest of an input that may be a folder."""
+"""Files, size and digest of an input that may be a folder, and the check that it did not change."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework.execution.worker import sha256_of
+from bench_framework.model.run import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from bench_framework.model.run import Build, PreparedInput
 
 
 def files(path: Path) -> Iterator[Path]:
@@ -63,3 +66,72 @@ def stamp(path: Path) -> str:
 
 def _raise(error: OSError) -> None:
     raise error
+
+
+class Guard:
+    """Comparison of every input and program with its size, mtime and inode at the start."""
+
+    def __init__(self, inputs: Mapping[str, PreparedInput], builds: Iterable[Build] = ()) -> None:
+        self._inputs = inputs
+        self._stamps = {key: _stamp(item.path) for key, item in inputs.items()}
+        paths = {
+            path
+            for build in builds
+            for path in (build.path, build.control_path)
+            if path is not None
+        }
+        self._programs = {path: _stamp(path) for path in sorted(paths)}
+        self._reported: set[str] = set()
+
+    def changed(self, input_id: str) -> Event | None:
+        """Return the event BX420 if an input changed; one ``stat`` per file."""
+        item = self._inputs.get(input_id)
+        if item is None or item.path is None or _stamp(item.path) == self._stamps[input_id]:
+            return None
+        self._reported.add(item.path)
+        return _event(item.path, "size or mtime")
+
+    def replaced(self) -> Event | None:
+        """Return the event BX420 if a program changed, for example because it was built again."""
+        for path, stamp in self._programs.items():
+            if _stamp(path) != stamp:
+                return Event(
+                    "BX420",
+                    f"the program {path} changed while it was measured",
+                    "error",
+                    effect="the rounds measured different programs; measuring stopped",
+                    help="measure a copy that is not rebuilt, and start over with --fresh",
+                )
+        return None
+
+    def digests(self) -> Iterator[Event]:
+        """Digest every file again at the end: a file may change without its size and mtime."""
+        digests: dict[str, str] = {}
+        for item in self._inputs.values():
+            if item.path is None or item.sha256 is None or item.path in self._reported:
+                continue
+            if item.path not in digests:
+                path = Path(item.path)
+                digests[item.path] = digest(path) if path.exists() else "missing"
+            if digests[item.path] != item.sha256:
+                yield _event(item.path, "digest")
+
+
+def _stamp(path: str | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        return stamp(Path(path))
+    except OSError:
+        return None
+
+
+def _event(path: str, what: str) -> Event:
+    return Event(
+        "BX420",
+        f"the input {path} changed while it was measured ({what})",
+        "error",
+        effect="the rounds of this input measured different work; its measurement stopped",
+        help="if the program writes to its input, copy it before each run: "
+        "prepare: [[cp, ORIGINAL, COPY]]",
+    )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench_framework.execution.process import Launcher
-    from bench_framework.execution.profiling.perf_script import Samples
+    from bench_framework.execution.profiling.samples import Samples
     from bench_framework.execution.progress import Observer
     from bench_framework.execution.stop import Stop
     from bench_framework.execution.target import Target

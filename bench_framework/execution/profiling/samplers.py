@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.process import Command, Finished, scratch_folder
-from bench_framework.execution.profiling.callgrind import read_costs
-from bench_framework.execution.profiling.perf_script import Samples, read_samples
+from bench_framework.execution.profiling.samples import Samples, read_costs, read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -195,5 +195,5 @@ def test_only_three_modules_use_the_extension() -> None:
     assert users == {
         "dgen.py",
         "execution/inputs/datasets.py",
-        "execution/profiling/symbol_names.py",
+        "execution/profiling/samples.py",
     }

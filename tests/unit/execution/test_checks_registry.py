@@ -6,9 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.machine.checks import cpu, disk, memory, tools
+from bench_framework.execution.machine.checks import (
+    CHECKS,
+    MEANINGS,
+    cpu,
+    disk,
+    memory,
+    run_checks,
+    tools,
+)
 from bench_framework.execution.machine.checks.check import Machine
-from bench_framework.execution.machine.checks.registry import CHECKS, MEANINGS, run_checks
 from bench_framework.execution.process import Launcher
 
 CHECK_FOLDER = Path(run_checks.__code__.co_filename).parent
@@ -38,8 +45,8 @@ def test_every_check_has_its_name_and_a_warning_has_an_effect(tmp_path: Path) ->
 
 
 def test_every_file_of_checks_is_registered() -> None:
-    registry = (CHECK_FOLDER / "registry.py").read_text()
-    modules = {path.stem for path in CHECK_FOLDER.glob("*.py")} - {"__init__", "check", "registry"}
+    registry = (CHECK_FOLDER / "__init__.py").read_text()
+    modules = {path.stem for path in CHECK_FOLDER.glob("*.py")} - {"__init__", "check"}
     assert modules == {name for name in modules if f"{name}." in registry}
 
 

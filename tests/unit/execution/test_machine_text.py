@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.execution.block import failure_of
-from bench_framework.execution.inputs import inputs_check
+from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine import host, mounts, sensors
 from bench_framework.execution.machine.sensors import Reading
 from bench_framework.execution.process import Finished
@@ -188,7 +188,7 @@ def test_an_input_that_changes_is_noticed_by_size_time_or_digest(tmp_path: Path)
     path = tmp_path / "in"
     path.write_text("abc")
     good = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    guard = inputs_check.Guard({"i": PreparedInput("i", str(path), 3, good, "f", None)})
+    guard = folders.Guard({"i": PreparedInput("i", str(path), 3, good, "f", None)})
     assert guard.changed("i") is None
     assert list(guard.digests()) == []
     stat = path.stat()

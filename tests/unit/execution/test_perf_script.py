@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.profiling.callgrind import read_costs
-from bench_framework.execution.profiling.perf_script import Samples, read_samples
+from bench_framework.execution.profiling.samples import Samples, read_costs, read_samples
 from bench_framework.model.profile import Frame
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "perf"

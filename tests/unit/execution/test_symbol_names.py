@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench_framework.execution.profiling.symbol_names import plain_name
+from bench_framework.execution.profiling.samples import plain_name
 
 
 @pytest.mark.parametrize(

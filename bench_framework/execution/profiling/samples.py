@@ -1,8 +1,14 @@
-"""Reader of ``perf script``: samples with their stacks. Pure.
+"""Readers of ``perf script`` and of callgrind's output: samples of functions with their stacks.
 
-A sample is a paragraph: a header line (command, process, time, event), then one line per frame,
+In ``perf script``, a sample is a paragraph: a header line (command, process, time, event), then one line per frame,
 innermost first. A frame is an address, a symbol, an optional offset, and the file in parentheses.
 Versions of perf differ in the header and in spacing.
+
+The format of callgrind is valgrind's "Callgrind Format Specification". Names are compressed to numbers
+within a file. The cost line after ``calls=`` belongs to the callee and is counted in the callee's entry.
+
+perf and callgrind demangle C++ and the older Rust mangling themselves; newer Rust symbols and hashes
+remain, and `plain_name` demangles them.
 """
 
 from __future__ import annotations
@@ -13,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.profiling.symbol_names import plain_name
+from bench_framework import _native
 from bench_framework.model.profile import Frame
 
 if TYPE_CHECKING:
@@ -26,6 +32,14 @@ _OFFSET: Final = re.compile(r"\+0x[0-9a-f]+$")
 _LOST: Final = re.compile(r"PERF_RECORD_LOST(?:_SAMPLES)?\b.*?lost (?P<count>\d+)")
 _NOT_KERNEL: Final = frozenset({"[unknown]", "[vdso]", "[vsyscall]", "[heap]", "[stack]", "[anon]"})
 _INLINED: Final = "inlined"
+EVENT: Final = "Ir"
+_NAME_LINE: Final = re.compile(r"(?P<key>ob|fn|cob|cfn|fl|fi|fe|cfi|cfl)=\s*(?P<name>.*)")
+_NUMBERED: Final = re.compile(r"\((?P<number>\d+)\)(?:\s+(?P<name>.*))?")
+_COST: Final = re.compile(r"(?:[+-]?\d+|\*|0x[0-9a-fA-F]+)(?:\s+(?P<costs>\d[\d\s]*))?\s*")
+_ADDRESS: Final = re.compile(r"0x[0-9a-f]+")
+"""Name of a function without a symbol."""
+_RECURSION: Final = re.compile(r"'\d+$")
+"""Suffix of a recursion level; all levels are one function."""
 
 
 @dataclass(slots=True)
@@ -121,3 +135,58 @@ def _split_symbol(rest: str) -> tuple[str, str]:
     if cut < 0:
         return ("", rest[1:-1]) if rest.startswith("(") else (rest, "")
     return rest[:cut].strip(), rest[cut + 2 : -1]
+
+
+_HASH: Final = re.compile(r"::h[0-9a-f]{16}(?=$|\.|\[|<)")
+_SUFFIX: Final = re.compile(r"\.llvm\.[0-9A-F@]+$")
+_MANGLED: Final = re.compile(r"__?R|_{0,2}ZN.*17h[0-9a-f]{16}E")
+"""The older mangling is that of C++ too; only Rust ends a name with a hash."""
+
+
+def plain_name(symbol: str) -> str:
+    """Return the demangled name of a symbol without hash; other text is returned as it is."""
+    name = _SUFFIX.sub("", symbol.strip())
+    demangled = _native.demangle(name) if _MANGLED.match(name) else None
+    return _HASH.sub("", demangled or name)
+
+
+def read_costs(lines: Iterable[str], samples: Samples) -> None:
+    """Add the exclusive cost of each function of one file, as a stack of one frame."""
+    names: dict[tuple[str, str], str] = {}
+    now = {"ob": "", "fn": ""}
+    column, of_callee = 0, False
+    for raw in lines:
+        line = raw.strip()
+        if line.startswith("events:"):
+            column = line.removeprefix("events:").split().index(EVENT)
+        elif entry := _NAME_LINE.fullmatch(line):
+            key = entry["key"]
+            name = _resolve(names, key, entry["name"])
+            if key in now:
+                now[key] = name
+        elif line.startswith("calls="):
+            of_callee = True
+        elif cost := _COST.fullmatch(line):
+            if not of_callee and now["fn"]:
+                _add(samples, now, (cost["costs"] or "").split(), column)
+            of_callee = False
+
+
+def _add(samples: Samples, now: dict[str, str], costs: list[str], column: int) -> None:
+    count = int(costs[column]) if column < len(costs) else 0
+    if count:
+        name = plain_name(_RECURSION.sub("", now["fn"]))
+        name = UNKNOWN if not name or _ADDRESS.fullmatch(name) else name
+        samples.stacks[Frame(name, PurePosixPath(now["ob"]).name),] += count
+        samples.events[EVENT] += count
+
+
+def _resolve(names: dict[tuple[str, str], str], key: str, text: str) -> str:
+    """Resolve a compressed name; files, objects and functions are numbered separately."""
+    kind = {"cob": "ob", "cfn": "fn"}.get(key, key if key in {"ob", "fn"} else "fl")
+    match = _NUMBERED.fullmatch(text)
+    if match is None:
+        return text
+    if match["name"] is not None:
+        names[kind, match["number"]] = match["name"]
+    return names.get((kind, match["number"]), UNKNOWN)
