@@ -44,7 +44,7 @@ def variables_of(env: Mapping[str, str]) -> Variables:
     )
 
 
-def told(variables: Variables) -> str:
+def format_variables(variables: Variables) -> str:
     """Return a text such as ``"LD_PRELOAD=libjemalloc.so, RAYON_NUM_THREADS=1"``."""
     return ", ".join(f"{name}={value}" for name, value in variables)
 

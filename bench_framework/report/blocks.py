@@ -180,6 +180,13 @@ class Figure:
         """Return a reference value of the chart, or `None`."""
         return dict(self.marks).get(key)
 
+    def by_series(self) -> dict[str, list[Point]]:
+        """Return the points of each series, in the order of their first points."""
+        series: dict[str, list[Point]] = {}
+        for point in self.points:
+            series.setdefault(point.series, []).append(point)
+        return series
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -308,9 +315,9 @@ class Document:
 
 
 def _flat(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    found: list[Block] = []
+    flat: list[Block] = []
     for block in blocks:
-        found.append(block)
+        flat.append(block)
         if isinstance(block, Details):
-            found.extend(_flat(block.blocks))
-    return tuple(found)
+            flat.extend(_flat(block.blocks))
+    return tuple(flat)

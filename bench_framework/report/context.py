@@ -77,13 +77,13 @@ class ReportData:
 
     @cached_property
     def _comparisons(self) -> dict[tuple[str, Metric], Comparison]:
-        wanted = {"headline", "memory", "exact"}
-        found: dict[tuple[str, Metric], Comparison] = {}
+        families = {"headline", "memory", "exact"}
+        comparisons: dict[tuple[str, Metric], Comparison] = {}
         for c in self.judgement.comparisons:
             baseline = self.plan.baseline_cell(self.plan.cell(c.cell_id).input_id)
-            if c.family in wanted and baseline is not None and c.ref_cell_id == baseline.id:
-                found[c.cell_id, c.metric] = c
-        return found
+            if c.family in families and baseline is not None and c.ref_cell_id == baseline.id:
+                comparisons[c.cell_id, c.metric] = c
+        return comparisons
 
     @cached_property
     def _states(self) -> dict[str, CellState]:
@@ -144,12 +144,12 @@ class ReportData:
 
     def between(self, cell_id: str, ref_cell_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of a configuration with the baseline or another reference."""
-        wanted = ("headline", "reference", "exact")
+        families = ("headline", "reference", "exact")
         return next(
             (
                 c
                 for c in self.judgement.comparisons
-                if c.family in wanted
+                if c.family in families
                 and (c.cell_id, c.ref_cell_id, c.metric) == (cell_id, ref_cell_id, metric)
             ),
             None,
@@ -201,10 +201,7 @@ class ReportData:
             cell.id
             for cell in self.arms(input_id)
             if cell.role is Role.BASELINE
-            or (
-                (found := self.comparison(cell.id, self.metric)) is not None
-                and found.shown is not None
-            )
+            or ((c := self.comparison(cell.id, self.metric)) is not None and c.shown is not None)
         }
         return frozenset(group.cell_ids) if compared - set(group.cell_ids) else frozenset()
 
@@ -230,13 +227,13 @@ class ReportData:
         if size is not None:
             return size
         cells = {cell.id for cell in self.plan.cells_of(input_id)}
-        told = {r.bytes for b in self.measured_blocks if b.cell_id in cells for r in b.receipts}
-        return next(iter(told)) if len(told) == 1 else None
+        sizes = {r.bytes for b in self.measured_blocks if b.cell_id in cells for r in b.receipts}
+        return next(iter(sizes)) if len(sizes) == 1 else None
 
     def build_of(self, variant: Variant) -> Build | None:
         """Return the build of a variant."""
-        wanted = variant.build.id if variant.build else PROGRAM_BUILD
-        return next((b for b in self.builds if b.id == wanted), None)
+        build_id = variant.build.id if variant.build else PROGRAM_BUILD
+        return next((b for b in self.builds if b.id == build_id), None)
 
     @cached_property
     def measured_blocks(self) -> tuple[Block, ...]:
@@ -267,8 +264,8 @@ class ReportData:
         )
 
     def _is_about(self, claim: Claim, item: Input) -> bool:
-        named = dict(claim.scope).get("input")
-        return len(self.plan.inputs) == 1 if named is None else named == item.label
+        label = dict(claim.scope).get("input")
+        return len(self.plan.inputs) == 1 if label is None else label == item.label
 
     def ratio_words(self, item: Input) -> str:
         """Return the term for the headline's ratios.
@@ -293,12 +290,12 @@ class ReportData:
 
         It is empty for all other metrics.
         """
-        declared = next((own.unit for own in self.plan.metrics if own.name == metric), None)
+        declared = next((m.unit for m in self.plan.metrics if m.name == metric), None)
         if declared is not None:
             return declared
         for build in self.builds:
-            said = (build.describe or {}).get("metrics")
-            for entry in said if isinstance(said, list) else ():
+            metrics = (build.describe or {}).get("metrics")
+            for entry in metrics if isinstance(metrics, list) else ():
                 if isinstance(entry, dict) and entry.get("name") == metric:
                     return str(entry.get("unit", ""))
         return ""
@@ -366,10 +363,10 @@ class ReportData:
 
 def span(values: Iterable[int]) -> str:
     """Return ``12`` if all values are equal, else a range such as ``12–40``."""
-    found = sorted(set(values))
-    if not found:
+    distinct = sorted(set(values))
+    if not distinct:
         return "0"
-    return str(found[0]) if len(found) == 1 else f"{found[0]}–{found[-1]}"
+    return str(distinct[0]) if len(distinct) == 1 else f"{distinct[0]}–{distinct[-1]}"
 
 
 def _filled(word: Word, slots: Mapping[str, str]) -> str:

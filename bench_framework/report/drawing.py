@@ -50,7 +50,7 @@ def trimmed(text: str, anchor: str) -> str:
     text = re.sub(r" transform=\"rotate\(-0 [^\"]*\)\"", "", text)
     text = re.sub(r"\s*\n(?!<)", " ", text)
     text = re.sub(r"M (\S+ \S+) L \1(?=[ \"])", r"M\1h0", text)
-    text = _TAG.sub(_shorter, _named(_tiled(_stroked(text)), anchor)).strip()
+    text = _TAG.sub(_shorter, _with_short_ids(_tiled(_stroked(text)), anchor)).strip()
     return _gathered(text)
 
 
@@ -92,10 +92,10 @@ def _tiled(text: str) -> str:
     return _HATCH.sub(tile, text)
 
 
-def _named(text: str, anchor: str) -> str:
+def _with_short_ids(text: str, anchor: str) -> str:
     """Replace the ids, which are digests in matplotlib, by numbers in their order."""
-    found = dict.fromkeys(re.findall(r'\bid="([^"]*)"', text))
-    names = {name: f"{anchor}-{number}" for number, name in enumerate(found, 1)}
+    ids = dict.fromkeys(re.findall(r'\bid="([^"]*)"', text))
+    names = {name: f"{anchor}-{number}" for number, name in enumerate(ids, 1)}
     text = re.sub(r'\bid="([^"]*)"', lambda m: f'id="{names[m[1]]}"', text)
     return re.sub(r'(url\(#|href="#)([^)"]*)', lambda m: m[1] + names[m[2]], text)
 
@@ -131,18 +131,18 @@ def _straight(path: str) -> str:
     """
     if "e" in path:  # a power of ten, not a command
         return path
-    found: list[str] = []
+    commands: list[str] = []
     at: list[str] = []
     for command, values in _COMMAND.findall(path):
         to = values.split() if command in {"M", "L"} else []
         if command == "L" and at and to[0] == at[0]:
-            found.append(f"V{to[1]}")
+            commands.append(f"V{to[1]}")
         elif command == "L" and at and to[1] == at[1]:
-            found.append(f"H{to[0]}")
+            commands.append(f"H{to[0]}")
         else:
-            found.append(command + values)
+            commands.append(command + values)
         at = to
-    return "".join(found)
+    return "".join(commands)
 
 
 def _gathered(text: str) -> str:
@@ -151,7 +151,7 @@ def _gathered(text: str) -> str:
     Lines come first, then markers, then text, so that no text is covered. Line styles
     are in the order of their first use.
     """
-    found: list[str] = []
+    lines: list[str] = []
     run = _Run()
     clips: list[str] = []
     for line in text.split("\n"):
@@ -160,10 +160,10 @@ def _gathered(text: str) -> str:
         elif line == "</g>" and clips:
             clips.pop()
         elif not run.takes(line, "".join(clips)):
-            found += run.lines()
+            lines += run.lines()
             run = _Run()
-            found.append(line)
-    return "\n".join([*found, *run.lines()])
+            lines.append(line)
+    return "\n".join([*lines, *run.lines()])
 
 
 class _Run:
@@ -190,16 +190,16 @@ class _Run:
 
     def lines(self) -> list[str]:
         """Return the lines of the group, shortened."""
-        found = ["<defs>", *self._defs, "</defs>"] if self._defs else []
+        lines = ["<defs>", *self._defs, "</defs>"] if self._defs else []
         for (kind, look), marks in sorted(self._marks.items(), key=lambda item: item[0][0]):
             same = _joined(marks) if kind == 0 and "fill:none" in look else marks
             if not look:
-                found += same
+                lines += same
             elif len(same) == 1 and (kind != _USES or "clip-path" not in look):
-                found.append(same[0].replace(" ", f"{look} ", 1))
+                lines.append(same[0].replace(" ", f"{look} ", 1))
             else:
-                found += [f"<g{look}>", *same, "</g>"]
-        return found
+                lines += [f"<g{look}>", *same, "</g>"]
+        return lines
 
 
 def _joined(paths: list[str]) -> list[str]:

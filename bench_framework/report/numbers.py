@@ -15,6 +15,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import (
     FINE_ENOUGH,
     LARGEST_RATIO,
+    Rounded,
     decimal,
     decimals_of,
     plain,
@@ -47,7 +48,7 @@ INFINITY: Final = "∞"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class IntervalText:
     """An interval as text: estimate, bounds, and their common number of decimals."""
 
     estimate: str
@@ -89,7 +90,7 @@ def show_ratio(
     *,
     least: int = LEAST_DECIMALS,
     keep: bool = True,
-) -> Shown:
+) -> IntervalText:
     """Return a ratio with its interval as text (docs/method.md#rounding).
 
     The lower bound is rounded down and the upper one up. Decimals are added until the rounded
@@ -109,31 +110,35 @@ def show_ratio(
         hi = math.inf
         # An infinite bound needs no digits. The other numbers use those of the finite side.
         decimals = max(least, min(FINE_ENOUGH, pdg_decimals(abs(ratio - lo))))
-        return Shown(_text(_near(ratio, decimals)), _text(_down(lo, decimals)), _text(hi), decimals)
-    made = rounded(ratio, lo, hi, margin=margin, least=least, keep=keep)
-    return Shown(_text(made.estimate), _text(made.lo), _text(made.hi), made.decimals)
+        return IntervalText(
+            _text(_near(ratio, decimals)), _text(_down(lo, decimals)), _text(hi), decimals
+        )
+    return _interval_text(rounded(ratio, lo, hi, margin=margin, least=least, keep=keep))
 
 
-def show_comparison(comparison: Comparison) -> Shown | None:
+def show_comparison(comparison: Comparison) -> IntervalText | None:
     """Return the ratio of a comparison with its interval, or `None` without a comparison."""
-    shown = comparison.shown
-    if shown is None:
+    interval = comparison.shown
+    if interval is None:
         return None
     keep = comparison.verdict is not Verdict.INCONCLUSIVE
-    near = shown.lo > 1 / TIMES_FROM and shown.hi < TIMES_FROM
+    near = interval.lo > 1 / TIMES_FROM and interval.hi < TIMES_FROM
     least = LEAST_DECIMALS + (comparison.statistic == "welch" and near)
-    return show_ratio(shown.ratio, shown.lo, shown.hi, comparison.margin, least=least, keep=keep)
+    return show_ratio(
+        interval.ratio, interval.lo, interval.hi, comparison.margin, least=least, keep=keep
+    )
 
 
 def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:
     """Return a ratio as a change: ``−17.2 % [−18.0, −16.4]``, with the digits of `show_ratio`."""
     if hi > LARGEST_RATIO:
         return f"{show_ratio(ratio, lo, hi, margin, keep=keep)}"
-    made = rounded(ratio, lo, hi, margin=margin, keep=keep)
-    told, low, high = (
-        _change(value, made.decimals - 2) for value in (made.estimate, made.lo, made.hi)
+    interval = rounded(ratio, lo, hi, margin=margin, keep=keep)
+    estimate, low, high = (
+        _change(value, interval.decimals - 2)
+        for value in (interval.estimate, interval.lo, interval.hi)
     )
-    return f"{told}{THIN_SPACE}% [{low}, {high}]"
+    return f"{estimate}{THIN_SPACE}% [{low}, {high}]"
 
 
 def _change(value: Decimal, decimals: int) -> str:
@@ -142,10 +147,14 @@ def _change(value: Decimal, decimals: int) -> str:
     return f"{sign}{abs(shift):.{decimals}f}"
 
 
-def show_plain(value: float, lo: float, hi: float) -> Shown:
+def show_plain(value: float, lo: float, hi: float) -> IntervalText:
     """Return a value with its interval if no limit applies to it, such as an exponent."""
-    made = plain(value, lo, hi)
-    return Shown(_text(made.estimate), _text(made.lo), _text(made.hi), made.decimals)
+    return _interval_text(plain(value, lo, hi))
+
+
+def _interval_text(interval: Rounded) -> IntervalText:
+    bounds = _text(interval.lo), _text(interval.hi)
+    return IntervalText(_text(interval.estimate), *bounds, interval.decimals)
 
 
 def measured_decimals(value: float, lo: float | None, hi: float | None, scale: float) -> int:
@@ -167,8 +176,8 @@ def column_decimals(decimals: Iterable[int]) -> int:
     The rule of the Particle Data Group can change by one digit from row to row. A common number of
     decimals aligns the column. A value that supports fewer is printed with fewer.
     """
-    found = sorted(decimals)
-    return found[len(found) // 4] if found else 0
+    ordered = sorted(decimals)
+    return ordered[len(ordered) // 4] if ordered else 0
 
 
 def show_measured(
@@ -234,20 +243,20 @@ def column_size(preferred: float, sizes: Iterable[float], family: str) -> float:
     It is `preferred`, unless the smallest value would be below a tenth in that unit. The smallest
     then determines the unit, if the largest has at most five digits.
     """
-    found = [size for size in sizes if size > 0]
-    if not found or min(found) * size_unit(preferred, family)[1] >= _LEAST_SHOWN:
+    positive = [size for size in sizes if size > 0]
+    if not positive or min(positive) * size_unit(preferred, family)[1] >= _LEAST_SHOWN:
         return preferred
-    fits = max(found) * size_unit(min(found), family)[1] < _MOST_SHOWN
-    return min(found) if fits else preferred
+    fits = max(positive) * size_unit(min(positive), family)[1] < _MOST_SHOWN
+    return min(positive) if fits else preferred
 
 
-def metric_unit(metric: str, size: float, family: str, own: str = "") -> tuple[str, float]:
+def metric_unit(metric: str, size: float, family: str, declared: str = "") -> tuple[str, float]:
     """Return unit and factor of the printed values of a metric.
 
-    `own` is the unit of a metric that benchctl does not define.
+    `declared` is the unit of a metric that benchctl does not define.
     """
     kind = METRICS.get(metric)
-    match kind.unit if kind is not None else own:
+    match kind.unit if kind is not None else declared:
         case "s":
             return time_unit(size)
         case "bytes":

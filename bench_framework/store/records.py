@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from bench_framework.errors import MachineError, RecordError, UsageError
-from bench_framework.model.environment_variables import told
+from bench_framework.model.environment_variables import format_variables
 from bench_framework.store import journal, layout, lines, manifest, rows, tables, wire
 from bench_framework.store.finding import find_records, is_imported
 from bench_framework.version import __version__
@@ -313,8 +313,8 @@ def _changes(
         if old.variables != host.variables:
             yield (
                 "environment",
-                told(old.variables) or "nothing set",
-                told(host.variables) or "nothing set",
+                format_variables(old.variables) or "nothing set",
+                format_variables(host.variables) or "nothing set",
             )
     known = {build.id: build for build in record.contents.builds}
     for build in builds:

@@ -24,7 +24,7 @@ from bench_framework.report.numbers import (
     show_measured,
     significant,
 )
-from bench_framework.report.sections.kind import SectionKind, left_out
+from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
@@ -238,6 +238,5 @@ CONTRIBUTIONS = SectionKind(
     "Contribution of each change",
     "ablation: steps of a ladder, each change alone, or Shapley values",
     build,
-    left_out,
-    "No ablation: it needs a ladder, adopted experiments, single changes or crossed axes.",
+    without="No ablation: it needs a ladder, adopted experiments, single changes or crossed axes.",
 )

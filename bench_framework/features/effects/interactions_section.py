@@ -14,7 +14,7 @@ from bench_framework.report.contrasts import (
     verdict_cell,
 )
 from bench_framework.report.counts import caption_tail
-from bench_framework.report.sections.kind import SectionKind, left_out
+from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
@@ -102,6 +102,5 @@ TURNING = SectionKind(
     "Where the result changes",
     "verdicts that depend on the input or on another axis, and crossover sizes",
     build,
-    left_out,
-    "No verdict changes its sign between inputs or axis values.",
+    without="No verdict changes its sign between inputs or axis values.",
 )

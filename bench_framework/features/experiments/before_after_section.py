@@ -21,7 +21,7 @@ from bench_framework.report.numbers import (
     metric_unit,
     show_measured,
 )
-from bench_framework.report.sections.kind import SectionKind, left_out
+from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim, Summary
@@ -112,6 +112,5 @@ BEFORE_AFTER = SectionKind(
     "Before and after",
     "pairs that differ only in features or revision, and baselines with all adopted experiments",
     build,
-    left_out,
-    "No two measured variants differ only in features or revision.",
+    without="No two measured variants differ only in features or revision.",
 )

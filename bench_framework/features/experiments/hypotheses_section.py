@@ -9,7 +9,7 @@ from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.contrasts import interval_cells, verdict_cell, with_claims
 from bench_framework.report.counts import caption_tail
 from bench_framework.report.numbers import DASH
-from bench_framework.report.sections.kind import SectionKind, left_out
+from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim, HypothesisTest
@@ -76,6 +76,5 @@ HYPOTHESES = SectionKind(
     "Hypotheses tested",
     "each hypothesis with the single change that tests it, and whether it is supported",
     build,
-    left_out,
-    "No experiment of the scenario states a hypothesis.",
+    without="No experiment of the scenario states a hypothesis.",
 )

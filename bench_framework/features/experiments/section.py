@@ -16,7 +16,7 @@ from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Tab
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.counts import caption_tail
 from bench_framework.report.numbers import DASH, show_comparison, show_size
-from bench_framework.report.sections.kind import SectionKind, left_out
+from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import Experiment, Input
@@ -194,8 +194,7 @@ ADOPTED = SectionKind(
     "Adopted changes",
     "each adopted change alone: its effect and its cost in binary size",
     adopted,
-    left_out,
-    "The scenario has no adopted experiment.",
+    without="The scenario has no adopted experiment.",
 )
 EXPERIMENTS = SectionKind(
     "S12",
@@ -203,6 +202,5 @@ EXPERIMENTS = SectionKind(
     "Tested but not adopted",
     "experiments that were tested, and why they were not adopted",
     build,
-    left_out,
-    "The scenario has no experiment that was not adopted.",
+    without="The scenario has no experiment that was not adopted.",
 )

@@ -20,7 +20,7 @@ from bench_framework.report.numbers import (
     show_measured,
     show_size,
 )
-from bench_framework.report.sections.kind import SectionKind, left_out
+from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.units import format_clock
 
@@ -144,6 +144,5 @@ TRADEOFFS = SectionKind(
     "Trade-offs (Pareto front)",
     "time, CPU time, memory, binary size, build time and dependencies; Pareto-optimal variants",
     build,
-    left_out,
-    "Fewer than two variants have both a time and another cost.",
+    without="Fewer than two variants have both a time and another cost.",
 )

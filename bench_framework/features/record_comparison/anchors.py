@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bench_framework.compare import cache_states, cell_state, same_programs
 from bench_framework.compare import samples as sampling
-from bench_framework.model.environment_variables import told
+from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.plan import Role
 
 if TYPE_CHECKING:
@@ -215,8 +215,8 @@ def remarks(before: Host, after: Host) -> tuple[str, ...]:
         ("benchctl", before.benchctl, after.benchctl),
         (
             "environment",
-            told(before.variables) or "nothing set",
-            told(after.variables) or "nothing set",
+            format_variables(before.variables) or "nothing set",
+            format_variables(after.variables) or "nothing set",
         ),
     )
     return tuple(_differing(pairs))

@@ -26,7 +26,7 @@ from bench_framework.report.numbers import (
     show_measured,
     show_plain,
 )
-from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim, Scaling, Summary
@@ -245,5 +245,5 @@ SCALING = SectionKind(
     "Scaling with the input size",
     "time and throughput by input size, with scaling exponents",
     build,
-    always("Scaling not reported: it needs at least three sizes of one generator and seed."),
+    "Scaling not reported: it needs at least three sizes of one generator and seed.",
 )

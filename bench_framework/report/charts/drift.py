@@ -21,7 +21,7 @@ MOST_RINGS: Final = 300
 
 Of more flagged samples, every k-th has a ring. The table counts all.
 """
-KEPT: Final = 0.98
+SHARE_IN_RANGE: Final = 0.98
 """Share of the samples within the vertical range. The others are drawn at its edge."""
 DOT: Final = 3.0
 
@@ -88,7 +88,7 @@ def rolling_median(points: tuple[Point, ...]) -> tuple[list[float], list[float]]
 
 def _reach(points: tuple[Point, ...]) -> float:
     sizes = sorted(abs(p.y) for p in points)
-    return max(1.0, sizes[min(len(sizes) - 1, int(KEPT * len(sizes)))])
+    return max(1.0, sizes[min(len(sizes) - 1, int(SHARE_IN_RANGE * len(sizes)))])
 
 
 def _dots(ax: Axes, points: list[Point], colour: str) -> None:

@@ -141,11 +141,11 @@ def limits(figure: Figure) -> tuple[float, float]:
 def kept_ticks(lo: float, hi: float, room: float) -> list[float]:
     """Return ticks within the range that do not overlap. The tick at 1 is always included."""
     scale = room / math.log2(hi / lo)
-    kept = [1.0]
+    ticks = [1.0]
     for tick in sorted(TICKS, key=lambda t: abs(math.log2(t))):
-        if lo <= tick <= hi and all(abs(math.log2(tick / k)) * scale >= TICK_ROOM for k in kept):
-            kept.append(tick)
-    return sorted(kept)
+        if lo <= tick <= hi and all(abs(math.log2(tick / k)) * scale >= TICK_ROOM for k in ticks):
+            ticks.append(tick)
+    return sorted(ticks)
 
 
 def _bands(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -184,9 +184,9 @@ class _Strokes:
 
     def draw(self, ax: Axes) -> None:
         """Draw all groups: markers above lines, and points above the ends of intervals."""
-        for (colour, width), found in self.lines.items():
-            xs = [x for start, end, _ in found for x in (start, end, math.nan)]
-            ys = [y for _, _, row in found for y in (row, row, math.nan)]
+        for (colour, width), segments in self.lines.items():
+            xs = [x for start, end, _ in segments for x in (start, end, math.nan)]
+            ys = [y for _, _, row in segments for y in (row, row, math.nan)]
             ax.plot(xs, ys, color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
         for (marker, face, edge, size), places in self.marks.items():
             ax.plot(

@@ -65,14 +65,14 @@ def nice_sizes(lo: float, hi: float, most: int, family: str = "iec") -> list[flo
     if family == "si":
         return nice_steps(lo, hi, most)
     low, high = math.floor(math.log2(lo)), math.ceil(math.log2(hi))
-    found: list[float] = []
+    ticks: list[float] = []
     for parts in ((1.0,), (1.0, 1.5), (1.0, 1.25, 1.5, 1.75)):
-        found = [part * 2.0**p for p in range(low, high + 1) for part in parts]
-        found = [x for x in found if lo * 0.999 <= x <= hi * 1.001]
-        if len(found) >= FEWEST_TICKS:
+        ticks = [part * 2.0**p for p in range(low, high + 1) for part in parts]
+        ticks = [x for x in ticks if lo * 0.999 <= x <= hi * 1.001]
+        if len(ticks) >= FEWEST_TICKS:
             break
-    step = max(1, math.ceil(len(found) / most))
-    return found[::step] or [lo]
+    step = max(1, math.ceil(len(ticks) / most))
+    return ticks[::step] or [lo]
 
 
 def nice_steps(lo: float, hi: float, most: int) -> list[float]:
@@ -80,13 +80,13 @@ def nice_steps(lo: float, hi: float, most: int) -> list[float]:
     low, high = math.floor(math.log10(lo)), math.ceil(math.log10(hi))
     best: list[float] = []
     for digits in (FINE_DIGITS, (1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        found = [d * 10.0**p for p in range(low, high + 1) for d in digits]
-        best = [x for x in found if lo * 0.999 <= x <= hi * 1.001]
+        ticks = [d * 10.0**p for p in range(low, high + 1) for d in digits]
+        best = [x for x in ticks if lo * 0.999 <= x <= hi * 1.001]
         if len(best) <= most:
             break
-    found = best
-    step = max(1, math.ceil(len(found) / most))
-    return found[::step]
+    ticks = best
+    step = max(1, math.ceil(len(ticks) / most))
+    return ticks[::step]
 
 
 def duration_label(seconds: float) -> str:
@@ -107,20 +107,20 @@ def size_label(family: str) -> Callable[[float], str]:
     return label
 
 
-def apart(wanted: Sequence[float], least: float, lo: float, hi: float) -> list[float]:
+def spread(targets: Sequence[float], least: float, lo: float, hi: float) -> list[float]:
     """Return places as near to the requested ones as a minimum distance allows, in the same order.
 
     Args:
-        wanted: requested places, in any order.
+        targets: requested places, in any order.
         least: minimum distance between neighbours.
         lo: the lowest place allowed.
         hi: the highest place allowed; exceeded only if there is no room for all.
     """
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    places = [0.0] * len(wanted)
+    order = sorted(range(len(targets)), key=lambda i: targets[i])
+    places = [0.0] * len(targets)
     last = lo - least
     for index in order:
-        last = max(wanted[index], last + least)
+        last = max(targets[index], last + least)
         places[index] = last
     above = hi
     for index in reversed(order):

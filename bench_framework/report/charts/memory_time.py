@@ -69,11 +69,11 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     )
     for point in points:
         _cross(ax, point, colours, beaten=dominated(point, points))
-    named = [
+    labelled = [
         *edge,
         *(p for p in points if p not in edge and (p.baseline or not dominated(p, points))),
     ]
-    _names(ax, named, points, colours)
+    _names(ax, labelled, points, colours)
 
 
 def limits(
@@ -100,12 +100,12 @@ def dominated(point: Point, points: tuple[Point, ...]) -> bool:
 
 def front(points: tuple[Point, ...]) -> list[Point]:
     """Return the points on the Pareto front of the estimates, ordered by time."""
-    found = [
+    optimal = [
         p
         for p in points
         if not any(q.x <= p.x and q.y <= p.y and (q.x < p.x or q.y < p.y) for q in points)
     ]
-    return sorted(found, key=lambda p: (p.x, p.y))
+    return sorted(optimal, key=lambda p: (p.x, p.y))
 
 
 def _lo(value: float, bound: float | None) -> float:
@@ -162,13 +162,13 @@ def _cut(
     return (max(lo, low), min(hi, high)), beyond
 
 
-def _names(ax: Axes, wanted: list[Point], points: tuple[Point, ...], colours: Palette) -> None:
+def _names(ax: Axes, labelled: list[Point], points: tuple[Point, ...], colours: Palette) -> None:
     """Draw labels in order of importance. A label without a free place is only in the table."""
     taken: list[Box] = []
     for point in points:
         x, y = ax.transData.transform((point.x, point.y))
         taken.append((x - 6, y - 6, x + 6, y + 6))
-    for point in wanted:
+    for point in labelled:
         x, y = ax.transData.transform((point.x, point.y))
         text = short(point.label, MOST_LABEL)
         width = width_of(text) * UNITS_PER_COLUMN * SMALL / 12

@@ -28,14 +28,14 @@ HALF: Final = 5.0
 
 def size(figure: Figure) -> tuple[float, float]:
     """Return width and height in units."""
-    return WIDTH, TOP + BOTTOM + ROW * len(_names(figure))
+    return WIDTH, TOP + BOTTOM + ROW * len(list(figure.by_series()))
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw ticks at the positions (`x`), with a band behind every second round (`y`)."""
     width, height = size(figure)
     sheet(ax, width, height)
-    names = _names(figure)
+    names = list(figure.by_series())
     left = 14 + UNITS_PER_COLUMN * label_columns(names, MOST_LABEL)
     last = max(p.x for p in figure.points) + 1
     scale = (width - left - 6) / last
@@ -55,7 +55,3 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
             min(2.0, max(0.8, scale / 2)),
         )
     words(ax, ((left + width) / 2, 12), figure.label("x"), colours["muted"], ha="center")
-
-
-def _names(figure: Figure) -> list[str]:
-    return list(dict.fromkeys(p.series for p in figure.points))

@@ -37,7 +37,7 @@ MOST_LABEL: Final = int(PANEL / UNITS_PER_COLUMN)
 
 def size(figure: Figure) -> tuple[float, float]:
     """Return width and height in units."""
-    rows = -(-len(_panels(figure)) // COLUMNS)
+    rows = -(-len(figure.by_series()) // COLUMNS)
     return WIDTH, ROW * rows + BOTTOM
 
 
@@ -49,7 +49,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """
     width, height = size(figure)
     sheet(ax, width, height)
-    panels = _panels(figure)
+    panels = figure.by_series()
     lo, hi = min(p.x for p in figure.points), max(p.x for p in figure.points)
     span = (hi - lo) or 1.0
     base = next((points for points in panels.values() if points[0].baseline), None)
@@ -83,20 +83,13 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
             )
 
 
-def _panels(figure: Figure) -> dict[str, list[Point]]:
-    found: dict[str, list[Point]] = {}
-    for point in figure.points:
-        found.setdefault(point.series, []).append(point)
-    return found
-
-
 def _steps(points: list[Point], at: object, floor: float) -> list[tuple[float, float]]:
     """Return the share of runs at or below each value, from 0 at the floor to 1."""
     assert callable(at)
-    found: list[tuple[float, float]] = []
+    steps: list[tuple[float, float]] = []
     last = floor
     for rank, value in enumerate(sorted(p.x for p in points), 1):
         x, y = at(value), floor + TALL * rank / len(points)
-        found += [(x, last), (x, y)]
+        steps += [(x, last), (x, y)]
         last = y
-    return found
+    return steps

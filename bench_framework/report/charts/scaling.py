@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.report.charts.frame import (
     SMALL,
     UNITS_PER_COLUMN,
-    apart,
     calm,
     duration_label,
     nice_sizes,
@@ -16,6 +15,7 @@ from bench_framework.report.charts.frame import (
     short,
     shorts,
     size_label,
+    spread,
 )
 from bench_framework.report.palette import SERIES
 from bench_framework.report.render.widths import width_of
@@ -39,7 +39,7 @@ MARKERS: Final = "os^vDP"
 def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
     """Draw both panels, and the labels at the right edge."""
     series = by_series(figure)
-    named = labelled(series)
+    labels = labelled(series)
     family = figure.label("family") or "iec"
     guide = next((p for points in series.values() for p in points), None)
     sizes = [p.x for points in series.values() for p in points]
@@ -62,19 +62,16 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
             linewidth=1,
         )
     for name, points in series.items():
-        colour, marker = _style(name, named, colours)
+        colour, marker = _style(name, labels, colours)
         _line(left, points, [p.y for p in points], colour, marker, whiskers=bool(marker))
         _line(right, points, rates[name], colour, marker, whiskers=False)
     _ticks(left, right, series, rates, family)
-    _labels(right, series, rates, named, colours)
+    _labels(right, series, rates, labels, colours)
 
 
 def by_series(figure: Figure) -> dict[str, list[Point]]:
     """Return the points of each variant, ordered by size."""
-    found: dict[str, list[Point]] = {}
-    for point in figure.points:
-        found.setdefault(point.series, []).append(point)
-    return {name: sorted(points, key=lambda p: p.x) for name, points in found.items()}
+    return {name: sorted(points, key=lambda p: p.x) for name, points in figure.by_series().items()}
 
 
 def labelled(series: dict[str, list[Point]]) -> list[str]:
@@ -83,27 +80,27 @@ def labelled(series: dict[str, list[Point]]) -> list[str]:
         return list(series)
     ends = sorted(series, key=lambda name: series[name][-1].y / series[name][-1].x)
     base = [name for name, points in series.items() if any(p.baseline for p in points)]
-    wanted = dict.fromkeys([*base, *ends[:3], *ends[-2:]])
-    return [name for name in series if name in wanted]
+    chosen = dict.fromkeys([*base, *ends[:3], *ends[-2:]])
+    return [name for name in series if name in chosen]
 
 
 def _sizes(series: dict[str, list[Point]]) -> tuple[list[float], list[str]]:
     """Return the input sizes as ticks, without those that would overlap the previous one."""
-    named = {p.x: p.label for points in series.values() for p in points}
-    order = sorted(named)
+    label_of = {p.x: p.label for points in series.values() for p in points}
+    order = sorted(label_of)
     scale = (LEFT_PANEL[1] - LEFT_PANEL[0]) / max(1.0, math.log2(order[-1] / order[0]))
-    kept: list[float] = []
+    ticks: list[float] = []
     for size in order:
-        room = UNITS_PER_COLUMN * max(width_of(short(named[size], MOST_TICK)), 4) + 6
-        if not kept or math.log2(size / kept[-1]) * scale >= room:
-            kept.append(size)
-    return kept, [short(named[size], MOST_TICK) for size in kept]
+        room = UNITS_PER_COLUMN * max(width_of(short(label_of[size], MOST_TICK)), 4) + 6
+        if not ticks or math.log2(size / ticks[-1]) * scale >= room:
+            ticks.append(size)
+    return ticks, [short(label_of[size], MOST_TICK) for size in ticks]
 
 
-def _style(name: str, named: list[str], colours: Palette) -> tuple[str, str]:
-    if name not in named:
+def _style(name: str, labels: list[str], colours: Palette) -> tuple[str, str]:
+    if name not in labels:
         return colours["rule"], ""
-    index = named.index(name)
+    index = labels.index(name)
     return colours[SERIES[index % len(SERIES)]], MARKERS[index % len(MARKERS)]
 
 
@@ -127,7 +124,7 @@ def _ticks(
     family: str,
 ) -> None:
     times = [p.y for points in series.values() for p in points]
-    speeds = [rate for found in rates.values() for rate in found]
+    speeds = [rate for values in rates.values() for rate in values]
     low, high = min(times) / 1.2, max(times) * 1.2
     left.set_ylim(low, high)
     ticks = nice_steps(low, high, 6)
@@ -142,16 +139,16 @@ def _labels(
     ax: Axes,
     series: dict[str, list[Point]],
     rates: dict[str, list[float]],
-    named: list[str],
+    labels: list[str],
     colours: Palette,
 ) -> None:
     """Draw names at the height of the last throughput, moved so that they do not overlap."""
     room = HEIGHT - TOP - BOTTOM
-    heights = [ax.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in named]
-    places = apart(heights, LABEL_ROOM * 2, 0.0, room - LABEL_ROOM)
-    names = shorts(named, 27)
-    for name, place in zip(named, places, strict=True):
-        colour, _ = _style(name, named, colours)
+    heights = [ax.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in labels]
+    places = spread(heights, LABEL_ROOM * 2, 0.0, room - LABEL_ROOM)
+    names = shorts(labels, 27)
+    for name, place in zip(labels, places, strict=True):
+        colour, _ = _style(name, labels, colours)
         exponents = " · ".join(p.text for p in series[name] if p.text)
         y = place / room
         ax.text(
@@ -175,7 +172,7 @@ def _labels(
                 fontsize=SMALL,
                 color=colours["muted"],
             )
-    rest = len(series) - len(named)
+    rest = len(series) - len(labels)
     if rest:
         ax.text(
             1.04,

@@ -8,7 +8,7 @@ from bench_framework.report.charts.drift import PLACE
 from bench_framework.report.charts.frame import nice_rates, sheet, strokes, words
 
 if TYPE_CHECKING:
-    from bench_framework.report.blocks import Figure, Point
+    from bench_framework.report.blocks import Figure
     from bench_framework.report.charts import Axes, Palette
 
 WIDTH: Final = 720.0
@@ -21,7 +21,7 @@ RIGHT: Final = PLACE[2]
 
 def size(figure: Figure) -> tuple[float, float]:
     """Return width and height in units."""
-    return WIDTH, ROW * len(_rows(figure)) + BOTTOM
+    return WIDTH, ROW * len(figure.by_series()) + BOTTOM
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -35,7 +35,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     first = min(p.x_lo if p.x_lo is not None else p.x for p in figure.points)
     last = max(p.x_hi if p.x_hi is not None else p.x for p in figure.points)
     scale = (RIGHT - LEFT) / ((last - first) or 1.0)
-    for row, (name, points) in enumerate(_rows(figure).items()):
+    for row, (name, points) in enumerate(figure.by_series().items()):
         floor = height - ROW * (row + 1)
         words(ax, (LEFT, floor + TALL + 11), name, colours["ink"])
         words(ax, (RIGHT, floor + TALL + 11), points[0].text, colours["muted"], ha="right")
@@ -46,10 +46,3 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     for tick in nice_rates(last - first):
         words(ax, (LEFT + tick * scale, BOTTOM - 11), f"{tick:g}", colours["muted"], ha="center")
     words(ax, ((LEFT + RIGHT) / 2, 8), figure.label("x"), colours["muted"], ha="center")
-
-
-def _rows(figure: Figure) -> dict[str, list[Point]]:
-    found: dict[str, list[Point]] = {}
-    for point in figure.points:
-        found.setdefault(point.series, []).append(point)
-    return found

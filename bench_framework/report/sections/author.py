@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import AuthorText, Block
-from bench_framework.report.sections.kind import SectionKind, left_out
+from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
@@ -22,6 +22,5 @@ AUTHOR = SectionKind(
     "Author's notes",
     "notes in the scenario",
     build,
-    left_out,
-    "The author wrote no notes.",
+    without="The author wrote no notes.",
 )

@@ -11,7 +11,7 @@ from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Tab
 from bench_framework.report.bounds import bars
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.numbers import DASH, show_plain, show_ratio, significant
-from bench_framework.report.sections.kind import SectionKind, left_out
+from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import size_unit, time_unit
 
 if TYPE_CHECKING:
@@ -122,10 +122,10 @@ def _figure(row: Derived, scale: float, claim: str | None, margin: float) -> tup
         return Cell(DASH), Cell("")
     if row.lo is None or row.hi is None:
         return Cell(significant(row.value * scale, 3), row.value, claim), Cell("")
-    shown = show_plain(row.value * scale, row.lo * scale, row.hi * scale)
+    text = show_plain(row.value * scale, row.lo * scale, row.hi * scale)
     if row.judged and not row.lo <= 1 <= row.hi:
-        shown = show_ratio(row.value, row.lo, row.hi, margin)
-    return Cell(shown.estimate, row.value, claim), Cell(shown.bounds, row.lo, claim)
+        text = show_ratio(row.value, row.lo, row.hi, margin)
+    return Cell(text.estimate, row.value, claim), Cell(text.bounds, row.lo, claim)
 
 
 def _phases(data: ReportData, item: Input) -> Table | None:
@@ -192,6 +192,5 @@ BUDGET = SectionKind(
     "What bounds the work",
     "rates of named configurations, and values derived from them",
     build,
-    left_out,
-    "The scenario names no configuration and derives no value.",
+    without="The scenario names no configuration and derives no value.",
 )

@@ -21,7 +21,8 @@ class SectionKind:
         code: such as ``S03``.
         about: its content, for the table in ``docs/reference/report.md``.
         build: returns its blocks; an empty tuple if the data are missing.
-        fallback: returns the line printed instead; empty if the section is left out.
+        fallback: the line printed instead, or a function that returns it; empty if the section is
+            left out.
         without: the line in “Not measured” about a section that is left out.
     """
 
@@ -30,29 +31,13 @@ class SectionKind:
     title: str
     about: str
     build: Callable[[ReportData], tuple[Block, ...]]
-    fallback: Callable[[ReportData], str]
+    fallback: Callable[[ReportData], str] | str = ""
     without: str = ""
 
     def section(self, data: ReportData) -> Section | None:
         """Return the section, with its fallback line if the data are missing, or `None`."""
         blocks = self.build(data)
         if not blocks:
-            line = self.fallback(data)
-            if not line:
-                return None
-            blocks = (Fallback(line),)
-        return Section(self.code, self.anchor, self.title, blocks)
-
-
-def left_out(_: ReportData) -> str:
-    """Return no line, because “Not measured” lists the section."""
-    return ""
-
-
-def always(line: str) -> Callable[[ReportData], str]:
-    """Return a fallback that does not depend on the record."""
-
-    def words(_: ReportData) -> str:
-        return line
-
-    return words
+            line = self.fallback if isinstance(self.fallback, str) else self.fallback(data)
+            blocks = (Fallback(line),) if line else ()
+        return Section(self.code, self.anchor, self.title, blocks) if blocks else None

@@ -35,7 +35,7 @@ from bench_framework.report.numbers import (
     show_size,
     significant,
 )
-from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import THIN_SPACE, format_duration, size_unit
 
 if TYPE_CHECKING:
@@ -253,5 +253,5 @@ MEMORY = SectionKind(
     "Memory",
     "peak RSS against baseline and input; Pareto front of time and memory",
     build,
-    always("Memory was not measured."),
+    "Memory was not measured.",
 )

@@ -18,7 +18,7 @@ from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.numbers import DASH, metric_unit, show_comparison, significant
-from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
@@ -319,5 +319,5 @@ OTHER_METRICS = SectionKind(
     "Other metrics",
     "user and system time, cores, faults, context switches, storage, instructions, metrics of scenario and worker",
     build,
-    always("Nothing was measured."),
+    "Nothing was measured.",
 )

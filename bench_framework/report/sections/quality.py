@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.environment_variables import told
+from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.plan import Role
 from bench_framework.model.words import shown
 from bench_framework.report import race_notes
@@ -26,7 +26,7 @@ from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
 from bench_framework.report.drift import drift
 from bench_framework.report.numbers import DASH, percent_up, show_comparison
 from bench_framework.report.run_plots import order_strip, runs_plot
-from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import host_line
 from bench_framework.report.sensors import sensors
 
@@ -168,7 +168,7 @@ def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("benchctl", f"{host.benchctl}, Python {host.python}"),
         (
             "Environment variables",
-            told(host.variables) or "none that is known to affect performance",
+            format_variables(host.variables) or "none that is known to affect performance",
         ),
         ("Seed of the execution order", str(data.plan.measure.seed)),
         ("A/A controls", str(controls)),
@@ -181,5 +181,5 @@ QUALITY = SectionKind(
     "Data quality",
     "checks of data quality",
     build,
-    always("No sample was finished."),
+    "No sample was finished.",
 )

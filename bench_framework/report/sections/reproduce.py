@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import Block, Cell, Code, Column, Details, Facts, Row, Table
 from bench_framework.report.numbers import DASH, show_size
-from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
@@ -76,5 +76,5 @@ REPRODUCE = SectionKind(
     "Reproduce",
     "commands, inputs, seeds",
     build,
-    always("No command was planned."),
+    "No command was planned.",
 )

@@ -26,7 +26,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     main = key_claim(data, item) if item is not None else None
     if item is None or main is None:
         return ()
-    lines = [*_cost(data, main), *_steps(data), *_elsewhere(data, main)]
+    lines = [*_cost(data, main), *_steps(data), *_exceptions(data, main)]
     experiments = _first(data, "experiments")
     last = [*_first(data, "trust"), *_first(data, "race"), *_recommendation(data, item)]
     room = MOST_LINES - 1 - len(last)
@@ -102,7 +102,7 @@ def _axes(data: ReportData, item: Input) -> list[Claim]:
     return [c for c in effects if c in first.values()][:MOST_EFFECTS]
 
 
-def _elsewhere(data: ReportData, main: Claim) -> list[Claim]:
+def _exceptions(data: ReportData, main: Claim) -> list[Claim]:
     """Return where the main result does not apply: verdicts that change sign, best by input."""
     if data.plan.revisions is not None:
         others = [c for c in _changes(data) if set(c.cells) != set(main.cells)]

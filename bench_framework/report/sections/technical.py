@@ -8,7 +8,7 @@ from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Tab
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import PROGRAM_BUILD, ReportData
 from bench_framework.report.numbers import DASH, show_size
-from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.tuning import tuning
 from bench_framework.units import format_clock
 
@@ -163,5 +163,5 @@ TECHNICAL = SectionKind(
     "Technical notes",
     "binaries, flags, digests",
     build,
-    always("No binary was recorded."),
+    "No binary was recorded.",
 )

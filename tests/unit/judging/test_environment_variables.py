@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.model.environment_variables import events, told, variables_of
+from bench_framework.model.environment_variables import events, format_variables, variables_of
 from bench_framework.model.plan import Cell, Role
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def test_nothing_else_of_an_environment_is_kept(name: str) -> None:
 
 def test_they_are_reported_by_name_and_empty_ones_set_nothing() -> None:
     variables = variables_of({"RUSTFLAGS": "", "RAYON_NUM_THREADS": "1", "LD_PRELOAD": "a.so"})
-    assert told(variables) == "LD_PRELOAD=a.so, RAYON_NUM_THREADS=1"
+    assert format_variables(variables) == "LD_PRELOAD=a.so, RAYON_NUM_THREADS=1"
 
 
 def with_cells(plan: Plan, *envs: tuple[tuple[str, str], ...]) -> Plan:

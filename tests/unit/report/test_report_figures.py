@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Canvas
 from bench_framework.report import drawing, figures
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import drift, forest, memory_time
-from bench_framework.report.charts.frame import apart, nice_sizes, nice_steps
+from bench_framework.report.charts.frame import nice_sizes, nice_steps, spread
 from bench_framework.report.palette import DARK, LIGHT, SENTINELS
 from bench_framework.report.render.widths import cut_distinct, cut_middle
 
@@ -274,7 +274,7 @@ def test_the_rolling_median_ignores_single_spikes() -> None:
 
 
 def test_labels_move_apart_and_stay_in_order() -> None:
-    places = apart([10.0, 11.0, 12.0, 90.0], 15.0, 0.0, 100.0)
+    places = spread([10.0, 11.0, 12.0, 90.0], 15.0, 0.0, 100.0)
     assert places == sorted(places)
     assert all(b - a >= 15.0 for a, b in pairwise(places))
 
