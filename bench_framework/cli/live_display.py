@@ -208,7 +208,9 @@ class LiveDisplay:
         comparison = work.verdicts.get(cell.id)
         if comparison is None:
             return Text(label), time, Text("", style="dim"), count
-        word = Text(words.shown(comparison.verdict, WALL), style=STYLES.get(comparison.verdict, ""))
+        word = Text(
+            words.verdict_text(comparison.verdict, WALL), style=STYLES.get(comparison.verdict, "")
+        )
         return Text(label), time, word, count
 
     def _footer(self, work: Work) -> RenderableType:

@@ -66,7 +66,7 @@ def show(console: Console, result: GateResult) -> None:
         console.say(wrap_sentence(text, console.stderr_width) if console.stderr_width else text)
     if github.on_github():
         for line in github.gate_lines(
-            [pair.again_text or pair.text for pair in result.gating.of("worse")]
+            [pair.again_text or pair.text for pair in result.gating.in_state("worse")]
         ):
             console.say(line, level=-1)
         if target := os.environ.get("GITHUB_STEP_SUMMARY"):

@@ -11,7 +11,7 @@ from bench_framework.units import format_clock, format_percent
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bench_framework.features.noise.compute import Found, NoiseSummary, Rate
+    from bench_framework.features.noise.compute import DetectionRate, NoiseSummary, Rate
     from bench_framework.workflow.noise import NoiseFindings
 
 INDENT = " " * 4
@@ -100,11 +100,11 @@ def _injected(summary: NoiseSummary) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [
         ("program", "more", "detected", "at least", "wall", "size", "CPU", "size")
     ]
-    rows += [_injected_row(effect) for effect in summary.found]
+    rows += [_injected_row(effect) for effect in summary.detection_rates]
     return _table(rows)
 
 
-def _injected_row(effect: Found) -> tuple[str, ...]:
+def _injected_row(effect: DetectionRate) -> tuple[str, ...]:
     return (
         effect.program,
         f"+{format_percent(effect.effect)}",
@@ -126,7 +126,7 @@ def _conclusion(summary: NoiseSummary) -> str:
             " verdicts of this machine are not reliable. Fix what `benchctl doctor` reports, "
             "then repeat this check."
         )
-    weak = [f for f in summary.found if f.either.count < f.either.tries]
+    weak = [f for f in summary.detection_rates if f.either.count < f.either.tries]
     if not weak:
         return (
             "Every injected slowdown was detected, and the rate of false positives is within the "

@@ -41,7 +41,7 @@ Looker = Callable[[str, int, int], Decision]
 
 def cells_to_drop(
     plan: Plan, contents: Contents, look: Look, measured: Collection[str]
-) -> dict[str, race.Why]:
+) -> dict[str, race.DropReason]:
     """Return the cells that the race drops after an interim analysis, of those still measured."""
     failed = {cell_id for cell_id, line in contents.dropped.items() if line.state not in REASONS}
     return race.leaving(plan, [*contents.looks, look], measured, failed)
@@ -53,7 +53,7 @@ def drop_pending(plan: Plan, record: Record) -> None:
     for look in contents.looks:
         for cell_id in [c for c in look.dropped if c not in contents.dropped]:
             here = plan.cell(cell_id).input_id
-            kind: race.Why = (
+            kind: race.DropReason = (
                 "raced" if any(cell_id in other.trailing for other in contents.looks) else "idle"
             )
             number = contents.rounds.get(here, 0)

@@ -316,7 +316,9 @@ class Measuring:
         self.record.sync()
         self.observer.notify(progress.LookTaken(look))
 
-    def _race_drops(self, look: Look, states: Sequence[InputProgress]) -> dict[str, race.Why]:
+    def _race_drops(
+        self, look: Look, states: Sequence[InputProgress]
+    ) -> dict[str, race.DropReason]:
         """Return the cells that the race drops after this analysis, of inputs that continue."""
         measured = {
             cell_id

@@ -176,5 +176,5 @@ def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], c
 def _one_word(c: Comparison, costs: Costs) -> str:
     # Commas separate the outcomes, so the words of a verdict must not contain one.
     word = words.word(c.verdict, c.metric).replace(", size uncertain", " (size uncertain)")
-    paid = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict in BETTER and c.metric == WALL else ""
-    return f"{word} at the cost of {paid}" if paid else word
+    cost = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict in BETTER and c.metric == WALL else ""
+    return f"{word} at the cost of {cost}" if cost else word

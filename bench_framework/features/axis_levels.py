@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bench_framework.features.document import build_document
-from bench_framework.model.words import noun, shown, word
+from bench_framework.model.words import noun, verdict_text, word
 from bench_framework.report.blocks import (
     Block,
     Cell,
@@ -47,15 +47,15 @@ def document(
     section = Section(
         "S14", "axis-levels", f"Levels of {axis.label or axis.name}", blocks or (nothing,)
     )
-    made = build_document(
+    draft = build_document(
         replace(data, judgement=replace(data.judgement, status="exploratory")), only=("S03",)
     )
     size = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
-    told = (
+    run_line = (
         f"{data.plan.name}  {axis.label or axis.name}, everything else equal  exploratory: chosen after the data were "
         f"seen; {size}, Holm-adjusted"
     )
-    return replace(made, run_line=told, sections=(section,), claims=(), files=(), next=())
+    return replace(draft, run_line=run_line, sections=(section,), claims=(), files=(), next=())
 
 
 def _table(
@@ -74,7 +74,7 @@ def _table(
         Column("n", "right", drop=2),
         Column("Notes", prose=True),
     )
-    made = tuple(_row(plan, axis, [a.name for a in others], c) for c in rows)
+    table_rows = tuple(_row(plan, axis, [a.name for a in others], c) for c in rows)
     chosen = f" where {where}" if where else ""
     size = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
     caption = (
@@ -86,7 +86,7 @@ def _table(
         f"axis-{metric}",
         caption,
         columns,
-        made,
+        table_rows,
         sortable=False,
         stub=f"{axis.label or axis.name}: {noun(metric)}",
         note=" ".join(_counts(plan, axis, metric, rows)),
@@ -97,21 +97,23 @@ def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
     cell = plan.cell(c.cell_id)
     values = dict(plan.variant(cell.variant_id).values)
     rest = " ".join(values[name] for name in others)
-    told = show_comparison(c)
-    found = f"{percent_up(c.mde)} would have been found" if c.mde and not c.verdict.settled else ""
-    why = "; ".join(part for part in (c.reason, found) if part)
+    figures = show_comparison(c)
+    detectable = (
+        f"{percent_up(c.mde)} would have been found" if c.mde and not c.verdict.settled else ""
+    )
+    notes = "; ".join(part for part in (c.reason, detectable) if part)
     return Row(
         (
             Cell(f"{values[axis.name]}{f', with {rest}' if rest else ''}"),
             *((Cell(plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()),
-            Cell(told.estimate, c.shown.ratio if c.shown else None) if told else Cell(DASH),
-            Cell(told.bounds if told else ""),
-            Cell(shown(c.verdict, c.metric), c.verdict.value, None, c.verdict),
+            Cell(figures.estimate, c.shown.ratio if c.shown else None) if figures else Cell(DASH),
+            Cell(figures.bounds if figures else ""),
+            Cell(verdict_text(c.verdict, c.metric), c.verdict.value, None, c.verdict),
             Cell(f"{c.rounds}×{max(1, round(c.runs / c.rounds))}" if c.rounds else DASH),
-            Cell(why),
+            Cell(notes),
         ),
         c.verdict,
-        reason=why,
+        reason=notes,
     )
 
 
@@ -119,11 +121,11 @@ def _counts(plan: Plan, axis: Axis, metric: str, rows: Sequence[Comparison]) -> 
     """Return the counts of verdicts per level. No mean is taken over the other axes."""
     lines = []
     for value in axis.values:
-        own = [c for c in rows if _level(plan, axis, c) == value.name]
-        counts = Counter(word(c.verdict, metric) for c in own)
-        if own:
+        level_rows = [c for c in rows if _level(plan, axis, c) == value.name]
+        counts = Counter(word(c.verdict, metric) for c in level_rows)
+        if level_rows:
             lines.append(
-                f"{value.name}: {', '.join(f'{w} in {n} of {len(own)}' for w, n in counts.items())}."
+                f"{value.name}: {', '.join(f'{w} in {n} of {len(level_rows)}' for w, n in counts.items())}."
             )
     return tuple(lines)
 

@@ -128,7 +128,7 @@ class _Author(Names):
                     "typical_lo": c.typical.lo,
                     "typical_hi": c.typical.hi,
                 }
-        shown = c.shown if c.shown and c.shown.lo > 0 and math.isfinite(c.shown.hi) else None
+        interval = c.shown if c.shown and c.shown.lo > 0 and math.isfinite(c.shown.hi) else None
         return Claim(
             id="",
             kind=kind or _KIND_OF_FAMILY.get(c.family, "comparison"),
@@ -137,10 +137,10 @@ class _Author(Names):
             metric=c.metric,
             scope=self.scope(input_id),
             verdict=c.verdict,
-            estimate=shown.ratio if shown else None,
-            lo=shown.lo if shown else None,
-            hi=shown.hi if shown else None,
-            level=shown.level if shown else None,
+            estimate=interval.ratio if interval else None,
+            lo=interval.lo if interval else None,
+            hi=interval.hi if interval else None,
+            level=interval.level if interval else None,
             adjust=self._adjust(c),
             rounds=c.rounds,
             runs=c.runs,

@@ -108,10 +108,11 @@ def judge(
     )
     floors = tuple(f for j in judged for f in j.floors)
     headline = [c for j in judged for c in (*j.headline, *j.reference)]
+    sampled = _summaries(plan, samples)
     draft = Judgement(
         looks=looks,
         states=cell_states,
-        summaries=(told := _summaries(plan, samples)) + exact_metrics.summaries(observed, told),
+        summaries=sampled + exact_metrics.summaries(observed, sampled),
         comparisons=comparisons,
         best=tuple(j.best for j in judged),
         floors=floors,
@@ -138,13 +139,15 @@ def judge(
             *data_quality.exploratory_events(looks),
         ),
     )
-    seen = contrasts.measured(
+    measured = contrasts.measured(
         plan, looks, samples, usable, looks_taken, floors, higher, inputs, same
     )
-    seen = replace(seen, tripped=seen.tripped.union(tripped))
-    found = axis_analysis.structure(seen, comparisons, draft.best, draft.summaries, builds)
-    rows = derived_values.with_contribution_figures(draft.derived, found.contributions, headline)
-    draft = replace(draft, structure=found, derived=rows)
+    measured = replace(measured, tripped=measured.tripped.union(tripped))
+    structure = axis_analysis.structure(measured, comparisons, draft.best, draft.summaries, builds)
+    rows = derived_values.with_contribution_figures(
+        draft.derived, structure.contributions, headline
+    )
+    draft = replace(draft, structure=structure, derived=rows)
     return replace(draft, claims=claim_writer.claims_of(plan, draft, builds, inputs, noted))
 
 
@@ -172,7 +175,7 @@ def _judge_inputs(
     The headline and the comparisons with further references are one family over all inputs. Every
     other family belongs to one input.
     """
-    asked = {
+    pairs_of = {
         item.id: (
             interim_analysis.headline_pairs(stage, item.id),
             interim_analysis.reference_pairs(stage, item.id),
@@ -181,7 +184,7 @@ def _judge_inputs(
     }
     requests = [
         r
-        for pairs in asked.values()
+        for pairs in pairs_of.values()
         for kind in pairs
         for r in kind
         if r[1][2] not in medians.EXACT_METRICS
@@ -189,29 +192,29 @@ def _judge_inputs(
     timed = interim_analysis.judge_pairs(requests, "headline")
     by_pair = {(c.cell_id, c.ref_cell_id, c.metric): c for c in timed}
     state_of = {s.cell_id: s for s in cell_states}
-    found = []
+    judgements = []
     for stage, item in zip(stages, plan.inputs, strict=True):
         control = interim_analysis.judge_pairs(
             interim_analysis.control_pairs(stage, item.id), "control"
         )
         floors = interim_analysis.noise_floor(stage, item.id, control)
         tripped = item.id in known or any(f.tripped for f in floors)
-        own, further = (
+        headline, further = (
             tuple(
                 refusals.refuse_invalid(plan, c, state_of, stage.samples)
-                for c in _with_exact([asked for _, asked in kind], by_pair, exact)
+                for c in _with_exact([pair for _, pair in kind], by_pair, exact)
             )
-            for kind in asked[item.id]
+            for kind in pairs_of[item.id]
         )
         memory = _memory(plan, stage, item.id, state_of)
-        own, further = (
-            (interim_analysis.trip(own), interim_analysis.trip(further))
+        headline, further = (
+            (interim_analysis.trip(headline), interim_analysis.trip(further))
             if tripped
-            else (own, further)
+            else (headline, further)
         )
-        found.append(
+        judgements.append(
             _InputJudgement(
-                headline=own,
+                headline=headline,
                 reference=tuple(references.in_family(c) for c in further),
                 control=tuple(
                     refusals.refuse_invalid(plan, c, state_of, stage.samples) for c in control
@@ -219,24 +222,23 @@ def _judge_inputs(
                 memory=interim_analysis.trip(memory) if tripped else memory,
                 floors=floors,
                 best=interim_analysis.best_group(
-                    stage, item.id, tripped=tripped, headline=(*own, *further)
+                    stage, item.id, tripped=tripped, headline=(*headline, *further)
                 )
                 if plan.judge.sampled
                 else exact_metrics.best_group(plan, item.id, stage.usable, exact),
             )
         )
-    return found
+    return judgements
 
 
 def _with_exact(
-    asked: Sequence[MetricPair],
+    pairs: Sequence[MetricPair],
     timed: Mapping[tuple[str, str, Metric], Comparison],
     exact: Exact,
 ) -> Iterator[Comparison]:
     """Yield the comparison of every pair, judged by its rounds or by two deterministic values."""
-    for cell, reference, metric in asked:
-        found = timed.get((cell.id, reference.id, metric))
-        yield found or exact(cell, reference, metric)
+    for cell, reference, metric in pairs:
+        yield timed.get((cell.id, reference.id, metric)) or exact(cell, reference, metric)
 
 
 def _memory(
@@ -250,7 +252,7 @@ def _memory(
     if baseline is None or PEAK_RSS in plan.judge.metrics:
         return ()
     size = sum(1 for c in plan.cells if c.role is Role.CANDIDATE)
-    found = []
+    comparisons = []
     for cell in plan.cells_of(input_id):
         samples = [stage.samples.get(c.id) for c in (cell, baseline)]
         if cell.role is not Role.CANDIDATE or any(
@@ -260,8 +262,8 @@ def _memory(
         pair = same_programs.without_verdict(
             _memory_pair(plan, stage, cell, baseline, size), stage.same
         )
-        found.append(refusals.refuse_invalid(plan, pair, state_of, stage.samples))
-    return tuple(found)
+        comparisons.append(refusals.refuse_invalid(plan, pair, state_of, stage.samples))
+    return tuple(comparisons)
 
 
 def _memory_pair(plan: Plan, stage: Stage, cell: Cell, baseline: Cell, size: int) -> Comparison:
@@ -285,7 +287,7 @@ def _memory_pair(plan: Plan, stage: Stage, cell: Cell, baseline: Cell, size: int
             margin=margin,
             epsilon=epsilon,
         )
-    found = medians.compare_medians(
+    comparison = medians.compare_medians(
         cell.id,
         baseline.id,
         PEAK_RSS,
@@ -296,7 +298,7 @@ def _memory_pair(plan: Plan, stage: Stage, cell: Cell, baseline: Cell, size: int
         epsilon=epsilon,
     )
     return replace(
-        found,
+        comparison,
         runs=sampling.runs_within(ours, pair.rounds),
         runs_ref=sampling.runs_within(theirs, pair.rounds),
         look=stage.last_look,
@@ -312,13 +314,13 @@ def _stage(
     input_id: str,
 ) -> Stage:
     """Return the stage of one input, with the interim analyses that took place there."""
-    own = [look for look in taken if look.input_id == input_id]
+    input_looks = [look for look in taken if look.input_id == input_id]
     return Stage(
         plan,
         looks,
         samples,
-        tuple(sorted({look.round for look in own})),
-        max((look.index for look in own), default=0),
+        tuple(sorted({look.round for look in input_looks})),
+        max((look.index for look in input_looks), default=0),
         usable,
         seed=plan.measure.seed,
     )
@@ -329,14 +331,13 @@ def _timed(plan: Plan) -> tuple[Metric, ...]:
 
 
 def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]:
-    found = []
-    for cell in plan.cells:
-        if (sample := samples.get(cell.id)) is None:
-            continue
-        found += [
-            s for metric in sample.series if (s := summaries.summarise(sample, metric)) is not None
-        ]
-    return tuple(found)
+    return tuple(
+        summary
+        for cell in plan.cells
+        if (sample := samples.get(cell.id)) is not None
+        for metric in sample.series
+        if (summary := summaries.summarise(sample, metric)) is not None
+    )
 
 
 def _status(headline: Sequence[Comparison], *, decidable: bool) -> RecordStatus:

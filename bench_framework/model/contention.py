@@ -46,7 +46,7 @@ def flags(block: Block) -> tuple[Flag, ...]:
     if time <= 0:
         return ()
     swapped = max(s.swap_in_pages or 0, s.swap_out_pages or 0)
-    seen: dict[Flag, bool] = {
+    is_set: dict[Flag, bool] = {
         "cpu": (s.psi_cpu_us or 0) / 1e6 > SHARE * time,
         # One tick is the resolution of the counter, so a single tick is not evidence of steal in a
         # short block.
@@ -55,4 +55,4 @@ def flags(block: Block) -> tuple[Flag, ...]:
         "swap": swapped > SWAP_PAGES,
         "throttled": (s.throttle_events or 0) > 0,
     }
-    return tuple(flag for flag in WORDS if seen[flag])
+    return tuple(flag for flag in WORDS if is_set[flag])

@@ -54,29 +54,29 @@ def events(plan: Plan, variables: Variables) -> tuple[Event, ...]:
 
     It is a note if the variable reaches all cells, and a warning if it reaches only some of them.
     """
-    found = []
+    notes = []
     for name, value in variables:
-        own = [cell for cell in plan.cells if name in dict(cell.env)]
-        if len(own) == len(plan.cells):
+        cells = [cell for cell in plan.cells if name in dict(cell.env)]
+        if len(cells) == len(plan.cells):
             continue
-        found.append(_event(name, value, own))
-    return tuple(found)
+        notes.append(_event(name, value, cells))
+    return tuple(notes)
 
 
-def _event(name: str, value: str, own: list[Cell]) -> Event:
-    message = f"{name}={value} is set around benchctl, and no word of the scenario"
-    if not own:
+def _event(name: str, value: str, cells: list[Cell]) -> Event:
+    message = f"{name}={value} is set in the shell of benchctl, not in the scenario"
+    if not cells:
         return Event(
             "BX343",
             f"{message}: all variants run with it",
             "note",
-            effect="what is told holds with this setting; env.json keeps it",
+            effect="the results apply to this setting only; env.json records it",
             help=f"`env -u {name} benchctl run …` measures without it",
         )
-    labels = ", ".join(dict.fromkeys(cell.label for cell in own))
+    labels = ", ".join(dict.fromkeys(cell.label for cell in cells))
     return Event(
         "BX343",
-        f"{message}: variants that set none of their own run with it",
-        effect=f"the arms may differ in it: it is set by the scenario for {labels} alone",
+        f"{message}: variants that do not set it themselves run with it",
+        effect=f"variants may differ in it: the scenario sets it for {labels} only",
         help=f"`env -u {name} benchctl run …` measures without it, or the scenario's `env` sets it for all",
     )

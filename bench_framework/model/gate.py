@@ -30,7 +30,7 @@ class GatedPair:
     """Comparison over the rounds of the record, at the level of the gate."""
     text: str
     """Sentence that reports the comparison."""
-    why: str = ""
+    reason: str = ""
     """Further reason for the state, in addition to the sentence."""
     again: Comparison | None = None
     """Comparison over the rounds of the second measurement, `None` without one."""
@@ -93,6 +93,6 @@ class Gating:
     budgets: tuple[BudgetFinding, ...] = ()
     remarks: tuple[str, ...] = ()
 
-    def of(self, *states: PairState) -> tuple[GatedPair, ...]:
+    def in_state(self, *states: PairState) -> tuple[GatedPair, ...]:
         """Return the pairs in these states."""
         return tuple(pair for pair in self.pairs if pair.state in states)

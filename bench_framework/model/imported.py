@@ -46,14 +46,14 @@ class Command:
     failed: int = 0
     """Number of runs with another exit code than 0. No series contains them."""
 
-    def of(self, metric: Metric) -> Series | None:
+    def series_of(self, metric: Metric) -> Series | None:
         """Return the series of a metric, or `None` if the file does not have it."""
         return next((s for s in self.series if s.metric == metric), None)
 
     @property
     def runs(self) -> int | None:
         """Number of runs of the wall time, `None` if the file does not state it."""
-        wall = self.of(WALL)
+        wall = self.series_of(WALL)
         return wall.n if wall is not None else 0
 
 

@@ -27,12 +27,12 @@ def parse(text: str) -> tuple[str | int, ...]:
     at = 1 if rest.startswith("$") else 0
     steps: list[str | int] = []
     while at < len(rest):
-        found = _STEP.match(rest, at)
-        if found is None or (found["key"] and at > 0 and rest[at] != "."):
+        step = _STEP.match(rest, at)
+        if step is None or (step["key"] and at > 0 and rest[at] != "."):
             raise ValueError(f"from `{rest[at:]}` on")
-        index = found["index"]
-        steps.append(int(index) if index is not None else found["key"] or found["name"])
-        at = found.end()
+        index = step["index"]
+        steps.append(int(index) if index is not None else step["key"] or step["name"])
+        at = step.end()
     if not steps:
         raise ValueError("it names nothing")
     return tuple(steps)

@@ -81,15 +81,15 @@ def schedule(first: int, last: int, family: int, level: float, *, single: bool =
     looks = (*sorted(set(grid)), last)
     while True:
         needed = rounds_needed(len(looks), family, level)
-        kept = tuple(n for n in looks if n >= needed or n == last)
-        if kept == looks:
+        reachable = tuple(n for n in looks if n >= needed or n == last)
+        if reachable == looks:
             break
         # The first round that can reach the level replaces a removed look if it is before the next.
-        if needed < kept[0] and needed not in kept and not single:
-            kept = (needed, *kept)
-            if rounds_needed(len(kept), family, level) != needed:
-                kept = kept[1:]
-        looks = kept
+        if needed < reachable[0] and needed not in reachable and not single:
+            reachable = (needed, *reachable)
+            if rounds_needed(len(reachable), family, level) != needed:
+                reachable = reachable[1:]
+        looks = reachable
     return Looks(looks, needed, last >= needed, family, level)
 
 
@@ -117,13 +117,13 @@ def race_schedule(first: int, last: int, family: int, rivals: int, level: float)
 
 
 def _steps(start: int, last: int) -> tuple[int, ...]:
-    found = [start]
-    while found[-1] < last:
-        following = max(found[-1] + 1, round(found[-1] * RACE_STEP))
+    rounds = [start]
+    while rounds[-1] < last:
+        following = max(rounds[-1] + 1, round(rounds[-1] * RACE_STEP))
         # A look just before the last one would cost its share of the level and save almost no
         # runs.
-        found.append(last if following * math.sqrt(RACE_STEP) > last else following)
-    return tuple(found)
+        rounds.append(last if following * math.sqrt(RACE_STEP) > last else following)
+    return tuple(rounds)
 
 
 def rivals_of(plan: Plan) -> int:

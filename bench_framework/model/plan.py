@@ -371,13 +371,15 @@ class Plan:
         repeated here in the opposite direction. Two further references are paired only once.
         """
         cells = [cell for cell in self.cells_of(input_id) if cell.role is Role.CANDIDATE]
-        found: list[tuple[Cell, Cell]] = []
+        pairs: list[tuple[Cell, Cell]] = []
         for place, variant_id in enumerate(self.further_baselines):
             reference = next((cell for cell in cells if cell.variant_id == variant_id), None)
             if reference is not None:
-                told = self.further_baselines[: place + 1]
-                found += [(cell, reference) for cell in cells if cell.variant_id not in told]
-        return tuple(found)
+                excluded_ids = self.further_baselines[: place + 1]
+                pairs += [
+                    (cell, reference) for cell in cells if cell.variant_id not in excluded_ids
+                ]
+        return tuple(pairs)
 
     @property
     def comparisons_planned(self) -> int:
@@ -435,11 +437,11 @@ _indices: dict[int, tuple[tuple[object, ...], dict[str, Any]]] = {}
 linear search."""
 
 
-def _by_id(items: tuple[_Item, ...], wanted: str) -> _Item:
-    kept = _indices.get(id(items))
-    if kept is None or kept[0] is not items:  # Python reuses an `id` after deallocation
+def _by_id(items: tuple[_Item, ...], item_id: str) -> _Item:
+    index = _indices.get(id(items))
+    if index is None or index[0] is not items:  # Python reuses an `id` after deallocation
         if len(_indices) >= _KEPT_INDICES:
             _indices.clear()
-        kept = _indices[id(items)] = (items, {item.id: item for item in reversed(items)})
-    found: _Item = kept[1][wanted]
-    return found
+        index = _indices[id(items)] = (items, {item.id: item for item in reversed(items)})
+    item: _Item = index[1][item_id]
+    return item

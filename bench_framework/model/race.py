@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.run import Look
 
-Why = Literal["raced", "idle"]
+DropReason = Literal["raced", "idle"]
 """Reason for dropping a cell. ``raced``: significantly worse than another variant. ``idle``: not
 worse, and no comparison that needs more rounds."""
 
 
 def leaving(
     plan: Plan, looks: Iterable[Look], measured: Collection[str], gone: Collection[str]
-) -> dict[str, Why]:
+) -> dict[str, DropReason]:
     """Return the cells that a race drops, in plan order, with the reason for each.
 
     A variant is dropped on all inputs at once, when it is worse than another one or has no open
@@ -40,19 +40,19 @@ def leaving(
     if plan.measure.strategy != "race":
         return {}
     last = {look.input_id: look for look in looks}
-    found: dict[str, Why] = {}
+    reasons: dict[str, DropReason] = {}
     for cell in plan.cells:
         if cell.id not in measured or not may_leave(plan, cell):
             continue
-        own = [
+        candidates = [
             c for c in plan.cells if c.variant_id == cell.variant_id and c.role is Role.CANDIDATE
         ]
-        places = [(c.id, last.get(c.input_id)) for c in own if c.id not in gone]
+        places = [(c.id, last.get(c.input_id)) for c in candidates if c.id not in gone]
         if all(look is not None and c in look.trailing for c, look in places):
-            found[cell.id] = "raced"
+            reasons[cell.id] = "raced"
         elif all(look is not None and (c in look.trailing or c in look.idle) for c, look in places):
-            found[cell.id] = "idle"
-    return found
+            reasons[cell.id] = "idle"
+    return reasons
 
 
 def may_leave(plan: Plan, cell: Cell) -> bool:

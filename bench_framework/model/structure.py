@@ -14,7 +14,7 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Interval, Verdict
 
 Design = Literal["ladder", "alone", "shapley"]
-TYPICAL_HERE: Final = "the typical ratio; the results tell the fastest third"
+TYPICAL_HERE: Final = "the typical ratio; the results report the fastest third"
 """Reason why a pair of cells has other figures in the contributions than in the results."""
 MEASURED_COSTS: Final[tuple[Metric, ...]] = (WALL, PEAK_RSS)
 """Metrics of a Pareto front that have a confidence interval."""
@@ -95,7 +95,7 @@ class Effect:
         )
 
     @property
-    def holds_in(self) -> int:
+    def significant_in(self) -> int:
         """Number of cells whose verdict has the direction of the mean, 0 if it is inconclusive."""
         if not self.mean.verdict.decided:
             return 0

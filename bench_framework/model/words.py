@@ -124,7 +124,7 @@ def word(verdict: Verdict, metric: str) -> str:
     return _AMOUNTS.get(verdict, WORDS[verdict].memory).format(noun=noun(metric))
 
 
-def shown(verdict: Verdict, metric: str) -> str:
+def verdict_text(verdict: Verdict, metric: str) -> str:
     """Return glyph and words: ``▼ faster``."""
     return f"{glyph(verdict)} {word(verdict, metric)}"
 

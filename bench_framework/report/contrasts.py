@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import WORDS, shown
+from bench_framework.model.words import WORDS, verdict_text
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.counts import interim_analyses
@@ -36,7 +36,7 @@ def interval_cells(
 
 def verdict_cell(verdict: Verdict, metric: str) -> Cell:
     """Return glyph and word of a verdict."""
-    return Cell(shown(verdict, metric), verdict.value, None, verdict)
+    return Cell(verdict_text(verdict, metric), verdict.value, None, verdict)
 
 
 _INTERACTIONS: Final = {

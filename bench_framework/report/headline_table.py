@@ -8,7 +8,7 @@ from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import glyph, noun, shown
+from bench_framework.model.words import glyph, noun, verdict_text
 from bench_framework.report import detectable, race_notes
 from bench_framework.report.blocks import (
     Cell,
@@ -188,7 +188,7 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
 def _verdict(verdict: Verdict | None, state: CellState, metric: str) -> Cell:
     if verdict is None:
         return Cell("not started" if state.state == "not-started" else "")
-    return Cell(shown(verdict, metric), verdict.value, None, verdict)
+    return Cell(verdict_text(verdict, metric), verdict.value, None, verdict)
 
 
 def _measured(summary: Summary | None, scale: float, most: int) -> Cell:

@@ -11,7 +11,7 @@ from bench_framework.model.observation import Observation
 from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
 
 DropState = Literal["failed", "other-output", "raced", "idle"]
-"""Reason for dropping a cell. `model.race.Why` defines ``raced`` and ``idle``."""
+"""Reason for dropping a cell. `model.race.DropReason` defines ``raced`` and ``idle``."""
 
 
 @dataclass(frozen=True, slots=True)

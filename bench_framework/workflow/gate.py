@@ -80,7 +80,7 @@ def gate_record(
             )
         require_decidable(record.plan)
         gating = _first_pass(record)
-        if confirm and gating.of("suspicious"):
+        if confirm and gating.in_state("suspicious"):
             gating = _confirm(RunOptions(results=results, fresh=fresh), record, gating, observer)
         return _write(record, gating)
 
@@ -134,7 +134,7 @@ def _confirm(options: RunOptions, record: Record, first: Gating, observer: Obser
 
     plan = gate.confirmation_plan(record.plan, first, record.id)
     assert plan is not None
-    count = len(first.of("suspicious"))
+    count = len(first.in_state("suspicious"))
     noun = "regression" if count == 1 else "regressions"
     rounds = plan.measure.rounds_max
     observer.notify(Message(f"gate: measuring {count} possible {noun} again, {rounds} rounds"))
@@ -241,7 +241,7 @@ def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
         "input": plan.input(cell.input_id).label,
         "metric": pair.metric,
         "state": pair.state,
-        "why": pair.why,
+        "why": pair.reason,
         "margin": pair.margin,
         "verdict": str(pair.comparison.verdict),
         "ratio": interval.ratio if interval else None,

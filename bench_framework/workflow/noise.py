@@ -335,6 +335,6 @@ def noise_document(findings: NoiseFindings) -> dict[str, Any]:
                 "found_on": {metric: rate(share) for metric, share in slowdown.on.items()},
                 "estimate": dict(slowdown.estimate),
             }
-            for slowdown in summary.found
+            for slowdown in summary.detection_rates
         ],
     }

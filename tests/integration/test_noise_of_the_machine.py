@@ -99,7 +99,7 @@ def test_even_a_short_time_measures_one_window_of_each_program(
     assert (findings.windows, findings.exit_code, findings.interrupted) == (2, 0, False)
     assert (findings.summary.relabelled.tries, findings.summary.as_measured.tries) == (10, 2)
     assert findings.summary.relabelled.count == findings.summary.as_measured.count == 0
-    detected = {(f.program, f.effect): f.either.count for f in findings.summary.found}
+    detected = {(f.program, f.effect): f.either.count for f in findings.summary.detection_rates}
     assert detected == {
         ("factor", 0.03): 0,
         ("factor", 0.05): 0,
@@ -185,6 +185,6 @@ def test_the_real_hyperfine_measures_every_window(
     findings = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
     assert (findings.windows, findings.failure) == (2, None)
     assert findings.summary.relabelled.tries == 40
-    largest = [f for f in findings.summary.found if f.effect == 0.1]
+    largest = [f for f in findings.summary.detection_rates if f.effect == 0.1]
     assert all(math.isfinite(f.estimate["cpu"]) for f in largest)
     assert list(alone.iterdir()) == []

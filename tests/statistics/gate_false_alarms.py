@@ -26,7 +26,7 @@ from noise import race
 from replays import Draw
 
 from bench_framework.features.gate import compute as gate
-from bench_framework.features.noise.compute import at_most, cases_at, rules_of, tells_apart
+from bench_framework.features.noise.compute import at_most, cases_at, rules_of, significant_verdicts
 from bench_framework.model.plan import Plan, Role
 
 MOST_FALSE = 12 / 2000
@@ -57,7 +57,7 @@ def suspects(plan: Plan, draw: Draw, rng: np.random.Generator) -> bool:
         if cell.role is Role.CANDIDATE and baseline is not None:
             pairs += list(zip(times[cell.id], times[baseline.id], strict=True))
     cases = cases_at(pairs, wider, wider.count, seed=plan.measure.seed)
-    return bool(tells_apart(cases, rules_of(wider, plan.measure.seed)))
+    return bool(significant_verdicts(cases, rules_of(wider, plan.measure.seed)))
 
 
 def replayed(plan: Plan, draw: Draw, count: int, *words: str) -> Alarms:
@@ -73,7 +73,7 @@ def replayed(plan: Plan, draw: Draw, count: int, *words: str) -> Alarms:
             "the shortcut left out a gate that found a difference"
         )
         confirmations += gating.confirmation is not None
-        false += bool(gating.of("worse"))
+        false += bool(gating.in_state("worse"))
     return Alarms(count, confirmations, false)
 
 

@@ -21,7 +21,7 @@ from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Rules, half_width
 from bench_framework.features.noise.compute import MORE as WORSE
-from bench_framework.features.noise.compute import at_most, judge_looks, told_apart
+from bench_framework.features.noise.compute import at_most, has_difference, judge_looks
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule
 from bench_framework.model.verdict import Verdict
@@ -83,7 +83,7 @@ def level_table(replays: int) -> None:
             rng = np.random.default_rng([replay, len(name), *name.encode()])
             for family, comparisons in families(noise, rng).items():
                 counts[family, "rejected"] += rejected(comparisons)
-                counts[family, "verdict"] += told_apart(comparisons)
+                counts[family, "verdict"] += has_difference(comparisons)
                 counts[family, "equal"] += comparisons[0].verdict is Verdict.EQUIVALENT
                 counts[family, "covered"] += all(covers(c, 1.0) for c in comparisons)
                 counts[family, "all"] += 1

@@ -21,7 +21,13 @@ import numpy as np
 from noise import WORKS, Floats, Recorded, Stream, race, recorded, stream
 from scipy.stats import ttest_ind
 
-from bench_framework.features.noise.compute import MORE, at_most, cases_at, rules_of, tells_apart
+from bench_framework.features.noise.compute import (
+    MORE,
+    at_most,
+    cases_at,
+    rules_of,
+    significant_verdicts,
+)
 from bench_framework.model.looks import Looks, schedule
 from bench_framework.model.verdict import Verdict
 
@@ -44,7 +50,8 @@ def by_looks(pairs: Sequence[tuple[Floats, Floats]], looks: Looks) -> list[froze
     """Return the verdicts of difference at each look of a schedule."""
     rules = rules_of(looks, seed=1)
     return [
-        tells_apart(cases_at(pairs, looks, taken), rules) for taken in range(1, looks.count + 1)
+        significant_verdicts(cases_at(pairs, looks, taken), rules)
+        for taken in range(1, looks.count + 1)
     ]
 
 
@@ -134,7 +141,9 @@ def large_families(name: str, sources: Sequence[Recorded], replays: int) -> None
                 for metric in source.shuffled(rng, 40)
                 for arm in range(1, others + 1)
             ]
-            count += bool(tells_apart(cases_at(pairs, looks, looks.count), rules_of(looks, seed=1)))
+            count += bool(
+                significant_verdicts(cases_at(pairs, looks, looks.count), rules_of(looks, seed=1))
+            )
         windows = min(source.rounds // 40 for source in sources)
         _level_row(name, f"{sum(arms)} × wall and CPU", level, count, replays, str(windows))
 

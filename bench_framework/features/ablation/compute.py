@@ -75,25 +75,25 @@ class _Draft:
     @property
     def series(self) -> list[Floats]:
         """Return the contrasts that are judged: the steps, the total and a non-zero remainder."""
-        found = [m.values for m in self.moves]
+        contrasts = [m.values for m in self.moves]
         if self.total is not None:
-            found.append(self.total)
+            contrasts.append(self.total)
             if self.design == "alone":
-                found.append(
+                contrasts.append(
                     weighted_sum([(1.0, self.total), *((-1.0, m.values) for m in self.moves)])
                 )
-        return found
+        return contrasts
 
     @property
     def weights(self) -> list[Mapping[str, float]]:
         """Return the weights of each contrast in `series`, by cell id."""
-        found = [m.weights for m in self.moves]
+        weights = [m.weights for m in self.moves]
         if self.total is not None:
             whole = {self.end or "": 1.0, self.start: -1.0}
-            found.append(whole)
+            weights.append(whole)
             if self.design == "alone":
-                found.append(_summed((1.0, whole), *((-1.0, m.weights) for m in self.moves)))
-        return found
+                weights.append(_summed((1.0, whole), *((-1.0, m.weights) for m in self.moves)))
+        return weights
 
 
 def contributions(at: Measured) -> tuple[tuple[Contribution, ...], int]:
@@ -104,10 +104,10 @@ def contributions(at: Measured) -> tuple[tuple[Contribution, ...], int]:
     judged = iter(
         judge_contrasts(series, at, tripped=tripped, weights=[w for d in drafts for w in d.weights])
     )
-    found = [
+    tables = [
         _judged(d, list(itertools.islice(judged, len(d.series))), at, len(series)) for d in drafts
     ]
-    return tuple(found), len(series)
+    return tuple(tables), len(series)
 
 
 class _Input:
@@ -126,8 +126,8 @@ class _Input:
             if not self._is_knob(c)
         }
         self._by_variant = {c.variant_id: c for c in self._usable}
-        own = at.plan.baseline_cell(input_id)
-        self._base_id = own.id if own is not None else ""
+        baseline = at.plan.baseline_cell(input_id)
+        self._base_id = baseline.id if baseline is not None else ""
 
     def _is_knob(self, cell: Cell) -> bool:
         """Return whether a cell is an experiment that changes no axis.
@@ -203,10 +203,10 @@ class _Input:
         If no step is an adopted experiment, all steps count.
         """
         adopted = set(self._adopted())
-        own = [
+        adopted_places = [
             n for n, m in enumerate(moves, 1) if {(c.axis, c.after) for c in m.changes} & adopted
         ]
-        return own[-1] if own else len(moves)
+        return adopted_places[-1] if adopted_places else len(moves)
 
     # -- each alone ----------------------------------------------------------------------------
 
@@ -246,21 +246,21 @@ class _Input:
         experiments.
         """
         baseline = dict(self._plan.variant(self._plan.baseline_id).values)
-        wanted = self._adopted()
+        pairs = self._adopted()
         if self._plan.design == "one-at-a-time":
-            wanted = [
+            pairs = [
                 (a.name, v.name)
                 for a in self._plan.axes
                 if a.kind != "input"
                 for v in a.values
                 if v.name != baseline[a.name]
             ]
-        found = []
-        for axis, value in wanted:
+        singles = []
+        for axis, value in pairs:
             cell = self._cell({**baseline, axis: value})
             if cell is not None and baseline[axis] != value:
-                found.append((Change(axis, baseline[axis], value), cell))
-        return found
+                singles.append((Change(axis, baseline[axis], value), cell))
+        return singles
 
     # -- Shapley -------------------------------------------------------------------------------
 
@@ -294,11 +294,11 @@ class _Input:
 
     def _shares(self, start: Values, players: Sequence[Change]) -> Iterator[_Draft]:
         cells: dict[frozenset[int], Cell] = {}
-        for made in _subsets(len(players)):
-            cell = self._cell({**start, **{players[n].axis: players[n].after for n in made}})
+        for subset in _subsets(len(players)):
+            cell = self._cell({**start, **{players[n].axis: players[n].after for n in subset}})
             if cell is None:
                 return
-            cells[made] = cell
+            cells[subset] = cell
         rounds, logs = self._at.logs([c.id for c in cells.values()], self._input_id)
         if len(rounds) < FEWEST_ROUNDS:
             return
@@ -337,9 +337,9 @@ def _shapley_value(player: int, count: int, worth: Mapping[frozenset[int], Float
     The sum is computed for each round. m is `count`, and v is `worth`.
     """
     total = np.zeros_like(worth[frozenset()])
-    for made, value in worth.items():
-        if player not in made:
-            total = total + _chance(len(made), count) * (worth[made | {player}] - value)
+    for subset, value in worth.items():
+        if player not in subset:
+            total = total + _chance(len(subset), count) * (worth[subset | {player}] - value)
     return total
 
 
@@ -348,9 +348,9 @@ def _shapley_weights(
 ) -> dict[str, float]:
     """Return the factor of each cell's logarithm in a Shapley value."""
     alone = [
-        (_chance(len(made), count), {cells[made | {player}].id: 1.0, cell.id: -1.0})
-        for made, cell in cells.items()
-        if player not in made
+        (_chance(len(subset), count), {cells[subset | {player}].id: 1.0, cell.id: -1.0})
+        for subset, cell in cells.items()
+        if player not in subset
     ]
     return _summed(*alone)
 
@@ -366,11 +366,11 @@ def _chance(size: int, count: int) -> float:
 
 
 def _summed(*terms: tuple[float, Mapping[str, float]]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    sums: dict[str, float] = {}
     for factor, weights in terms:
         for cell, weight in weights.items():
-            found[cell] = found.get(cell, 0.0) + factor * weight
-    return found
+            sums[cell] = sums.get(cell, 0.0) + factor * weight
+    return sums
 
 
 def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int) -> Contribution:
@@ -385,17 +385,17 @@ def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int
             zip(draft.moves, _steps_with_reported_verdicts(draft, judged[:places], at), strict=True)
         )
     ]
-    own = tuple(steps[: draft.count])
-    left = None if whole is None else 1 - math.fsum(s.share or 0.0 for s in own)
+    total_steps = tuple(steps[: draft.count])
+    left = None if whole is None else 1 - math.fsum(s.share or 0.0 for s in total_steps)
     bounds = [simultaneous(m.values, at, family) for m in draft.moves[: draft.count]]
-    largest = _largest(own, bounds, total) if whole is not None else None
+    largest = _largest(total_steps, bounds, total) if whole is not None else None
     return Contribution(
         draft.input_id,
         at.metric,
         draft.design,
         draft.start,
         draft.end,
-        own,
+        total_steps,
         total,
         remainder,
         left,
@@ -432,5 +432,5 @@ def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], total: Contrast | 
     first = max(range(len(ends)), key=lambda n: ends[n][0])
     if not steps[first].contrast.verdict.decided or ends[first][0] <= 0:
         return None
-    apart = all(ends[n][1] < ends[first][0] for n in range(len(ends)) if n != first)
-    return first if apart else None
+    highest = all(ends[n][1] < ends[first][0] for n in range(len(ends)) if n != first)
+    return first if highest else None

@@ -59,9 +59,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     tables = data.judgement.structure.contributions
     claims = data.claims("contributions")
     for number, (table, claim) in enumerate(with_claims(tables, claims), 1):
-        shown = _table(data, table, claim, f"contributions-{number}")
-        plot = waterfall(data, table, shown)
-        blocks += [plot, shown] if plot is not None else [shown]
+        block = _table(data, table, claim, f"contributions-{number}")
+        plot = waterfall(data, table, block)
+        blocks += [plot, block] if plot is not None else [block]
         blocks += finding(claim)
     return tuple(blocks)
 
@@ -187,10 +187,10 @@ def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
 
 
 def _quotient(table: Contribution) -> Cell:
-    shown = [_interval(c) for c in (*(s.contrast for s in table.steps), table.total)]
-    if any(s is None for s in shown):
+    intervals = [_interval(c) for c in (*(s.contrast for s in table.steps), table.total)]
+    if any(s is None for s in intervals):
         return Cell(DASH)
-    *steps, total = (s.ratio for s in shown if s is not None)
+    *steps, total = (s.ratio for s in intervals if s is not None)
     for step in steps:
         total /= step
     return Cell(f"{total:.3f}" if abs(total - 1) < _NEAR_ONE else significant(total, 3), total)

@@ -76,15 +76,19 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
 
 def _rest(data: ReportData, contribution: Contribution, total: float, product: float) -> Point:
     """Return the part of the total that the steps do not explain."""
-    shown = contribution.remainder.shown if contribution.remainder is not None else None
-    if contribution.remainder is not None and shown is not None:
+    interval = contribution.remainder.shown if contribution.remainder is not None else None
+    if contribution.remainder is not None and interval is not None:
         keep = contribution.remainder.verdict is not Verdict.INCONCLUSIVE
         text = str(
             show_ratio(
-                shown.ratio, shown.lo, shown.hi, data.plan.judge.margin_of(data.metric), keep=keep
+                interval.ratio,
+                interval.lo,
+                interval.hi,
+                data.plan.judge.margin_of(data.metric),
+                keep=keep,
             )
         )
-        return Point(REST, shown.ratio, 1.0, shown.lo, shown.hi, text=text)
+        return Point(REST, interval.ratio, 1.0, interval.lo, interval.hi, text=text)
     left = total / product
     return Point(
         REST, left, 1.0 if contribution.design == "alone" else product, text=significant(left, 3)
@@ -92,18 +96,22 @@ def _rest(data: ReportData, contribution: Contribution, total: float, product: f
 
 
 def _point(data: ReportData, label: str, contrast: Contrast, begin: float) -> Point:
-    shown = contrast.shown
-    assert shown is not None
+    interval = contrast.shown
+    assert interval is not None
     margin = data.plan.judge.margin_of(data.metric)
     text = show_ratio(
-        shown.ratio, shown.lo, shown.hi, margin, keep=contrast.verdict is not Verdict.INCONCLUSIVE
+        interval.ratio,
+        interval.lo,
+        interval.hi,
+        margin,
+        keep=contrast.verdict is not Verdict.INCONCLUSIVE,
     )
     return Point(
         label,
-        shown.ratio,
+        interval.ratio,
         begin,
-        shown.lo,
-        shown.hi,
+        interval.lo,
+        interval.hi,
         verdict=contrast.verdict,
         text=f"{text} {glyph(contrast.verdict)}",
     )

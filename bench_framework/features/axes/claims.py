@@ -62,7 +62,7 @@ class StructureClaims(Names):
         return f"Holm over {family} {kind}, {self._looks.count} looks"
 
     def _replacement(self, pair: Replacement) -> Claim:
-        shown = (
+        interval = (
             pair.shown
             if pair.shown and pair.shown.lo > 0 and math.isfinite(pair.shown.hi)
             else None
@@ -83,10 +83,10 @@ class StructureClaims(Names):
             pair.metric,
             self.scope(pair.input_id),
             pair.verdict,
-            estimate=shown.ratio if shown else None,
-            lo=shown.lo if shown else None,
-            hi=shown.hi if shown else None,
-            level=shown.level if shown else None,
+            estimate=interval.ratio if interval else None,
+            lo=interval.lo if interval else None,
+            hi=interval.hi if interval else None,
+            level=interval.level if interval else None,
             rounds=pair.rounds,
             margin=self.plan.judge.margin_of(pair.metric),
             cells=(pair.after_cell_id, pair.before_cell_id),
@@ -98,7 +98,7 @@ class StructureClaims(Names):
             "cells": len(effect.cells),
             "less": effect.better,
             "more": effect.worse,
-            "holds": effect.holds_in,
+            "significant_in": effect.significant_in,
             "pooled": int(effect.pooled),
             **self._way,
         }
@@ -135,13 +135,13 @@ class StructureClaims(Names):
 
         These are the axes with which it has an interaction that is significant or not pooled.
         """
-        own = (effect.changes[0].axis, effect.changes[0].after)
+        level = (effect.changes[0].axis, effect.changes[0].after)
         with_it = [
-            [c.axis for c in e.changes if (c.axis, c.after) != own]
+            [c.axis for c in e.changes if (c.axis, c.after) != level]
             for e in self._structure.effects
             if e.input_id == effect.input_id
             and len(e.changes) > 1
-            and own in [(c.axis, c.after) for c in e.changes]
+            and level in [(c.axis, c.after) for c in e.changes]
             and (e.mean.verdict.decided or not e.pooled)
         ]
         axes = list(dict.fromkeys(itertools.chain.from_iterable(with_it)))
@@ -167,8 +167,8 @@ class StructureClaims(Names):
 
     def _judged(self, blank: Claim, contrast: Contrast | None) -> Claim:
         """Return the claim with the figures of a contrast if its interval can be printed."""
-        shown = contrast.shown if contrast else None
-        finite = shown if shown and shown.lo > 0 and math.isfinite(shown.hi) else None
+        interval = contrast.shown if contrast else None
+        finite = interval if interval and interval.lo > 0 and math.isfinite(interval.hi) else None
         return Claim(
             blank.id,
             blank.kind,
@@ -210,7 +210,7 @@ class StructureClaims(Names):
         if table.largest is not None:
             step = table.steps[table.largest]
             values["largest"] = (
-                f"{_named(step)} ({self._change(step.contrast, table.metric, margin, percent=percent)})"
+                f"{_changes_text(step)} ({self._change(step.contrast, table.metric, margin, percent=percent)})"
             )
         end = table.end_cell_id
         ids = [table.start_cell_id, *(s.cell_id for s in table.steps), end]
@@ -236,21 +236,21 @@ class StructureClaims(Names):
         The medians of the steps need not multiply to the median of the total, even if the steps do
         so in every round. The rest is a factor, so that the result is the total of the table.
         """
-        shown = [s.contrast.shown for s in table.steps]
-        if table.total is None or table.total.shown is None or any(s is None for s in shown):
+        intervals = [s.contrast.shown for s in table.steps]
+        if table.total is None or table.total.shown is None or any(s is None for s in intervals):
             return {}
-        ends = [self._natural(s) for s in shown if s is not None]
-        factors = [Factor(own[0], plain(*own, most=3).decimals) for own in ends]
+        ends = [self._natural(s) for s in intervals if s is not None]
+        factors = [Factor(figures[0], plain(*figures, most=3).decimals) for figures in ends]
         left = None if table.remainder is not None else self._natural(table.total.shown)[0]
         product = printed_product(factors, left)
         what = "the time" if table.metric == WALL else f"the {words.noun(table.metric)}"
         return {"multiply": f"{product} of {what}"}
 
-    def _natural(self, shown: Interval) -> tuple[float, float, float]:
+    def _natural(self, interval: Interval) -> tuple[float, float, float]:
         """Return ratio and bounds of the values, regardless of which direction is better."""
         if not self._higher:
-            return shown.ratio, shown.lo, shown.hi
-        return 1 / shown.ratio, 1 / shown.hi, 1 / shown.lo
+            return interval.ratio, interval.lo, interval.hi
+        return 1 / interval.ratio, 1 / interval.hi, 1 / interval.lo
 
     def _parts(self, table: Contribution, margin: float, *, percent: bool) -> str:
         """Return the conclusive steps and the number of inconclusive ones."""
@@ -275,25 +275,25 @@ class StructureClaims(Names):
         share = ""
         if shares and step.share is not None and step.contrast.verdict.settled:
             share = f" ({_percent(step.share)} of the total)"
-        cost = self._costs.phrase(
+        phrase = self._costs.phrase(
             step.contrast.verdict, step.cell_id or "", step.ref_cell_id or "", table.metric
         )
-        paid = f", {cost}" if cost else ""
+        cost = f", {phrase}" if phrase else ""
         other = f" ({TYPICAL_HERE})" if step.contrast.reason == TYPICAL_HERE else ""
         change_ = self._change(step.contrast, table.metric, margin, percent=percent)
-        return f"{_named(step)}: {change_}{share}{paid}{other}"
+        return f"{_changes_text(step)}: {change_}{share}{cost}{other}"
 
     def _change(self, contrast: Contrast, metric: str, margin: float, *, percent: bool) -> str:
-        shown = contrast.shown
+        interval = contrast.shown
         if contrast.reason == ONE_PROGRAM:
             return "the same program"
-        if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
+        if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
             return "inconclusive"
         return change(
             contrast.verdict,
-            shown.ratio,
-            shown.lo,
-            shown.hi,
+            interval.ratio,
+            interval.lo,
+            interval.hi,
             margin,
             metric,
             higher=self._higher,
@@ -308,11 +308,11 @@ class StructureClaims(Names):
         size, lo, hi = crossing.size_bytes, crossing.lo_bytes, crossing.hi_bytes
         if size is not None and lo is not None and hi is not None:
             unit, scale = size_unit(size, self.plan.unit_family)
-            made = plain(size * scale, lo * scale, hi * scale, most=2)
+            figures = plain(size * scale, lo * scale, hi * scale, most=2)
             values |= {
-                "size": f"{made.estimate}{THIN_SPACE}{unit}",
-                "lo": str(made.lo),
-                "hi": str(made.hi),
+                "size": f"{figures.estimate}{THIN_SPACE}{unit}",
+                "lo": str(figures.lo),
+                "hi": str(figures.hi),
             }
         return Claim(
             "",
@@ -362,7 +362,7 @@ def _is_conclusive(contrast: Contrast) -> bool:
     return contrast.verdict.settled or contrast.reason == ONE_PROGRAM
 
 
-def _named(step: Step) -> str:
+def _changes_text(step: Step) -> str:
     return ", ".join(c.text for c in step.changes)
 
 

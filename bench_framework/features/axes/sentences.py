@@ -60,7 +60,7 @@ def _effect(claim: Claim) -> str:
         return _one_program(claim, head)
     detail = f"geometric mean over {_combinations(cells)}"
     if claim.verdict is not None and claim.verdict.decided:
-        detail += f", significant in {claim.values['holds']}"
+        detail += f", significant in {claim.values['significant_in']}"
     text = f"{head}: {_change(claim)} ({detail})"
     if "cost" in claim.values:
         text += f"; as the only change it costs {claim.values['cost']}"

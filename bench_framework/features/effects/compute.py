@@ -59,11 +59,11 @@ class _Draft:
     @property
     def weights(self) -> dict[str, float]:
         """Return cell id → weight of the mean, up to a common factor."""
-        found: dict[str, float] = {}
+        weights: dict[str, float] = {}
         for _, ids, _ in self.cells:
             for cell, weight in _weights(ids).items():
-                found[cell] = found.get(cell, 0.0) + weight
-        return found
+                weights[cell] = weights.get(cell, 0.0) + weight
+        return weights
 
 
 def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], int]:
@@ -80,12 +80,12 @@ def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], in
             rounds, logs = at.logs(list(layout.cells.values()), item.id)
             factorial = replace(factorial, rounds=len(rounds))
             if len(rounds) < FEWEST_ROUNDS:
-                why = (
+                reason = (
                     f"only {len(rounds)} rounds have all of its cells"
                     if rounds
                     else "before the first look"
                 )
-                factorial = replace(factorial, axes=(), reason=why)
+                factorial = replace(factorial, axes=(), reason=reason)
             else:
                 drafts += _drafts(
                     item.id, layout, dict(zip(layout.cells.values(), logs.T, strict=True))
@@ -95,8 +95,8 @@ def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], in
     means = judge_contrasts(
         [d.mean for d in drafts], at, tripped=tripped, weights=[d.weights for d in drafts]
     )
-    found = [_effect(d, mean, at) for d, mean in zip(drafts, means, strict=True)]
-    return tuple(factorials), tuple(found), len(drafts)
+    judged = tuple(_effect(d, mean, at) for d, mean in zip(drafts, means, strict=True))
+    return tuple(factorials), judged, len(drafts)
 
 
 def _drafts(input_id: str, layout: Layout, logs: dict[str, Floats]) -> Iterator[_Draft]:

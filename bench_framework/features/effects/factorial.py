@@ -74,14 +74,14 @@ class Layout:
 def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
     """Return the factorial of an input and its layout, or `None` if it has no layout."""
     plan = at.plan
-    own = [
+    variant_cells = [
         (plan.variant(c.variant_id), c.id)
         for c in plan.cells_of(input_id)
         if c.role in (Role.BASELINE, Role.CANDIDATE)
         and plan.variant(c.variant_id).experiment is None
     ]
     baseline = plan.variant(plan.baseline_id)
-    names, keys = _merged([v for v, _ in own], baseline)
+    names, keys = _merged([v for v, _ in variant_cells], baseline)
     if len(names) < FEWEST_AXES:
         return Factorial(
             input_id, (), reason="fewer than two axes of variants have several values"
@@ -90,8 +90,10 @@ def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
         return Factorial(
             input_id, (), reason=f"the design is {plan.design}: axes are not crossed"
         ), None
-    cells = {key: cell for key, (_, cell) in zip(keys, own, strict=True) if cell in at.usable}
-    first = dict(zip([v.id for v, _ in own], keys, strict=True)).get(baseline.id)
+    cells = {
+        key: cell for key, (_, cell) in zip(keys, variant_cells, strict=True) if cell in at.usable
+    }
+    first = dict(zip([v.id for v, _ in variant_cells], keys, strict=True)).get(baseline.id)
     if first is None or first not in cells:
         return Factorial(input_id, (), reason="the baseline has no figures"), None
     planned = tuple(
@@ -101,20 +103,20 @@ def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
     levels = _largest(planned, frozenset(cells))
     if levels is None:
         return Factorial(input_id, (), reason="too many levels to search for a full product"), None
-    kept = [n for n, own_levels in enumerate(levels) if len(own_levels) >= FEWEST_LEVELS]
+    crossed_axes = [n for n, own_levels in enumerate(levels) if len(own_levels) >= FEWEST_LEVELS]
     left_out = tuple(
         f"{names[n]}: {level}"
         for n in range(len(names))
         for level in planned[n]
         if level not in levels[n]
     )
-    if len(kept) < FEWEST_AXES:
+    if len(crossed_axes) < FEWEST_AXES:
         reason = "too many combinations are missing: no two axes are fully crossed"
         return Factorial(input_id, (), left_out, reason), None
     layout = Layout(
-        tuple(names[n] for n in kept),
-        tuple(levels[n] for n in kept),
-        {tuple(key[n] for n in kept): cells[key] for key in itertools.product(*levels)},
+        tuple(names[n] for n in crossed_axes),
+        tuple(levels[n] for n in crossed_axes),
+        {tuple(key[n] for n in crossed_axes): cells[key] for key in itertools.product(*levels)},
     )
     return Factorial(
         input_id, tuple(zip(layout.names, layout.levels, strict=True)), left_out
@@ -156,7 +158,7 @@ def _largest(planned: Sequence[Levels], present: frozenset[Key]) -> tuple[Levels
     best: tuple[tuple[int, int], tuple[Levels, ...]] = ((0, 0), ())
     for chosen in itertools.product(*searched):
         others = [levels for n, levels in enumerate(chosen) if n != widest]
-        kept = tuple(
+        widest_levels = tuple(
             level
             for level in planned[widest]
             if all(
@@ -164,12 +166,15 @@ def _largest(planned: Sequence[Levels], present: frozenset[Key]) -> tuple[Levels
                 for rest in itertools.product(*others)
             )
         )
-        if not kept or kept[0] != planned[widest][0]:
+        if not widest_levels or widest_levels[0] != planned[widest][0]:
             continue
-        found = tuple(kept if n == widest else levels for n, levels in enumerate(chosen))
-        size = (_product(map(len, found)), sum(len(levels) >= FEWEST_LEVELS for levels in found))
+        product = tuple(widest_levels if n == widest else levels for n, levels in enumerate(chosen))
+        size = (
+            _product(map(len, product)),
+            sum(len(levels) >= FEWEST_LEVELS for levels in product),
+        )
         if size > best[0]:
-            best = (size, found)
+            best = (size, product)
     return best[1]
 
 

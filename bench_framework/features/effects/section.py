@@ -112,7 +112,7 @@ def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ..
         less, more = ("better", "worse") if data.higher(data.metric) else ("less", "more")
         consistent = f"{less} in {e.better}, {more} in {e.worse} of {len(e.cells)}"
     else:
-        consistent = f"{e.holds_in} of {len(e.cells)}" if e.mean.verdict.decided else DASH
+        consistent = f"{e.significant_in} of {len(e.cells)}" if e.mean.verdict.decided else DASH
     return ratio, bounds, verdict, Cell(consistent), Cell(str(e.mean.rounds))
 
 

@@ -41,7 +41,7 @@ def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Repla
         comparisons: all judged comparisons, including those of the best groups.
     """
     by_pair = judged_pairs(comparisons, at.metric)
-    found = []
+    results = []
     for item in at.plan.inputs:
         cells = {
             c.variant_id: c.id
@@ -51,9 +51,10 @@ def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Repla
         for before, after in pairs(at.plan):
             if before.id in cells and after.id in cells:
                 ids = (cells[after.id], cells[before.id])
-                made = _replacement(at, item.id, (before, after), ids, by_pair)
-                found += [made] if made is not None else []
-    return tuple(found)
+                replacement = _replacement(at, item.id, (before, after), ids, by_pair)
+                if replacement is not None:
+                    results.append(replacement)
+    return tuple(results)
 
 
 def judged_pairs(
@@ -63,11 +64,13 @@ def judged_pairs(
 
     A comparison with a baseline takes precedence over one of a best group.
     """
-    found: dict[tuple[str, str], Comparison] = {}
+    by_pair: dict[tuple[str, str], Comparison] = {}
     for family in reversed(_PREFERRED):
-        own = [c for c in comparisons if c.family == family and c.metric == metric]
-        found |= {(c.cell_id, c.ref_cell_id): c for one in own for c in (mirrored(one), one)}
-    return found
+        family_members = [c for c in comparisons if c.family == family and c.metric == metric]
+        by_pair |= {
+            (c.cell_id, c.ref_cell_id): c for one in family_members for c in (mirrored(one), one)
+        }
+    return by_pair
 
 
 def pairs(plan: Plan) -> tuple[tuple[Variant, Variant], ...]:
@@ -77,26 +80,26 @@ def pairs(plan: Plan) -> tuple[tuple[Variant, Variant], ...]:
 
 def _of_axes(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
     baseline = dict(plan.variant(plan.baseline_id).values)
-    own = [v for v in plan.variants if v.experiment is None and v.build is not None]
-    by_values = {v.values: v for v in own}
+    variants = [v for v in plan.variants if v.experiment is None and v.build is not None]
+    by_values = {v.values: v for v in variants}
     for axis in plan.axes:
         if axis.name not in baseline:
             continue
         start = baseline[axis.name]
         ends = [v.name for v in axis.values if v.name != start]
         fields: set[str] = set()
-        made = []
-        for variant in own:
+        variant_pairs = []
+        for variant in variants:
             if dict(variant.values)[axis.name] != start:
                 continue
             for end in ends:
                 after = by_values.get(_with(variant, {axis.name: end}))
                 if after is not None and variant.build is not None and after.build is not None:
                     fields |= differing(variant.build, after.build)
-                    made.append((variant, after))
+                    variant_pairs.append((variant, after))
         revisions = fields == {"revision"}
         if fields and fields <= SOURCE_FIELDS and (revisions or len(ends) == PAIR - 1):
-            yield from made
+            yield from variant_pairs
 
 
 def _of_experiments(plan: Plan) -> Iterator[tuple[Variant, Variant]]:

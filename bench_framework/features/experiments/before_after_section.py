@@ -35,22 +35,24 @@ def build(data: ReportData) -> tuple[Block, ...]:
     blocks: list[Block] = []
     claims = with_claims(data.judgement.structure.replacements, data.claims("before-after"))
     for number, item in enumerate(data.plan.inputs, 1):
-        own = [(r, claim) for r, claim in claims if r.input_id == item.id]
-        if not own:
+        pairs = [(r, claim) for r, claim in claims if r.input_id == item.id]
+        if not pairs:
             continue
-        blocks.append(_table(data, item, own, f"before-after-{number}"))
-        if len(own) == 1:
-            blocks += finding(own[0][1])
+        blocks.append(_table(data, item, pairs, f"before-after-{number}"))
+        if len(pairs) == 1:
+            blocks += finding(pairs[0][1])
     return tuple(blocks)
 
 
 def _table(
-    data: ReportData, item: Input, own: list[tuple[Replacement, Claim | None]], name: str
+    data: ReportData, item: Input, pairs: list[tuple[Replacement, Claim | None]], name: str
 ) -> Table:
-    ids = [i for r, _ in own for i in (r.before_cell_id, r.after_cell_id)]
-    found = [s for i in ids if (s := data.summary(i, data.metric)) is not None]
-    unit, scale = metric_unit(data.metric, found[0].median if found else 1.0, data.plan.unit_family)
-    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in found)
+    ids = [i for r, _ in pairs for i in (r.before_cell_id, r.after_cell_id)]
+    summaries = [s for i in ids if (s := data.summary(i, data.metric)) is not None]
+    unit, scale = metric_unit(
+        data.metric, summaries[0].median if summaries else 1.0, data.plan.unit_family
+    )
+    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in summaries)
 
     def time(cell_id: str) -> Cell:
         summary: Summary | None = data.summary(cell_id, data.metric)
@@ -61,7 +63,7 @@ def _table(
         )
 
     rows = []
-    for r, claim in own:
+    for r, claim in pairs:
         ratio, bounds = interval_cells(
             r.shown, r.verdict, margin(data), claim.id if claim else None
         )

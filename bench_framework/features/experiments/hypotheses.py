@@ -72,9 +72,9 @@ def hypothesis_claims(
     for test in tests:
         comparison = test.comparison
         verdict = comparison.verdict if comparison is not None else None
-        shown = comparison.shown if comparison and test.status != "not tested" else None
-        if shown is not None and not (shown.lo > 0 and math.isfinite(shown.hi)):
-            shown = None
+        interval = comparison.shown if comparison and test.status != "not tested" else None
+        if interval is not None and not (interval.lo > 0 and math.isfinite(interval.hi)):
+            interval = None
         values: dict[str, float | int | str] = {
             "status": test.status,
             "change": test.hypothesis.change,
@@ -95,10 +95,10 @@ def hypothesis_claims(
             test.metric,
             names.scope(test.input_id),
             verdict,
-            estimate=shown.ratio if shown else None,
-            lo=shown.lo if shown else None,
-            hi=shown.hi if shown else None,
-            level=shown.level if shown else None,
+            estimate=interval.ratio if interval else None,
+            lo=interval.lo if interval else None,
+            hi=interval.hi if interval else None,
+            level=interval.level if interval else None,
             rounds=(comparison.rounds or None) if comparison is not None else None,
             margin=names.plan.judge.margin_of(test.metric),
             cells=tuple(cell for cell in (test.cell_id, test.ref_cell_id) if cell),

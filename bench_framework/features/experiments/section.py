@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.model.judgement import ONE_PROGRAM, CellState, Comparison
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import shown
+from bench_framework.model.words import verdict_text
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.counts import caption_tail
@@ -146,7 +146,7 @@ def _row(data: ReportData, experiment: Experiment, item: Input) -> Row:
             Cell(change),
             Cell(data.input_name(item)),
             _ratio(time),
-            Cell(shown(verdict, data.metric), verdict.value, None, verdict),
+            Cell(verdict_text(verdict, data.metric), verdict.value, None, verdict),
             _ratio(memory),
             Cell(experiment.decision),
             Cell(

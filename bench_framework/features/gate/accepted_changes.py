@@ -38,15 +38,17 @@ def _accepted(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPa
     if pair.state not in ("suspicious", "worse") or pair.comparison.shown is None:
         return pair
     growth = pair.comparison.shown.ratio - 1
-    own = [entry for entry in entries if _matches(entry, pair) and entry.counts_on(day)]
-    for entry in own:
+    valid_entries = [entry for entry in entries if _matches(entry, pair) and entry.counts_on(day)]
+    for entry in valid_entries:
         if growth <= entry.level:
             until = f" until {entry.until}" if entry.until else ""
-            why = f"worse, and accepted up to {format_percent(entry.level)}{until}: {entry.reason}"
-            return replace(pair, state="accepted", why=why)
-    if own:
-        most = max(entry.level for entry in own)
-        return replace(pair, why=f"more than the {format_percent(most)} that are accepted")
+            reason = (
+                f"worse, and accepted up to {format_percent(entry.level)}{until}: {entry.reason}"
+            )
+            return replace(pair, state="accepted", reason=reason)
+    if valid_entries:
+        most = max(entry.level for entry in valid_entries)
+        return replace(pair, reason=f"more than the {format_percent(most)} that are accepted")
     return pair
 
 
@@ -54,14 +56,14 @@ def _remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) 
     """Yield a remark on each entry that has no effect."""
     for entry in entries:
         name = f"accepted change {entry.place} ({entry.cells}, {entry.metric})"
-        own = [pair for pair in pairs if _matches(entry, pair)]
+        matching_pairs = [pair for pair in pairs if _matches(entry, pair)]
         if entry.unknown:
             yield f"{name} is unknown here: {entry.unknown}"
-        elif not own:
+        elif not matching_pairs:
             yield f"{name} is unknown here: {_nothing(entry.metric, pairs)}"
         elif not entry.counts_on(day):
             yield f"{name} has expired on {entry.until} and accepts nothing"
-        elif all(pair.state == "passed" for pair in own):
+        elif all(pair.state == "passed" for pair in matching_pairs):
             yield f"{name} is not needed now: nothing there was found to be worse"
 
 

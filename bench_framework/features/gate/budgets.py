@@ -52,23 +52,23 @@ def judge_budgets(
         looks: maximum number of interim analyses, because measuring may have ended at any of them.
     """
     budgets = plan.judge.gate.budgets
-    asked = [(cell_id, budget) for budget in budgets for cell_id in budget.cell_ids]
-    if not asked:
+    cases = [(cell_id, budget) for budget in budgets for cell_id in budget.cell_ids]
+    if not cases:
         return ()
     samples = sampling.collect(blocks)
-    found = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
-    broken = {s.cell_id: s.reason for s in found if s.state != "measured"}
-    level = 1 - LEVEL / (len(asked) * max(1, looks))
-    made = []
-    for cell_id, budget in asked:
+    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
+    broken = {s.cell_id: s.reason for s in states if s.state != "measured"}
+    level = 1 - LEVEL / (len(cases) * max(1, looks))
+    findings = []
+    for cell_id, budget in cases:
         if cell_id in broken:
-            made.append(_finding(plan, cell_id, budget, "failed", None, level, broken[cell_id]))
+            findings.append(_finding(plan, cell_id, budget, "failed", None, level, broken[cell_id]))
         elif is_exact(budget.metric):
             values = _exact(plan, cell_id, budget.metric, builds, observed)
-            made.append(_of_values(plan, cell_id, budget, values))
+            findings.append(_of_values(plan, cell_id, budget, values))
         else:
-            made.append(_of_rounds(plan, cell_id, budget, samples.get(cell_id), level))
-    return tuple(made)
+            findings.append(_of_rounds(plan, cell_id, budget, samples.get(cell_id), level))
+    return tuple(findings)
 
 
 def _exact(
@@ -80,8 +80,11 @@ def _exact(
 ) -> list[float]:
     """Return the deterministic values that are known of a cell. There may be several counts."""
     if metric == exact_metrics.INSTRUCTIONS:
-        own = (o for o in observed if o.cell_id == cell_id and o.kind == metric)
-        return [o.values[metric] for o in own if metric in o.values]
+        return [
+            o.values[metric]
+            for o in observed
+            if o.cell_id == cell_id and o.kind == metric and metric in o.values
+        ]
     value = cell_state.exact_value(
         cell_state.build_of(plan, plan.cell(cell_id).variant_id, builds), metric
     )
@@ -103,8 +106,8 @@ def _of_rounds(
         return _finding(plan, cell_id, budget, "not-judged", None, level, "it was not measured")
     interval = summaries.median_interval(ranked, level)
     if interval is None:
-        why = f"{len(ranked)} rounds are too few for an interval at {level * 100:.4g} %"
-        return _finding(plan, cell_id, budget, "not-judged", None, level, why)
+        reason = f"{len(ranked)} rounds are too few for an interval at {level * 100:.4g} %"
+        return _finding(plan, cell_id, budget, "not-judged", None, level, reason)
     bounds = (statistics.median(ranked), *interval)
     return _finding(plan, cell_id, budget, _state(bounds, budget), bounds, level)
 
@@ -123,13 +126,13 @@ def _finding(
     state: BudgetState,
     bounds: tuple[float, float, float] | None,
     level: float,
-    why: str = "",
+    reason: str = "",
 ) -> BudgetFinding:
     """Return the finding with its sentence.
 
     `bounds` are the value, its lower bound and its upper bound.
     """
-    said = {
+    outcome = {
         "over": f"above its budget of {budget.text}",
         "kept": f"within its budget of {budget.text}",
         "not-judged": f"could not judge whether it keeps its budget of {budget.text}",
@@ -137,18 +140,25 @@ def _finding(
     }[state]
     if bounds is None:
         return BudgetFinding(
-            cell_id, budget, state, None, None, None, level, f"{said}: {why}" if why else said
+            cell_id,
+            budget,
+            state,
+            None,
+            None,
+            None,
+            level,
+            f"{outcome}: {reason}" if reason else outcome,
         )
     value, lo, hi = bounds
-    shown = [_shown(plan, budget.metric, number) for number in (value, lo, hi)]
-    between = "" if lo == hi else f" [{shown[1]}, {shown[2]}]"
-    text = f"{words.noun(budget.metric)} {shown[0]}{between}: {said}"
+    figures = [_format_value(plan, budget.metric, number) for number in (value, lo, hi)]
+    between = "" if lo == hi else f" [{figures[1]}, {figures[2]}]"
+    text = f"{words.noun(budget.metric)} {figures[0]}{between}: {outcome}"
     if state == "not-judged":
-        text += ", which lies within the interval"
+        text += ", which is within the interval"
     return BudgetFinding(cell_id, budget, state, value, lo, hi, level, text)
 
 
-def _shown(plan: Plan, metric: Metric, value: float) -> str:
+def _format_value(plan: Plan, metric: Metric, value: float) -> str:
     declared = {m.name: m.unit for m in plan.metrics}
     unit = METRICS[metric].unit if metric in METRICS else declared.get(metric, "count")
     if unit == "s":

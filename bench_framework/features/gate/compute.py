@@ -67,23 +67,24 @@ def _narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
 
     The baseline and the A/A control of their inputs remain.
     """
-    own = [cell for cell in plan.cells if cell.id in ids and cell.role is Role.CANDIDATE]
-    candidates, inputs = {cell.id for cell in own}, {cell.input_id for cell in own}
-    kept = tuple(
+    inputs = {
+        cell.input_id for cell in plan.cells if cell.id in ids and cell.role is Role.CANDIDATE
+    }
+    cells = tuple(
         cell
         for cell in plan.cells
-        if cell.id in candidates
+        if (cell.id in ids and cell.role is Role.CANDIDATE)
         or (cell.input_id in inputs and cell.role in (Role.BASELINE, Role.CONTROL))
     )
-    baselines = [cell.variant_id for cell in kept if cell.role is Role.BASELINE]
-    variants = {cell.variant_id for cell in kept}
+    baselines = [cell.variant_id for cell in cells if cell.role is Role.BASELINE]
+    variants = {cell.variant_id for cell in cells}
     builds = {v.build.id for v in plan.variants if v.id in variants and v.build is not None}
     return replace(
         plan,
         builds=tuple(build for build in plan.builds if build.id in builds),
         variants=tuple(v for v in plan.variants if v.id in variants),
         inputs=tuple(item for item in plan.inputs if item.id in inputs),
-        cells=kept,
+        cells=cells,
         holes=(),
         experiments=(),
         named=(),
@@ -141,11 +142,11 @@ def first_pass(
     judged = judge(
         strict, blocks, builds, inputs, looks_taken, noted=noted, looks=strict_looks(plan)
     )
-    found = _sentences(judged)
+    by_pair = _sentences(judged)
     exact = tuple(m for m in policy.tolerated if is_exact(m))
     if exact:
         facts = _judged_by(strict, exact, policy.tolerated, LEVEL)
-        found |= _sentences(
+        by_pair |= _sentences(
             judge(facts, blocks, builds, inputs, looks_taken, noted=noted, observed=observed)
         )
     same = same_programs.same_cells(strict, builds)
@@ -158,18 +159,28 @@ def first_pass(
             continue
         grown = medians_of.get(cell.id, 0.0) - medians_of.get(baseline.id, 0.0)
         for metric, margin in policy.tolerated.items():
-            pair = found.get((cell.id, metric)) or _unknown(cell.id, baseline.id, metric, margin)
-            made = _first(*pair, margin, policy, grown)
-            if frozenset((cell.id, baseline.id)) in same and made.comparison.family != "exact":
-                made = _one_program(made)
-            if metric == INSTRUCTIONS and made.state == "not-judged" and uncounted:
-                made = replace(made, why=uncounted)
-            pairs.append(made)
+            pair = by_pair.get((cell.id, metric)) or _unknown(cell.id, baseline.id, metric, margin)
+            gated_pair = _first(*pair, margin, policy, grown)
+            if (
+                frozenset((cell.id, baseline.id)) in same
+                and gated_pair.comparison.family != "exact"
+            ):
+                gated_pair = _one_program(gated_pair)
+            if metric == INSTRUCTIONS and gated_pair.state == "not-judged" and uncounted:
+                gated_pair = replace(gated_pair, reason=uncounted)
+            pairs.append(gated_pair)
     looks = judged.looks
     rounds = max((look.round for look in looks_taken), default=0)
-    kept = budgets.judge_budgets(plan, blocks, builds, observed, looks=looks.count)
+    budget_findings = budgets.judge_budgets(plan, blocks, builds, observed, looks=looks.count)
     gating = Gating(
-        tuple(pairs), LEVEL, looks.family, looks.count, rounds, EXIT_DONE, (), budgets=kept
+        tuple(pairs),
+        LEVEL,
+        looks.family,
+        looks.count,
+        rounds,
+        EXIT_DONE,
+        (),
+        budgets=budget_findings,
     )
     return conclude(accepted_changes.accept(gating, accepted, day), policy)
 
@@ -178,7 +189,7 @@ def _one_program(pair: GatedPair) -> GatedPair:
     """Return a pair whose two cells run the same code as passed, whatever its rounds show."""
     if pair.state in ("failed", "not-comparable"):
         return pair
-    return replace(pair, state="passed", why=ONE_PROGRAM)
+    return replace(pair, state="passed", reason=ONE_PROGRAM)
 
 
 def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, str]]:
@@ -209,8 +220,8 @@ def _unknown(
 def _first(
     comparison: Comparison, text: str, margin: float, policy: GatePolicy, grown_bytes: float
 ) -> GatedPair:
-    state, why = _state(comparison, margin, policy, grown_bytes)
-    return GatedPair(comparison.cell_id, comparison.metric, margin, state, comparison, text, why)
+    state, reason = _state(comparison, margin, policy, grown_bytes)
+    return GatedPair(comparison.cell_id, comparison.metric, margin, state, comparison, text, reason)
 
 
 def _state(
@@ -260,7 +271,7 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
     family consists of the suspicious cells and metrics. It has its own level, because its rounds
     are new.
     """
-    suspicious = first.of("suspicious")
+    suspicious = first.in_state("suspicious")
     if not suspicious:
         return None
     narrow = _narrowed(plan, frozenset(pair.cell_id for pair in suspicious))
@@ -302,31 +313,35 @@ def second_pass(plan: Plan, first: Gating, again: Judgement, record_id: str) -> 
         again: judgement of `confirmation_plan`.
         record_id: id of the record of the second measurement.
     """
-    found = _sentences(again)
+    by_pair = _sentences(again)
     pairs = tuple(
         pair
         if pair.state != "suspicious"
-        else _second(pair, *found.get((pair.cell_id, pair.metric), (None, "")))
+        else _second(pair, *by_pair.get((pair.cell_id, pair.metric), (None, "")))
         for pair in first.pairs
     )
     return conclude(replace(first, pairs=pairs, confirmation=record_id), plan.judge.gate)
 
 
 def _second(pair: GatedPair, c: Comparison | None, text: str) -> GatedPair:
-    told = replace(pair, again=c, again_text=text)
+    updated = replace(pair, again=c, again_text=text)
     if c is None:
         return replace(
-            told,
+            updated,
             state="not-judged",
-            why="looked worse, and was not measured when it was tried again",
+            reason="looked worse, and was not measured when it was tried again",
         )
     if c.verdict in _BROKEN:
         return replace(
-            told, state="failed", why=f"looked worse, and when it was measured again: {c.reason}"
+            updated,
+            state="failed",
+            reason=f"looked worse, and when it was measured again: {c.reason}",
         )
     if c.verdict in _WORSE:
-        return replace(told, state="worse", why="confirmed in fresh rounds")
+        return replace(updated, state="worse", reason="confirmed in fresh rounds")
     if c.verdict is Verdict.NOT_COMPARABLE or c.reason:
-        why = f"looked worse, and when it was measured again: {c.reason}"
-        return replace(told, state="not-judged", why=why)
-    return replace(told, state="passed", why="looked worse, and was not when it was measured again")
+        reason = f"looked worse, and when it was measured again: {c.reason}"
+        return replace(updated, state="not-judged", reason=reason)
+    return replace(
+        updated, state="passed", reason="looked worse, and was not when it was measured again"
+    )

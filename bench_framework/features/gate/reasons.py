@@ -34,11 +34,13 @@ def conclude(gating: Gating, policy: GatePolicy) -> Gating:
     for exit_code, lines in (
         (
             EXIT_NOT_MEASURED,
-            _counted(gating.of("failed"), "could not be measured") + _budgets(gating, "failed"),
+            _counted(gating.in_state("failed"), "could not be measured")
+            + _budgets(gating, "failed"),
         ),
         (
             EXIT_WORSE,
-            _counted(gating.of("worse"), "worse than is tolerated") + _budgets(gating, "over"),
+            _counted(gating.in_state("worse"), "worse than is tolerated")
+            + _budgets(gating, "over"),
         ),
         (EXIT_NOT_JUDGED, _unjudged(gating, policy) + _budgets(gating, "not-judged")),
     ):
@@ -68,8 +70,8 @@ def _budgets(gating: Gating, state: BudgetState) -> list[str]:
 
 
 def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
-    lines = _counted(gating.of("not-comparable"), "not comparable")
-    suspicious = gating.of("suspicious")
+    lines = _counted(gating.in_state("not-comparable"), "not comparable")
+    suspicious = gating.in_state("suspicious")
     looks = "looks worse and was" if len(suspicious) == 1 else "look worse and were"
     lines += _counted(suspicious, f"{looks} not measured again")
     if not gating.pairs:

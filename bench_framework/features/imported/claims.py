@@ -53,7 +53,7 @@ def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -
         values["reason"] = f"the baseline {imported.baseline} is not in {file}"
     if compared is not None:
         values["runs_ref"] = compared.runs_ref
-        sides = [imported.commands[cell][1].of(compared.metric) for cell in claim.cells[:2]]
+        sides = [imported.commands[cell][1].series_of(compared.metric) for cell in claim.cells[:2]]
         if compared.verdict is Verdict.SINGLE_RUN and sides[0] is not None:
             values["value"] = sides[0].mean
         if (likely := _runs_at_estimate(compared, imported)) is not None:
@@ -76,7 +76,9 @@ def _runs_at_estimate(c: Comparison, imported: Imported) -> int | None:
 
     The result is `None` for an estimate below the minimum effect size.
     """
-    ours, theirs = (imported.commands[cell][1].of(c.metric) for cell in (c.cell_id, c.ref_cell_id))
+    ours, theirs = (
+        imported.commands[cell][1].series_of(c.metric) for cell in (c.cell_id, c.ref_cell_id)
+    )
     if c.verdict is not Verdict.INCONCLUSIVE or c.statistic != "welch" or c.shown is None:
         return None
     contrast = welch.compare(ours, theirs) if ours is not None and theirs is not None else None

@@ -109,29 +109,29 @@ class _SessionJudge:
         ]
 
     def _family(
-        self, wanted: Sequence[tuple[Cell, Cell, Metric]], family: Literal["headline", "best"]
+        self, pairs: Sequence[tuple[Cell, Cell, Metric]], family: Literal["headline", "best"]
     ) -> list[Comparison]:
         """Return one comparison per pair, in the given order.
 
         Refused comparisons count for the size of the family.
         """
-        drafts = [self._draft(cell, base, metric, family) for cell, base, metric in wanted]
+        drafts = [self._draft(cell, base, metric, family) for cell, base, metric in pairs]
         contrasts = [self._contrast(c) if _open(c) else None for c in drafts]
         judged = [(n, contrast) for n, contrast in enumerate(contrasts) if contrast is not None]
-        adjusted = holm([c.p for _, c in judged], size=len(wanted), level=self._policy.level)
-        rules = verdict.Rules(looks=ONCE, size=len(wanted), level=self._policy.level, seed=0)
+        adjusted = holm([c.p for _, c in judged], size=len(pairs), level=self._policy.level)
+        rules = verdict.Rules(looks=ONCE, size=len(pairs), level=self._policy.level, seed=0)
         for n, draft in enumerate(drafts):
             if _open(draft) and contrasts[n] is None:
                 drafts[n] = replace(draft, reason=ZERO_SPREAD)
-        for (n, contrast), found in zip(judged, adjusted, strict=True):
-            drafts[n] = _decide(drafts[n], contrast, found, rules)
+        for (n, contrast), adjustment in zip(judged, adjusted, strict=True):
+            drafts[n] = _decide(drafts[n], contrast, adjustment, rules)
         return drafts
 
     def _draft(
         self, cell: Cell, base: Cell, metric: Metric, family: Literal["headline", "best", "memory"]
     ) -> Comparison:
         """Return a comparison that is not judged yet, or is refused with its reason."""
-        ours, theirs = (self._commands[c.id].of(metric) for c in (cell, base))
+        ours, theirs = (self._commands[c.id].series_of(metric) for c in (cell, base))
         code, reason = self._refusal(cell, base, metric) or (Verdict.INCONCLUSIVE, "")
         return Comparison(
             cell.id,
@@ -157,7 +157,7 @@ class _SessionJudge:
                 Verdict.NOT_COMPARABLE,
                 f"the baseline: {other.failed} runs did not end with exit code 0",
             )
-        ours, theirs = command.of(metric), other.of(metric)
+        ours, theirs = command.series_of(metric), other.series_of(metric)
         if ours is None or theirs is None:
             return Verdict.INCONCLUSIVE, "one side has no figure above zero"
         if ONCE in (ours.n, theirs.n):
@@ -167,7 +167,7 @@ class _SessionJudge:
         return None
 
     def _contrast(self, c: Comparison) -> welch.Contrast | None:
-        ours, theirs = (self._commands[i].of(c.metric) for i in (c.cell_id, c.ref_cell_id))
+        ours, theirs = (self._commands[i].series_of(c.metric) for i in (c.cell_id, c.ref_cell_id))
         return welch.compare(ours, theirs) if ours is not None and theirs is not None else None
 
     def best(self) -> BestGroup:
@@ -195,18 +195,20 @@ class _SessionJudge:
         baseline = self._baseline
         if baseline is None or self._session is None or self._session.memory != "per-run":
             return []
-        theirs = self._commands[baseline.id].of(PEAK_RSS)
-        others = [c for c in self._cells if c is not baseline and self._commands[c.id].of(PEAK_RSS)]
-        found = []
+        theirs = self._commands[baseline.id].series_of(PEAK_RSS)
+        others = [
+            c for c in self._cells if c is not baseline and self._commands[c.id].series_of(PEAK_RSS)
+        ]
+        comparisons = []
         for cell in others if theirs is not None else ():
             ours, draft = (
-                self._commands[cell.id].of(PEAK_RSS),
+                self._commands[cell.id].series_of(PEAK_RSS),
                 self._draft(cell, baseline, PEAK_RSS, "memory"),
             )
             assert ours is not None
             assert theirs is not None
             if not _open(draft):
-                found.append(draft)
+                comparisons.append(draft)
                 continue
             shared = min(len(ours.values), len(theirs.values))
             pair = sampling.Pair(tuple(range(shared)), ours.values, theirs.values)
@@ -221,12 +223,12 @@ class _SessionJudge:
                 epsilon=draft.epsilon,
             )
             reason = judged.reason.replace("rounds", "runs")
-            found.append(
+            comparisons.append(
                 replace(
                     judged, reason=reason, rounds=ONCE, runs=draft.runs, runs_ref=draft.runs_ref
                 )
             )
-        return found
+        return comparisons
 
 
 def _open(draft: Comparison) -> bool:
@@ -244,23 +246,23 @@ def _decide(
 ) -> Comparison:
     """Return the comparison with the verdict of its contrast."""
     thresholds = Thresholds(draft.margin, draft.epsilon)
-    shown = interval(contrast, 1 - rules.level / adjusted.divisor)
+    bounds = interval(contrast, 1 - rules.level / adjusted.divisor)
     level = equivalence_level(ONCE)
-    found = decide(
-        Evidence(adjusted.rejected, shown, "welch", lambda: interval(contrast, level)), thresholds
+    decision = decide(
+        Evidence(adjusted.rejected, bounds, "welch", lambda: interval(contrast, level)), thresholds
     )
     typical = interval(contrast, verdict.PLAIN_LEVEL)
     draft = replace(
         draft,
-        verdict=found.verdict,
-        reason=found.reason,
-        shown=found.interval,
+        verdict=decision.verdict,
+        reason=decision.reason,
+        shown=decision.interval,
         statistic="welch",
         typical=typical,
         p=contrast.p,
         p_adjusted=adjusted.p,
     )
-    if found.verdict.settled:
+    if decision.verdict.settled:
         return draft
     mde = minimum_detectable_effect(
         (log(typical.hi) - log(typical.lo)) / 2, rules.strict, thresholds.minimum_effect

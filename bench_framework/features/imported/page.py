@@ -129,8 +129,10 @@ def _results(data: ReportData, imported: Imported) -> Section:
 def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> Table:
     cells = data.plan.cells_of(item.id)
     commands = {cell.label: imported.commands[cell.id][1] for cell in cells}
-    known = [wall for command in commands.values() if (wall := command.of(WALL)) is not None]
-    baseline = commands[data.baseline.label].of(WALL) if data.baseline.label in commands else None
+    known = [wall for command in commands.values() if (wall := command.series_of(WALL)) is not None]
+    baseline = (
+        commands[data.baseline.label].series_of(WALL) if data.baseline.label in commands else None
+    )
     unit, scale = time_unit((baseline or known[0]).mean if known else 1.0)
     most = column_decimals(measured_decimals(wall.mean, *_ends(wall), scale) for wall in known)
     compared = [
@@ -158,7 +160,7 @@ def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> T
 
 def _row(row: Row, command: Command, form: tuple[float, int], n: int) -> Row:
     """Return a row with mean, standard deviation and number of runs as given in the file."""
-    wall, cells = command.of(WALL), list(row.cells)
+    wall, cells = command.series_of(WALL), list(row.cells)
     mean = spread = Cell(DASH)
     if wall is not None:
         mean = Cell(show_measured(wall.mean, *_ends(wall), *form), wall.mean)

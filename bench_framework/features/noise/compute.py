@@ -78,12 +78,12 @@ def judge_looks(
         seed: seed of the label swaps.
     """
     rules = rules_of(looks, seed, thorough=thorough)
-    found: tuple[Comparison, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
     for taken in range(1 if stop else looks.count, looks.count + 1):
-        found = judge_family(cases_at(pairs, looks, taken, metrics=metrics, seed=seed), rules)
-        if all(c.verdict.settled for c in found):
+        comparisons = judge_family(cases_at(pairs, looks, taken, metrics=metrics, seed=seed), rules)
+        if all(c.verdict.settled for c in comparisons):
             break
-    return found
+    return comparisons
 
 
 def rules_of(looks: Looks, seed: int, *, thorough: bool = False) -> Rules:
@@ -103,30 +103,32 @@ def cases_at(
     levels = Levels(looks.level / (looks.count * looks.family), looks.level / looks.count)
     reached = looks.rounds[:taken]
     names = metrics or (WALL,) * len(pairs)
-    made = []
+    cases = []
     for i, (x, y) in enumerate(pairs):
         n = min(reached[-1], len(x))
         pair = Pair(tuple(range(1, n + 1)), tuple(x[:n].tolist()), tuple(y[:n].tolist()))
         evidence = examine_looks(pair, reached, levels, seed)
-        made.append(Case(str(i), "reference", names[i], "headline", pair, evidence, THRESHOLDS))
-    return made
+        cases.append(Case(str(i), "reference", names[i], "headline", pair, evidence, THRESHOLDS))
+    return cases
 
 
-def tells_apart(cases: Sequence[Case], rules: Rules) -> frozenset[Verdict]:
+def significant_verdicts(cases: Sequence[Case], rules: Rules) -> frozenset[Verdict]:
     """Return the significant verdicts (better, worse) in a family, or an empty set.
 
     The result agrees with `judge_family`. Without a rejected p-value, no verdict is significant, so
     the intervals, which take most of the time, are not computed.
     """
     p_values = [adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
-    if not any(found.rejected for found in holm(p_values, size=rules.size, level=rules.level)):
+    if not any(
+        adjusted.rejected for adjusted in holm(p_values, size=rules.size, level=rules.level)
+    ):
         return frozenset()
     return frozenset(c.verdict for c in judge_family(cases, rules) if c.verdict.decided)
 
 
-def told_apart(found: Sequence[Comparison]) -> bool:
+def has_difference(comparisons: Sequence[Comparison]) -> bool:
     """Return whether a family has a significant difference."""
-    return any(c.verdict.decided for c in found)
+    return any(c.verdict.decided for c in comparisons)
 
 
 def relabelled(first: Series, second: Series, random: np.random.Generator) -> tuple[Series, Series]:
@@ -187,7 +189,7 @@ class WindowVerdicts:
     @property
     def tripped(self) -> bool:
         """Return whether the A/A control, as measured, has a significant difference."""
-        return told_apart(tuple(self.as_measured.values()))
+        return has_difference(tuple(self.as_measured.values()))
 
     def floors(self) -> dict[Metric, float | None]:
         """Return the noise floor of each metric, as a fraction: see `looking.floor_fraction`."""
@@ -215,7 +217,7 @@ def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> W
     for _ in range(families):
         first, second = relabelled(window.equal, window.reference, random)
         cases = cases_at([(first[m], second[m]) for m in first], looks, looks.count, seed=seed)
-        false += bool(tells_apart(cases, rules))
+        false += bool(significant_verdicts(cases, rules))
     return WindowVerdicts(
         window.program,
         window.rounds,
@@ -269,7 +271,7 @@ class Floor:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DetectionRate:
     """The detection rate of an injected effect: the windows in which it was significantly worse.
 
     Attributes:
@@ -303,7 +305,7 @@ class NoiseSummary:
     relabelled: Rate
     as_measured: Rate
     floors: tuple[Floor, ...]
-    found: tuple[Found, ...]
+    detection_rates: tuple[DetectionRate, ...]
 
     @property
     def refuted(self) -> bool:
@@ -320,30 +322,40 @@ def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseS
         level,
         Rate(sum(w.false for w in windows), sum(w.families for w in windows)),
         Rate(sum(w.tripped for w in windows), len(windows)),
-        tuple(_floor(name, m, own) for name, own in by_program.items() for m in own[0].as_measured),
-        tuple(_found(name, e, own) for name, own in by_program.items() for e in own[0].slower),
+        tuple(
+            _floor(name, m, verdicts)
+            for name, verdicts in by_program.items()
+            for m in verdicts[0].as_measured
+        ),
+        tuple(
+            _detection_rate(name, e, verdicts)
+            for name, verdicts in by_program.items()
+            for e in verdicts[0].slower
+        ),
     )
 
 
 def _floor(program: str, metric: Metric, windows: Sequence[WindowVerdicts]) -> Floor:
-    found = [window.floors()[metric] for window in windows]
-    ends = [value for value in found if value is not None]
+    floors = [window.floors()[metric] for window in windows]
+    ends = [value for value in floors if value is not None]
     # A window without a bound is worse than any other. The median and the worst are unbounded if
     # they reach it.
-    every = sorted(ends) + [float("inf")] * (len(found) - len(ends))
+    every = sorted(ends) + [float("inf")] * (len(floors) - len(ends))
     middle, worst = statistics.median(every), every[-1]
     return Floor(
         program, metric, *(value if value < float("inf") else None for value in (middle, worst))
     )
 
 
-def _found(program: str, effect: float, windows: Sequence[WindowVerdicts]) -> Found:
+def _detection_rate(
+    program: str, effect: float, windows: Sequence[WindowVerdicts]
+) -> DetectionRate:
     tries, metrics = len(windows), tuple(windows[0].slower[effect])
     typical = {
         m: [c.typical for w in windows if (c := w.slower[effect][m]).typical is not None]
         for m in metrics
     }
-    return Found(
+    return DetectionRate(
         program,
         effect,
         {m: Rate(sum(m in w.finds(effect) for w in windows), tries) for m in metrics},

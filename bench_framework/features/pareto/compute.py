@@ -83,7 +83,7 @@ def fronts(
     """
     decided = decisions(comparisons)
     by_cell = {(s.cell_id, s.metric): s for s in summaries}
-    found = []
+    results = []
     for item in plan.inputs:
         cells = [
             c
@@ -95,8 +95,8 @@ def fronts(
         )
         metrics = (*costs[0].measured, *costs[0].exact) if costs else ()
         if len(costs) >= FEWEST and len(metrics) >= FEWEST:
-            found.append(Front(item.id, metrics, tuple(standings(costs, same))))
-    return tuple(found)
+            results.append(Front(item.id, metrics, tuple(standings(costs, same))))
+    return tuple(results)
 
 
 def decisions(comparisons: Iterable[Comparison]) -> Decided:
@@ -104,12 +104,12 @@ def decisions(comparisons: Iterable[Comparison]) -> Decided:
 
     If a pair is compared twice, the comparison with a baseline counts.
     """
-    found: dict[tuple[str, str, str], bool] = {}
+    is_less: dict[tuple[str, str, str], bool] = {}
     for c in sorted(comparisons, key=lambda c: c.family != "best"):
         if c.metric in MEASURED_COSTS and c.family != "control":
-            found[c.metric, c.cell_id, c.ref_cell_id] = c.verdict in LESS
-            found[c.metric, c.ref_cell_id, c.cell_id] = c.verdict in MORE
-    return found
+            is_less[c.metric, c.cell_id, c.ref_cell_id] = c.verdict in LESS
+            is_less[c.metric, c.ref_cell_id, c.cell_id] = c.verdict in MORE
+    return is_less
 
 
 def standings(costs: Sequence[Costs], same: Pairs = frozenset()) -> Iterator[Standing]:
@@ -117,15 +117,17 @@ def standings(costs: Sequence[Costs], same: Pairs = frozenset()) -> Iterator[Sta
 
     Cells that run one program are not compared with each other.
     """
-    for own in costs:
+    for cost in costs:
         others = [
-            c for c in costs if c is not own and frozenset((c.cell_id, own.cell_id)) not in same
+            c for c in costs if c is not cost and frozenset((c.cell_id, cost.cell_id)) not in same
         ]
-        beaten_by = tuple(c.cell_id for c in others if c.beats(own))
+        beaten_by = tuple(c.cell_id for c in others if c.beats(cost))
         least = tuple(
-            m for m in (*own.measured, *own.exact) if not any(c.surely_less(own, m) for c in others)
+            m
+            for m in (*cost.measured, *cost.exact)
+            if not any(c.surely_less(cost, m) for c in others)
         )
-        yield Standing(own.cell_id, not beaten_by, least, beaten_by)
+        yield Standing(cost.cell_id, not beaten_by, least, beaten_by)
 
 
 def _costs(

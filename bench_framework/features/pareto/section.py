@@ -38,12 +38,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
     """Return the table for the input of the summary, and a sentence per input."""
     pairs = with_claims(data.judgement.structure.fronts, data.claims("front"))
     leading = leading_input(data)
-    shown = next((f for f, _ in pairs if leading is not None and f.input_id == leading.id), None)
-    if shown is None:
-        shown = pairs[-1][0] if pairs else None
-    if shown is None:
+    front = next((f for f, _ in pairs if leading is not None and f.input_id == leading.id), None)
+    if front is None:
+        front = pairs[-1][0] if pairs else None
+    if front is None:
         return ()
-    table = _table(data, data.plan.input(shown.input_id), shown, "tradeoffs-table")
+    table = _table(data, data.plan.input(front.input_id), front, "tradeoffs-table")
     return (table, Bullets(tuple(sentence(c) for _, c in pairs if c is not None)))
 
 
@@ -102,16 +102,20 @@ def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
     return Table(name, caption, columns, tuple(rows), _legend(front), sortable=False)
 
 
-def _build_cells(made: Build | None) -> tuple[Cell, Cell, Cell]:
-    if made is None:
+def _build_cells(build: Build | None) -> tuple[Cell, Cell, Cell]:
+    if build is None:
         return Cell(DASH), Cell(DASH), Cell(DASH)
     size = (
-        Cell(show_size(made.size_bytes, "iec"), made.size_bytes) if made.size_bytes else Cell(DASH)
+        Cell(show_size(build.size_bytes, "iec"), build.size_bytes)
+        if build.size_bytes
+        else Cell(DASH)
     )
     clock = (
-        Cell(format_clock(made.build_s), made.build_s) if made.build_s is not None else Cell(DASH)
+        Cell(format_clock(build.build_s), build.build_s)
+        if build.build_s is not None
+        else Cell(DASH)
     )
-    number = made.dependencies
+    number = build.dependencies
     return size, clock, Cell(DASH) if number is None else Cell(str(number), number)
 
 

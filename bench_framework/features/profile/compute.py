@@ -45,20 +45,20 @@ def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Jud
     No verdict depends on a profile, so nothing else changes.
     """
     shares = tuple(shares_of(profile) for profile in profiles)
-    kept = tuple(claim for claim in judgement.claims if claim.kind not in KINDS)
-    start = 1 + max((int(c.id[1:]) for c in kept if c.id[1:].isdigit()), default=0)
-    made = tuple(
+    other_claims = tuple(claim for claim in judgement.claims if claim.kind not in KINDS)
+    start = 1 + max((int(c.id[1:]) for c in other_claims if c.id[1:].isdigit()), default=0)
+    profile_claims = tuple(
         replace(claim, id=f"c{number}", text=PROFILE_SENTENCES[claim.kind](claim))
         for number, claim in enumerate(_claims(plan, profiles, shares), start)
     )
-    return replace(judgement, profiles=shares, claims=(*kept, *made))
+    return replace(judgement, profiles=shares, claims=(*other_claims, *profile_claims))
 
 
 @dataclass(slots=True)
 class _Counts:
     """Samples of one function, by run."""
 
-    own: Counter[int] = field(default_factory=Counter)
+    self_samples: Counter[int] = field(default_factory=Counter)
     inclusive: Counter[int] = field(default_factory=Counter)
 
 
@@ -76,15 +76,15 @@ def shares_of(profile: Profile) -> ProfileShares:
             frame.name,
             frame.module,
             frame.kernel,
-            share_of(profile, counts[frame].own),
+            share_of(profile, counts[frame].self_samples),
             share_of(profile, counts[frame].inclusive) if callers else None,
             chosen[frame] if profile.buckets else "",
         )
         for frame in ranked(counts)[:MOST_FUNCTIONS]
     ]
-    own: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    by_bucket: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for frame, count in counts.items():
-        own[chosen[frame]].update(count.own)
+        by_bucket[chosen[frame]].update(count.self_samples)
     names = [*(bucket.name for bucket in profile.buckets), OTHER] if profile.buckets else []
     return ProfileShares(
         profile.cell_id,
@@ -94,7 +94,9 @@ def shares_of(profile: Profile) -> ProfileShares:
         len(profile.runs),
         enough,
         tuple(functions) if enough else (),
-        tuple(BucketShare(name, share_of(profile, own[name])) for name in names) if enough else (),
+        tuple(BucketShare(name, share_of(profile, by_bucket[name])) for name in names)
+        if enough
+        else (),
     )
 
 
@@ -103,12 +105,12 @@ def counts_of(profile: Profile) -> dict[Frame, _Counts]:
 
     A recursive function counts once per stack.
     """
-    found: dict[Frame, _Counts] = {}
+    counts: dict[Frame, _Counts] = {}
     for stack in profile.stacks:
         for place in set(stack.frames):
-            found.setdefault(profile.frames[place], _Counts()).inclusive[stack.run] += stack.count
-        found[profile.frames[stack.frames[-1]]].own[stack.run] += stack.count
-    return found
+            counts.setdefault(profile.frames[place], _Counts()).inclusive[stack.run] += stack.count
+        counts[profile.frames[stack.frames[-1]]].self_samples[stack.run] += stack.count
+    return counts
 
 
 def ranked(counts: Mapping[Frame, _Counts]) -> list[Frame]:
@@ -118,7 +120,12 @@ def ranked(counts: Mapping[Frame, _Counts]) -> list[Frame]:
     """
     return sorted(
         counts,
-        key=lambda f: (-counts[f].own.total(), -counts[f].inclusive.total(), f.name, f.module),
+        key=lambda f: (
+            -counts[f].self_samples.total(),
+            -counts[f].inclusive.total(),
+            f.name,
+            f.module,
+        ),
     )
 
 
@@ -215,23 +222,23 @@ def _before_after(
     Both must have been profiled in the same way on one input.
     """
     how = {p.cell_id: (p.sampler, p.event, p.buckets) for p in profiles}
-    of = {shares.cell_id: shares for shares in all_shares if shares.enough}
+    by_cell = {shares.cell_id: shares for shares in all_shares if shares.enough}
     for item in plan.inputs:
         base = plan.baseline_cell(item.id)
-        if base is None or base.id not in of:
+        if base is None or base.id not in by_cell:
             continue
-        before = {bucket.name: bucket.own for bucket in of[base.id].buckets}
+        before = {bucket.name: bucket.own for bucket in by_cell[base.id].buckets}
         for cell in plan.cells_of(item.id):
-            if cell.id == base.id or cell.id not in of or how[cell.id] != how[base.id]:
+            if cell.id == base.id or cell.id not in by_cell or how[cell.id] != how[base.id]:
                 continue
             blank = replace(
-                _blank(plan, of[cell.id]),
+                _blank(plan, by_cell[cell.id]),
                 reference=plan.variant(base.variant_id).label,
                 cells=(cell.id, base.id),
             )
-            for bucket in of[cell.id].buckets:
+            for bucket in by_cell[cell.id].buckets:
                 claim = _share(blank, "profile-before-after", bucket.name, bucket.own)
-                was, counted = before[bucket.name], of[base.id]
+                was, counted = before[bucket.name], by_cell[base.id]
                 values: dict[str, float | int | str] = {
                     **claim.values,
                     "before": was.share,

@@ -42,7 +42,7 @@ class _Box:
 
     frame: Frame | None
     total: int = 0
-    own: int = 0
+    self_samples: int = 0
     above: dict[Frame, _Box] = field(default_factory=dict)
 
 
@@ -90,19 +90,19 @@ def profile_files(data: ReportData) -> dict[str, str]:
 
     The recorded profile itself is not among the files.
     """
-    shares = {made.cell_id: made for made in data.judgement.profiles}
+    by_cell = {shares.cell_id: shares for shares in data.judgement.profiles}
     files: dict[str, str] = {}
     for profile in data.profiles:
-        own = shares.get(profile.cell_id)
-        if own is None:
+        shares = by_cell.get(profile.cell_id)
+        if shares is None:
             continue
         folder = f"profiles/{profile.cell_id}"
         files[f"{folder}/folded.txt"] = folded_text(profile)
-        files[f"{folder}/top.csv"] = top_csv(own)
+        files[f"{folder}/top.csv"] = top_csv(shares)
         if profile.unwinding is not None:
             item = data.plan.input(data.plan.cell(profile.cell_id).input_id)
             label = f"{data.label(profile.cell_id)}{data.on_input(item, ', input ')}"
-            files[f"{folder}/flame.svg"] = flame_svg(profile, own, label)
+            files[f"{folder}/flame.svg"] = flame_svg(profile, shares, label)
     return files
 
 
@@ -158,7 +158,7 @@ def _tree(profile: Profile) -> _Box:
             frame = profile.frames[place]
             box = box.above.setdefault(frame, _Box(frame))
             box.total += stack.count
-        box.own += stack.count
+        box.self_samples += stack.count
     return root
 
 
@@ -173,14 +173,14 @@ def _boxes(
     while waiting:
         box, level, x, width = waiting.pop()
         yield box, level, x, width
-        beside: list[tuple[_Box, int, float, float]] = []
+        callees: list[tuple[_Box, int, float, float]] = []
         for frame in sorted(box.above, key=lambda f: (f.name, f.module)):
             above = box.above[frame]
             share = width * above.total / box.total
             if share >= LEAST_WIDTH:
-                beside.append((above, level + 1, x, share))
+                callees.append((above, level + 1, x, share))
             x += share
-        waiting.extend(reversed(beside))
+        waiting.extend(reversed(callees))
 
 
 def _drawn(
@@ -194,14 +194,14 @@ def _drawn(
     name = box.frame.name if box.frame else "all"
     module = f" ({box.frame.module})" if box.frame and box.frame.module else ""
     title = f"{name[:LONGEST_TITLE]}{module}: {100 * box.total / total:.2f} % of {total} {unit} (inclusive)"
-    if box.own:
-        title += f", {100 * box.own / total:.2f} % at this place itself (self)"
+    if box.self_samples:
+        title += f", {100 * box.self_samples / total:.2f} % at this place itself (self)"
     room = int((width - 4) / CHARACTER)
     text = ""
     if room >= LEAST_TEXT:
-        shown = visible(name)
-        shown = shown if len(shown) <= room else shown[: room - 1] + "…"
-        text = f'<text x="{x + 2:.1f}" y="{y + 12:.1f}">{escape(shown)}</text>'
+        label = visible(name)
+        label = label if len(label) <= room else label[: room - 1] + "…"
+        text = f'<text x="{x + 2:.1f}" y="{y + 12:.1f}">{escape(label)}</text>'
     return (
         f'<g><title>{_safe(title)}</title><rect x="{x:.1f}" y="{y:.1f}" width="{max(width - 0.4, 0.1):.1f}" '
         f'height="{ROW - 1}" class="{kind}"/>{text}</g>'

@@ -42,9 +42,9 @@ _CALLERS: Final = {
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return the profile of each cell, then the buckets compared with the baseline."""
     blocks: list[Block] = []
-    of = {shares.cell_id: shares for shares in data.judgement.profiles}
+    by_cell = {shares.cell_id: shares for shares in data.judgement.profiles}
     for number, profile in enumerate(data.profiles, start=1):
-        shares = of.get(profile.cell_id)
+        shares = by_cell.get(profile.cell_id)
         if shares is not None:
             blocks += _cell(data, profile, shares, number)
     if not blocks:
@@ -78,20 +78,20 @@ def _cell(data: ReportData, profile: Profile, shares: ProfileShares, number: int
     blocks: list[Block] = [
         Heading(f"{label}{data.on_input(item, ', input ')}", f"profile-{number}")
     ]
-    own = [
+    claims = [
         c
         for c in data.claims("profile-function", "profile-bucket", "profile-few")
         if c.cells == (cell.id,)
     ]
     if shares.enough:
-        blocks.append(_functions(shares, label, own, number))
-        first = next((claim for claim in own if claim.kind == "profile-function"), None)
+        blocks.append(_functions(shares, label, claims, number))
+        first = next((claim for claim in claims if claim.kind == "profile-function"), None)
         if first is not None:
             blocks.append(KeyFinding(sentence(first)))
         if shares.buckets:
-            blocks.append(_buckets(shares, label, own, number))
+            blocks.append(_buckets(shares, label, claims, number))
     else:
-        blocks.append(Bullets(tuple(sentence(claim) for claim in own)))
+        blocks.append(Bullets(tuple(sentence(claim) for claim in claims)))
     blocks.append(Facts(_facts(profile)))
     folder = f"profiles/{cell.id}"
     graph = (("flame graph", f"{folder}/flame.svg"),) if profile.unwinding is not None else ()
@@ -101,13 +101,13 @@ def _cell(data: ReportData, profile: Profile, shares: ProfileShares, number: int
     return blocks
 
 
-def _functions(shares: ProfileShares, label: str, own: list[Claim], number: int) -> Table:
-    claims = {str(c.values.get("name")): c.id for c in own if c.kind == "profile-function"}
+def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: int) -> Table:
+    claim_ids = {str(c.values.get("name")): c.id for c in claims if c.kind == "profile-function"}
     rows = tuple(
         Row(
             (
                 Cell(f.name, code=True),
-                *_share(f.own, claims.get(f.name)),
+                *_share(f.own, claim_ids.get(f.name)),
                 *_share(f.inclusive),
                 Cell(str(f.own.count), f.own.count),
                 Cell(str(shares.runs), shares.runs),
@@ -141,13 +141,13 @@ def _functions(shares: ProfileShares, label: str, own: list[Claim], number: int)
     return Table(f"profile-{number}-functions", caption, columns, rows, legend)
 
 
-def _buckets(shares: ProfileShares, label: str, own: list[Claim], number: int) -> Table:
-    claims = {str(c.values.get("name")): c.id for c in own if c.kind == "profile-bucket"}
+def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int) -> Table:
+    claim_ids = {str(c.values.get("name")): c.id for c in claims if c.kind == "profile-bucket"}
     rows = tuple(
         Row(
             (
                 Cell(b.name),
-                *_share(b.own, claims.get(b.name)),
+                *_share(b.own, claim_ids.get(b.name)),
                 Cell(str(b.own.count), b.own.count),
                 Cell(str(shares.runs), shares.runs),
             )

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison, Judgement
     from bench_framework.model.race import Lost
 
-    Telling = Callable[[Comparison], Claim]
+    ClaimWriter = Callable[[Comparison], Claim]
     """A function that returns the claim of kind ``comparison`` for a comparison."""
 
 
-def race_claims(names: Names, judgement: Judgement, telling: Telling) -> Iterator[Claim]:
+def race_claims(names: Names, judgement: Judgement, write_claim: ClaimWriter) -> Iterator[Claim]:
     """Yield the cost of the race, then one claim for every cell that it dropped."""
     race = judgement.race
     if race is None:
@@ -48,7 +48,7 @@ def race_claims(names: Names, judgement: Judgement, telling: Telling) -> Iterato
     }
     for lost in race.lost:
         yield _lost(
-            names, lost, pairs.get((lost.cell_id, lost.to_cell_id or "")), judgement, telling
+            names, lost, pairs.get((lost.cell_id, lost.to_cell_id or "")), judgement, write_claim
         )
 
 
@@ -58,7 +58,11 @@ def _raced(judgement: Judgement) -> str | None:
 
 
 def _lost(
-    names: Names, lost: Lost, pair: Comparison | None, judgement: Judgement, telling: Telling
+    names: Names,
+    lost: Lost,
+    pair: Comparison | None,
+    judgement: Judgement,
+    write_claim: ClaimWriter,
 ) -> Claim:
     if pair is None:
         scope = names.scope(names.cells[lost.cell_id].input_id)
@@ -74,7 +78,7 @@ def _lost(
             cells=(lost.cell_id,),
             values={"after": lost.round},
         )
-    claim = telling(pair)
+    claim = write_claim(pair)
     adjust = claim.adjust
     if pair.family == "best":
         family = next(

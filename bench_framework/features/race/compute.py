@@ -34,12 +34,14 @@ def race_of(
     if plan.measure.strategy != "race":
         return None
     left = {cell_id for look in looks for cell_id in look.dropped}
-    told = [*best_pairs(best), *headline]
+    comparisons = [*best_pairs(best), *headline]
     groups = {cell_id for group in best for cell_id in group.cell_ids}
     order = [cell.id for cell in plan.cells]
     lost = []
     for cell_id in (c for c in order if c in left and c in samples):
-        winners = {c.ref_cell_id for c in told if c.cell_id == cell_id and c.verdict in _WORSE}
+        winners = {
+            c.ref_cell_id for c in comparisons if c.cell_id == cell_id and c.verdict in _WORSE
+        }
         ranked = sorted(winners, key=lambda c: (c not in groups, order.index(c)))
         beaten = any(cell_id in look.trailing for look in looks)
         lost.append(

@@ -74,7 +74,7 @@ def side(
     """Return a record in the form that the comparison needs."""
     by_id = {build.id: build for build in builds}
     samples = sampling.collect(blocks, cache_states.needed(plan))
-    found = cell_state.cell_states(plan, samples, by_id, sampling.warm_ups(blocks))
+    states = cell_state.cell_states(plan, samples, by_id, sampling.warm_ups(blocks))
     digests = {
         cell: Counter(
             b.answer.digest for b in sample.blocks if b.answer and b.answer.source != "none"
@@ -88,7 +88,7 @@ def side(
         {i.input_id: i for i in inputs},
         host,
         samples,
-        {s.cell_id: s for s in found},
+        {s.cell_id: s for s in states},
         started,
         {cell: counts.most_common(1)[0][0] for cell, counts in digests.items() if counts},
     )
@@ -119,26 +119,28 @@ def matches(before: Side, after: Side) -> tuple[Match, ...]:
         if (key := _identity(before, cell)) is not None
     }
     chosen = declared(before, after)
-    found = []
+    pairs = []
     for cell in after.plan.cells:
         if cell.role is Role.CONTROL:
             continue
         key = _identity(after, cell)
-        own = earlier.get(cell.id)
-        if own is not None and key is not None and _identity(before, own) == key:
-            twin: Cell | None = own
+        namesake = earlier.get(cell.id)
+        if namesake is not None and key is not None and _identity(before, namesake) == key:
+            twin: Cell | None = namesake
         else:
-            twin = same.get(key) if key is not None and own is None else None
+            twin = same.get(key) if key is not None and namesake is None else None
         if twin is not None:
             is_anchor = not chosen or cell.variant_id == after.plan.anchor_id
-            found.append(
+            pairs.append(
                 Match(
                     twin, cell, "anchor" if is_anchor else "changed", "" if is_anchor else "nothing"
                 )
             )
-        elif own is not None:
-            found.append(Match(own, cell, "changed", _difference(before, own, after, cell)))
-    return tuple(found)
+        elif namesake is not None:
+            pairs.append(
+                Match(namesake, cell, "changed", _difference(before, namesake, after, cell))
+            )
+    return tuple(pairs)
 
 
 def declared(before: Side, after: Side) -> bool:
@@ -146,14 +148,14 @@ def declared(before: Side, after: Side) -> bool:
     return bool(before.plan.anchor_id) and before.plan.anchor_id == after.plan.anchor_id
 
 
-def unmatched(before: Side, after: Side, found: Sequence[Match]) -> tuple[str, ...]:
+def unmatched(before: Side, after: Side, pairs: Sequence[Match]) -> tuple[str, ...]:
     """Return the cells without counterpart, each with the id of its record."""
-    told = {id(cell) for match in found for cell in (match.before, match.after)}
+    matched_ids = {id(cell) for match in pairs for cell in (match.before, match.after)}
     return tuple(
         f"{name(one.plan, cell)} (only in {one.record_id})"
         for one in (before, after)
         for cell in one.plan.cells
-        if cell.role is not Role.CONTROL and id(cell) not in told
+        if cell.role is not Role.CONTROL and id(cell) not in matched_ids
     )
 
 
@@ -171,16 +173,16 @@ def _identity(one: Side, cell: Cell) -> object | None:
     return code, same_programs.work(cell), digest
 
 
-def _difference(before: Side, own: Cell, after: Side, cell: Cell) -> str:
-    code, other = before.code(own), after.code(cell)
+def _difference(before: Side, earlier: Cell, after: Side, cell: Cell) -> str:
+    code, other = before.code(earlier), after.code(cell)
     parts = []
     if code is None or other is None:
         parts.append("code not known")
     elif code != other:
         parts.append("code")
-    if same_programs.work(own) != same_programs.work(cell):
+    if same_programs.work(earlier) != same_programs.work(cell):
         parts.append("command")
-    if before.digest(own) != after.digest(cell) or before.digest(own) is None:
+    if before.digest(earlier) != after.digest(cell) or before.digest(earlier) is None:
         parts.append("input")
     return " and ".join(parts)
 

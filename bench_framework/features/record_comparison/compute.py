@@ -98,29 +98,29 @@ def bridge(before: Side, after: Side, metrics: Sequence[Metric] = TIMES) -> Brid
         metrics: wall and cpu are compared through anchors, binary_size and stripped_size as exact
             values.
     """
-    found = anchors.matches(before, after)
+    matches = anchors.matches(before, after)
     refused = anchors.conditions(before.host, after.host)
     times = [m for m in metrics if m in TIMES]
     rows: list[BridgedCell] = []
     for metric in times:
-        rows += _anchors(before, after, [m for m in found if m.role == "anchor"], metric, refused)
-    rows += _changed(before, after, found, times, rows, refused)
+        rows += _anchors(before, after, [m for m in matches if m.role == "anchor"], metric, refused)
+    rows += _changed(before, after, matches, times, rows, refused)
     for metric in metrics:
         if metric in EXACT:
-            rows += _exact(before, after, found, metric)
+            rows += _exact(before, after, matches, metric)
     policy = after.plan.judge
-    made = Bridge(
+    draft = Bridge(
         before.record_id,
         after.record_id,
         refused,
         anchors.remarks(before.host, after.host),
         tuple(rows),
-        anchors.unmatched(before, after, found),
+        anchors.unmatched(before, after, matches),
         family=max(1, sum(1 for r in rows if r.role == "changed" and r.comparison.metric in TIMES)),
         level=policy.level,
         margin=policy.margin_of(times[0] if times else WALL),
     )
-    return replace(made, claims=record_comparison_sentences.claims(made))
+    return replace(draft, claims=record_comparison_sentences.claims(draft))
 
 
 def _blank(after: Side, match: Match, metric: Metric) -> Comparison:
@@ -145,8 +145,8 @@ def _refusal(
     for one, cell in ((before, match.before), (after, match.after)):
         if not one.measured(cell):
             state = one.states.get(cell.id)
-            why = (state.reason or state.state) if state is not None else "not started"
-            return Verdict.NOT_COMPARABLE, f"in {one.record_id}: {why}"
+            reason = (state.reason or state.state) if state is not None else "not started"
+            return Verdict.NOT_COMPARABLE, f"in {one.record_id}: {reason}"
     if before.digest(match.before) is None or before.digest(match.before) != after.digest(
         match.after
     ):
@@ -158,7 +158,7 @@ def _refusal(
 
 
 def _anchors(
-    before: Side, after: Side, found: Sequence[Match], metric: Metric, refused: Sequence[str]
+    before: Side, after: Side, matches: Sequence[Match], metric: Metric, refused: Sequence[str]
 ) -> list[BridgedCell]:
     """Return the change of every anchor between the records, with its verdict.
 
@@ -166,10 +166,12 @@ def _anchors(
     equivalent, so their intervals need no adjustment for each other.
     """
     rows = []
-    for match in found:
+    for match in matches:
         draft = _blank(after, match, metric)
-        if (why := _refusal(before, after, match, refused)) is not None:
-            rows.append(_row(before, after, match, replace(draft, verdict=why[0], reason=why[1])))
+        if (refusal := _refusal(before, after, match, refused)) is not None:
+            rows.append(
+                _row(before, after, match, replace(draft, verdict=refusal[0], reason=refusal[1]))
+            )
             continue
         ends = [
             estimate(_logs(one.samples[cell.id].values(metric)))
@@ -180,52 +182,54 @@ def _anchors(
             rows.append(_row(before, after, match, replace(draft, reason=TOO_FEW)))
             continue
         shift, error = second.centre - first.centre, math.hypot(first.error, second.error)
-        shown = _interval(shift, error, min(first.rounds, second.rounds), PLAIN)
-        inside = within_margin(shown, draft.margin)
-        verdict = Verdict.EQUIVALENT if inside else by_interval(shown, draft.margin)
-        made = replace(
+        interval = _interval(shift, error, min(first.rounds, second.rounds), PLAIN)
+        inside = within_margin(interval, draft.margin)
+        verdict = Verdict.EQUIVALENT if inside else by_interval(interval, draft.margin)
+        comparison = replace(
             draft,
             verdict=verdict,
-            shown=shown,
+            shown=interval,
             rounds=second.rounds,
             runs=second.rounds,
             runs_ref=first.rounds,
         )
-        rows.append(_row(before, after, match, made))
+        rows.append(_row(before, after, match, comparison))
     return rows
 
 
 def _changed(
     before: Side,
     after: Side,
-    found: Sequence[Match],
+    matches: Sequence[Match],
     metrics: Sequence[Metric],
-    told: Sequence[BridgedCell],
+    anchor_rows: Sequence[BridgedCell],
     refused: Sequence[str],
 ) -> list[BridgedCell]:
     """Return the change of every changed cell relative to the anchors of its input.
 
     All of these comparisons are one Holm family.
     """
-    standing = {(r.comparison.cell_id, r.comparison.metric): r.comparison for r in told}
+    standing = {(r.comparison.cell_id, r.comparison.metric): r.comparison for r in anchor_rows}
     rows: list[tuple[Match, Comparison, _Shift | None]] = []
-    for match in found:
+    for match in matches:
         if match.role == "anchor":
             continue
         for metric in metrics:
             draft = _blank(after, match, metric)
-            own = [
-                m for m in found if m.role == "anchor" and m.after.input_id == match.after.input_id
+            input_anchors = [
+                m
+                for m in matches
+                if m.role == "anchor" and m.after.input_id == match.after.input_id
             ]
-            why = _refusal(before, after, match, refused) or _unanchored(
-                [standing[m.after.id, metric] for m in own],
+            refusal = _refusal(before, after, match, refused) or _unanchored(
+                [standing[m.after.id, metric] for m in input_anchors],
                 metric,
                 declared=anchors.declared(before, after),
             )
             shift = None
-            if why is not None:
-                draft = replace(draft, verdict=why[0], reason=why[1])
-            elif (shift := _shift(before, after, match, own, metric)) is None:
+            if refusal is not None:
+                draft = replace(draft, verdict=refusal[0], reason=refusal[1])
+            elif (shift := _shift(before, after, match, input_anchors, metric)) is None:
                 draft = replace(draft, reason=TOO_FEW)
             rows.append((match, draft, shift))
     judged = _judged(
@@ -239,25 +243,25 @@ def _changed(
 
 
 def _unanchored(
-    own: Sequence[Comparison], metric: Metric, *, declared: bool
+    comparisons: Sequence[Comparison], metric: Metric, *, declared: bool
 ) -> tuple[Verdict, str] | None:
     """Return why the anchors of an input support no comparison.
 
     The result is `None` if all of them are equivalent.
     """
-    if not own:
+    if not comparisons:
         return Verdict.NOT_COMPARABLE, ANCHOR_CHANGED if declared else NO_ANCHOR
-    moved = [c for c in own if c.verdict is not Verdict.EQUIVALENT]
+    moved = [c for c in comparisons if c.verdict is not Verdict.EQUIVALENT]
     if not moved:
         return None
     worst = max(moved, key=lambda c: _reach(c.shown))
     return Verdict.NOT_COMPARABLE, record_comparison_sentences.moved(
-        worst, metric, len(moved), len(own)
+        worst, metric, len(moved), len(comparisons)
     )
 
 
-def _reach(shown: Interval | None) -> float:
-    return math.inf if shown is None or shown.lo <= 0 else max(shown.hi, 1 / shown.lo)
+def _reach(interval: Interval | None) -> float:
+    return math.inf if interval is None or interval.lo <= 0 else max(interval.hi, 1 / interval.lo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,27 +275,31 @@ class _Shift:
 
 
 def _shift(
-    before: Side, after: Side, match: Match, own: Sequence[Match], metric: Metric
+    before: Side, after: Side, match: Match, anchor_matches: Sequence[Match], metric: Metric
 ) -> _Shift | None:
-    first = estimate(_to_anchors(before, match.before.id, [m.before.id for m in own], metric))
-    second = estimate(_to_anchors(after, match.after.id, [m.after.id for m in own], metric))
+    first = estimate(
+        _to_anchors(before, match.before.id, [m.before.id for m in anchor_matches], metric)
+    )
+    second = estimate(
+        _to_anchors(after, match.after.id, [m.after.id for m in anchor_matches], metric)
+    )
     if first is None or second is None:
         return None
-    error = math.hypot(first.error, second.error, _scatter(before, after, own, metric))
+    error = math.hypot(first.error, second.error, _scatter(before, after, anchor_matches, metric))
     return _Shift(second.centre - first.centre, error, first.rounds, second.rounds)
 
 
-def _to_anchors(one: Side, cell: str, own: Sequence[str], metric: Metric) -> list[float]:
+def _to_anchors(one: Side, cell: str, anchor_ids: Sequence[str], metric: Metric) -> list[float]:
     """Return the logarithm of a cell's time over the geometric mean of its anchors' times.
 
     There is one value per round that all of them have.
     """
-    series = [one.samples[i].values(metric) for i in (cell, *own)]
+    series = [one.samples[i].values(metric) for i in (cell, *anchor_ids)]
     shared = sorted(set.intersection(*({r for r, v in s.items() if v > 0} for s in series)))
     return [log(series[0][r]) - statistics.fmean(log(s[r]) for s in series[1:]) for r in shared]
 
 
-def _scatter(before: Side, after: Side, own: Sequence[Match], metric: Metric) -> float:
+def _scatter(before: Side, after: Side, anchor_matches: Sequence[Match], metric: Metric) -> float:
     """Return the standard deviation of a cell between sessions.
 
     It is that of the anchors, and at least `PLACEMENT`.
@@ -299,7 +307,7 @@ def _scatter(before: Side, after: Side, own: Sequence[Match], metric: Metric) ->
     moves = [
         statistics.median(_logs(after.samples[m.after.id].values(metric)))
         - statistics.median(_logs(before.samples[m.before.id].values(metric)))
-        for m in own
+        for m in anchor_matches
     ]
     return max(PLACEMENT, statistics.stdev(moves) if len(moves) > 1 else 0.0)
 
@@ -314,22 +322,24 @@ def _judged(
     """
     p_values = [t_tails(s.centre / s.error, min(s.before, s.after) - 1) for _, s in cases]
     adjusted = holm(p_values, size=size, level=level)
-    made = []
-    for (draft, shift), found, p in zip(cases, adjusted, p_values, strict=True):
+    comparisons = []
+    for (draft, shift), adjustment, p in zip(cases, adjusted, p_values, strict=True):
         rounds = min(shift.before, shift.after)
-        shown = _interval(shift.centre, shift.error, rounds, 1 - level / found.divisor)
+        interval = _interval(shift.centre, shift.error, rounds, 1 - level / adjustment.divisor)
         filled = replace(
             draft,
-            shown=shown,
+            shown=interval,
             typical=_interval(shift.centre, shift.error, rounds, PLAIN),
             p=p,
-            p_adjusted=found.p,
+            p_adjusted=adjustment.p,
             rounds=rounds,
             runs=shift.after,
             runs_ref=shift.before,
         )
-        made.append(_verdict(filled, shift, rejected=found.rejected, size=size, level=level))
-    return made
+        comparisons.append(
+            _verdict(filled, shift, rejected=adjustment.rejected, size=size, level=level)
+        )
+    return comparisons
 
 
 def _verdict(
@@ -343,9 +353,9 @@ def _verdict(
         "typical",
         lambda: _interval(shift.centre, shift.error, draft.rounds, level_needed),
     )
-    found = decide(evidence, Thresholds(draft.margin, draft.epsilon))
-    if found.verdict.settled:
-        return replace(draft, verdict=found.verdict, shown=found.interval)
+    decision = decide(evidence, Thresholds(draft.margin, draft.epsilon))
+    if decision.verdict.settled:
+        return replace(draft, verdict=decision.verdict, shown=decision.interval)
     degrees = draft.rounds - 1
     reach = t_quantile(1 - level / (2 * size), degrees) + t_quantile(DETECTION_POWER, degrees)
     return replace(draft, mde=expm1(MDE_FACTOR * reach * shift.error))
@@ -383,16 +393,18 @@ def _values(one: Side, cell: str, comparison: Comparison) -> Mapping[int, float]
     return sample.values(comparison.metric) if sample is not None else {}
 
 
-def _exact(before: Side, after: Side, found: Sequence[Match], metric: Metric) -> list[BridgedCell]:
+def _exact(
+    before: Side, after: Side, matches: Sequence[Match], metric: Metric
+) -> list[BridgedCell]:
     """Return the comparison of a deterministic value of each variant's binary.
 
     It does not depend on the machines.
     """
-    rows, told = [], set()
-    for match in found:
-        if match.after.variant_id in told:
+    rows, variant_ids = [], set()
+    for match in matches:
+        if match.after.variant_id in variant_ids:
             continue
-        told.add(match.after.variant_id)
+        variant_ids.add(match.after.variant_id)
         values = [
             cell_state.exact_value(
                 cell_state.build_of(one.plan, cell.variant_id, one.builds), metric
@@ -402,7 +414,7 @@ def _exact(before: Side, after: Side, found: Sequence[Match], metric: Metric) ->
         theirs, ours = values
         draft = _blank(after, match, metric)
         if theirs and ours:
-            made = medians.compare_exact(
+            comparison = medians.compare_exact(
                 match.after.id,
                 match.before.id,
                 metric,
@@ -411,7 +423,7 @@ def _exact(before: Side, after: Side, found: Sequence[Match], metric: Metric) ->
                 margin=draft.margin,
                 epsilon=draft.epsilon,
             )
-            draft = replace(made, family="bridge")
+            draft = replace(comparison, family="bridge")
         else:
             draft = replace(draft, reason=f"{metric} is not known")
         label = after.plan.variant(match.after.variant_id).label

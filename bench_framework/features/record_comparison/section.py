@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import WORDS, shown
+from bench_framework.model.words import WORDS, verdict_text
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -162,7 +162,7 @@ def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
     ratio = show_comparison(c)
     name = f"{row.label}, {row.input}" if several and row.input else row.label
     role = row.role if row.role == "anchor" or not row.change else f"changed: {row.change}"
-    verdict = shown(c.verdict, metric)
+    verdict = verdict_text(c.verdict, metric)
     if row.role == "anchor" and c.statistic != "exact":
         verdict = _ANCHOR_VERDICTS.get(c.verdict, verdict if not c.verdict.decided else "⊘ changed")
     return Row(

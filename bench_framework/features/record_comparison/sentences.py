@@ -35,15 +35,17 @@ def say(claim: Claim) -> str:
     return SENTENCES[claim.kind](claim)
 
 
-def moved(worst: Comparison, metric: str, count: int, of: int) -> str:
+def moved(worst: Comparison, metric: str, count: int, total: int) -> str:
     """Return why nothing is compared: the anchor with the largest change, with its figure."""
-    what = "the anchor" if of == 1 else f"{count} of {of} anchors"
-    shown = worst.shown
-    if shown is None:
+    what = "the anchor" if total == 1 else f"{count} of {total} anchors"
+    interval = worst.shown
+    if interval is None:
         return f"{what} could not be compared: {worst.reason or 'no figures'}"
     aspect = "" if metric == WALL else f" in {phrases.noun(metric)}"
-    change = phrases.percent_change(shown.ratio, shown.lo, shown.hi, worst.margin, keep=False)
-    largest = change if of == 1 else f"the largest change is {change}"
+    change = phrases.percent_change(
+        interval.ratio, interval.lo, interval.hi, worst.margin, keep=False
+    )
+    largest = change if total == 1 else f"the largest change is {change}"
     if worst.verdict.decided:
         return f"{what} changed{aspect}: {largest}"
     limit = format_percent(worst.margin)
@@ -68,7 +70,7 @@ def _claims(bridge: Bridge) -> Iterator[Claim]:
 
 def _claim(bridge: Bridge, row: BridgedCell) -> Claim:
     c = row.comparison
-    shown = c.shown
+    interval = c.shown
     exact = c.statistic == "exact"
     values: dict[str, float | int | str] = {"before": bridge.before_id, "after": bridge.after_id}
     if c.reason:
@@ -84,10 +86,10 @@ def _claim(bridge: Bridge, row: BridgedCell) -> Claim:
         c.metric,
         (("input", row.input),) if row.input else (),
         c.verdict,
-        estimate=shown.ratio if shown else None,
-        lo=shown.lo if shown else None,
-        hi=shown.hi if shown else None,
-        level=shown.level if shown else None,
+        estimate=interval.ratio if interval else None,
+        lo=interval.lo if interval else None,
+        hi=interval.hi if interval else None,
+        level=interval.level if interval else None,
         adjust=f"Holm over {bridge.family} comparisons" if kind == "across" else None,
         rounds=c.rounds,
         runs=c.runs,
@@ -131,7 +133,7 @@ def _anchor(claim: Claim) -> str:
 def _across(claim: Claim) -> str:
     name = f"{claim.subject} ({claim.values['after']})"
     earlier = f"{claim.subject} ({claim.values['before']})"
-    named = replace(claim, subject=name, reference=earlier)
+    record_claim = replace(claim, subject=name, reference=earlier)
     if claim.verdict is Verdict.NOT_COMPARABLE:
         what = f"{claim.subject} is not compared{phrases.aspect(claim)}"
         return f"{where(claim)}{what}: {claim.values['reason']}"
@@ -139,8 +141,8 @@ def _across(claim: Claim) -> str:
         return f"{where(claim)}{phrases.other_output(claim, 'before')}"
     head = f"{where(claim)}Exploratory, relative to the anchors of each record: "
     if claim.verdict is Verdict.INCONCLUSIVE:
-        return f"{head}{_inconclusive(named)}"
-    return head + phrases.comparison(named)
+        return f"{head}{_inconclusive(record_claim)}"
+    return head + phrases.comparison(record_claim)
 
 
 def _inconclusive(claim: Claim) -> str:

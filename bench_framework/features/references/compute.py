@@ -52,17 +52,17 @@ def gaps(
     metric = plan.judge.headline
     if metric not in TIMES:
         return ()
-    told = {(c.cell_id, c.ref_cell_id): c.verdict for c in comparisons if c.metric == metric}
+    verdicts = {(c.cell_id, c.ref_cell_id): c.verdict for c in comparisons if c.metric == metric}
     return tuple(
         gap
         for item in plan.inputs
-        for ids in _ends(plan, item.id, told)
+        for ids in _ends(plan, item.id, verdicts)
         if (gap := _gap(item.id, metric, ids, samples)) is not None
     )
 
 
 def _ends(
-    plan: Plan, input_id: str, told: Mapping[tuple[str, str], Verdict]
+    plan: Plan, input_id: str, verdicts: Mapping[tuple[str, str], Verdict]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield candidate, baseline and reference of each gap.
 
@@ -73,9 +73,9 @@ def _ends(
     if baseline is None:
         return
     for cell, reference in plan.reference_pairs(input_id):
-        start = told.get((reference.id, baseline.id))
-        end = told.get((cell.id, reference.id))
-        way = told.get((cell.id, baseline.id))
+        start = verdicts.get((reference.id, baseline.id))
+        end = verdicts.get((cell.id, reference.id))
+        way = verdicts.get((cell.id, baseline.id))
         if start in FASTER and end in (*SLOWER, *FASTER) and way in (*SLOWER, *FASTER):
             yield cell.id, baseline.id, reference.id
 
@@ -130,15 +130,15 @@ def share_closed(
 
     gap, left = np.asarray(before), np.asarray(after)
 
-    def kept(share: float) -> bool:
+    def is_inside(share: float) -> bool:
         signs = (1 - share) * gap - left
         return bool(min(np.count_nonzero(signs >= 0), np.count_nonzero(signs <= 0)) >= least)
 
     span = roots[-1] - roots[0] + 1
-    if kept(roots[0] - span) or kept(roots[-1] + span):
+    if is_inside(roots[0] - span) or is_inside(roots[-1] + span):
         return estimate, None
     between = [(a + b) / 2 for a, b in itertools.pairwise(roots)]
-    inside = [share for share in (*roots, *between) if kept(share)]
+    inside = [share for share in (*roots, *between) if is_inside(share)]
     if not inside or not min(inside) <= estimate <= max(inside):
         return estimate, None
     return estimate, (min(inside), max(inside))

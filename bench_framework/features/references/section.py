@@ -165,15 +165,15 @@ def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
 
 
 def _ends(comparison: Comparison, *, mirrored: bool) -> tuple[float, float, float] | None:
-    shown = comparison.shown
-    if shown is None:
+    interval = comparison.shown
+    if interval is None:
         return None
     if not mirrored:
-        return shown.ratio, shown.lo, shown.hi
+        return interval.ratio, interval.lo, interval.hi
     return (
-        1 / shown.ratio,
-        1 / shown.hi if shown.hi else 0.0,
-        1 / shown.lo if shown.lo else float("inf"),
+        1 / interval.ratio,
+        1 / interval.hi if interval.hi else 0.0,
+        1 / interval.lo if interval.lo else float("inf"),
     )
 
 

@@ -46,13 +46,13 @@ def exponents(
         usable: ids of cells that did the requested work.
         metrics: the metrics to analyse.
     """
-    found = []
+    exponents = []
     for ladder in ladders(plan, inputs):
         for variant in plan.variants:
             for metric in metrics:
                 cells = _cells(plan, variant.id, samples, usable)
-                found += _climb(ladder, variant.id, metric, samples, cells)
-    return tuple(found)
+                exponents += _climb(ladder, variant.id, metric, samples, cells)
+    return tuple(exponents)
 
 
 def ladders(plan: Plan, inputs: Sequence[PreparedInput]) -> tuple[tuple[Sized, ...], ...]:
@@ -64,10 +64,20 @@ def ladders(plan: Plan, inputs: Sequence[PreparedInput]) -> tuple[tuple[Sized, .
     sized_axes = {a.name for a in plan.axes if any(v.size_bytes is not None for v in a.values)}
     groups: dict[tuple[object, ...], dict[int, Input]] = {}
     for item in plan.inputs:
-        made = prepared.get(item.id)
-        size = made.size_bytes if made else (item.dataset.size_bytes if item.dataset else None)
-        family = made.family if made else (item.dataset.family if item.dataset else None)
-        seed = made.seed if made else (item.dataset.seed if item.dataset else None)
+        prepared_input = prepared.get(item.id)
+        size = (
+            prepared_input.size_bytes
+            if prepared_input
+            else (item.dataset.size_bytes if item.dataset else None)
+        )
+        family = (
+            prepared_input.family
+            if prepared_input
+            else (item.dataset.family if item.dataset else None)
+        )
+        seed = (
+            prepared_input.seed if prepared_input else (item.dataset.seed if item.dataset else None)
+        )
         if not size or family is None:
             continue
         rest = tuple((name, value) for name, value in item.values if name not in sized_axes)
@@ -94,7 +104,7 @@ def _climb(
     cells: Mapping[str, str],
 ) -> list[Scaling]:
     steps = [(size, item) for size, item in ladder if item.id in cells]
-    found = []
+    exponents = []
     for (small, lower), (large, upper) in itertools.pairwise(steps):
         pair = sampling.pair(
             samples[cells[upper.id]].values(metric), samples[cells[lower.id]].values(metric)
@@ -104,7 +114,7 @@ def _climb(
         x, y = paired_test.logs(pair)
         bounds = intervals.typical((x - y) / log(large / small), LEVEL)
         word = growth_word(bounds.lo, bounds.hi) if len(steps) >= FEWEST_SIZES else "not resolved"
-        found.append(
+        exponents.append(
             Scaling(
                 variant_id,
                 metric,
@@ -117,7 +127,7 @@ def _climb(
                 word,
             )
         )
-    return found
+    return exponents
 
 
 def growth_word(lo: float, hi: float) -> GrowthWord:

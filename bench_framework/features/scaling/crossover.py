@@ -56,14 +56,14 @@ def crossings(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Crossing
         for c in comparisons
         if c.family == "headline" and c.metric == at.metric
     }
-    found: list[Crossing] = []
+    results: list[Crossing] = []
     for ladder in scaling.ladders(at.plan, at.inputs):
         sizes = [(size, item.id) for size, item in ladder]
         if len(sizes) < FEWEST_SIZES:
             continue
         for variant in at.plan.variants:
-            found += _of_variant(at, variant, sizes, verdicts)
-    return tuple(found)
+            results += _of_variant(at, variant, sizes, verdicts)
+    return tuple(results)
 
 
 def _of_variant(
@@ -84,28 +84,34 @@ def _of_variant(
 
 def _pairs(at: Measured, variant: Variant, sizes: Sequence[Sized]) -> list[tuple[int, Cell, Cell]]:
     """Return size, candidate and baseline for the sizes at which both were measured."""
-    found = []
+    pairs = []
     for size, input_id in sizes:
         cells = at.plan.cells_of(input_id)
-        own = next(
+        candidate = next(
             (c for c in cells if c.variant_id == variant.id and c.role is Role.CANDIDATE), None
         )
         baseline = at.plan.baseline_cell(input_id)
-        if own is not None and baseline is not None and {own.id, baseline.id} <= at.usable:
-            found.append((size, own, baseline))
-    return found
+        if (
+            candidate is not None
+            and baseline is not None
+            and {candidate.id, baseline.id} <= at.usable
+        ):
+            pairs.append((size, candidate, baseline))
+    return pairs
 
 
 def _crossing(at: Measured, variant: Variant, pairs: Sequence[tuple[int, Cell, Cell]]) -> Crossing:
     ratios = []
-    for _, own, baseline in pairs:
-        rounds, logs = at.logs([own.id, baseline.id], own.input_id)
+    for _, candidate, baseline in pairs:
+        rounds, logs = at.logs([candidate.id, baseline.id], candidate.input_id)
         ratios.append(dict(zip(rounds, logs[:, 0] - logs[:, 1], strict=True)))
-    common = [r for r in ratios[0] if all(r in own for own in ratios)]
+    common = [r for r in ratios[0] if all(r in by_round for by_round in ratios)]
     level = 1 - at.plan.judge.level / max(1, at.looks.count)
-    table = np.array([[own[r] for own in ratios] for r in common]).reshape(len(common), len(ratios))
+    table = np.array([[by_round[r] for by_round in ratios] for r in common]).reshape(
+        len(common), len(ratios)
+    )
     places = [log(size) for size, _, _ in pairs]
-    found = turning(places, table, level) if len(common) >= FEWEST_ROUNDS else None
+    place = turning(places, table, level) if len(common) >= FEWEST_ROUNDS else None
     first, last = pairs[0], pairs[-1]
     return Crossing(
         cell_ids=(first[1].id, first[2].id, last[1].id, last[2].id),
@@ -114,9 +120,9 @@ def _crossing(at: Measured, variant: Variant, pairs: Sequence[tuple[int, Cell, C
         metric=at.metric,
         below_input_id=first[1].input_id,
         above_input_id=last[1].input_id,
-        size_bytes=exp(found[0]) if found else None,
-        lo_bytes=exp(found[1]) if found else None,
-        hi_bytes=exp(found[2]) if found else None,
+        size_bytes=exp(place[0]) if place else None,
+        lo_bytes=exp(place[1]) if place else None,
+        hi_bytes=exp(place[2]) if place else None,
         level=level,
         rounds=len(common),
     )
@@ -150,17 +156,17 @@ def turning(
     steps = GRID * (len(places) - 1)
     grid = np.linspace(places[0], places[-1], steps + 1).tolist()
     bisect.insort(grid, estimate)
-    kept = [x for x in grid if _open(bounds(x)) or x == estimate]
-    low, high = grid[grid.index(kept[0]) - 1], grid[grid.index(kept[-1]) + 1]
-    return estimate, _edge(bounds, low, kept[0]), _edge(bounds, high, kept[-1])
+    inside = [x for x in grid if _open(bounds(x)) or x == estimate]
+    low, high = grid[grid.index(inside[0]) - 1], grid[grid.index(inside[-1]) + 1]
+    return estimate, _edge(bounds, low, inside[0]), _edge(bounds, high, inside[-1])
 
 
 def interpolated(places: Sequence[float], ratios: Floats, place: float) -> Floats:
     """Return the log ratios at a place between sizes, interpolated linearly in each round."""
     above = min(max(bisect.bisect_left(places, place), 1), len(places) - 1)
     weight = (place - places[above - 1]) / (places[above] - places[above - 1])
-    found: Floats = (1 - weight) * ratios[:, above - 1] + weight * ratios[:, above]
-    return found
+    values: Floats = (1 - weight) * ratios[:, above - 1] + weight * ratios[:, above]
+    return values
 
 
 def _open(bounds: intervals.Bounds) -> bool:

@@ -47,37 +47,39 @@ def build(data: ReportData) -> tuple[Block, ...]:
     times = _times(data, inputs, variants)
     blocks: list[Block] = [_figure(data, inputs, variants, exponents, times), times]
     blocks.append(_exponents(data, exponents))
-    told = _told(data)
-    if told:
-        blocks.append(KeyFinding(sentence(told[0])))
-        if told[1:]:
-            blocks.append(Paragraph(tuple(sentence(c) for c in told[1:])))
+    claims = _claims_of_one_variant(data)
+    if claims:
+        blocks.append(KeyFinding(sentence(claims[0])))
+        if claims[1:]:
+            blocks.append(Paragraph(tuple(sentence(c) for c in claims[1:])))
     return tuple(blocks)
 
 
-def _told(data: ReportData) -> list[Claim]:
+def _claims_of_one_variant(data: ReportData) -> list[Claim]:
     """Return the scaling claims of one variant, in the order of the sizes.
 
     The variant is that of the main claim, otherwise the baseline. The table has all variants.
     """
     claims = [c for c in data.claims("scaling") if c.metric == data.metric]
     mains = [c.subject for item in data.plan.inputs if (c := key_claim(data, item)) is not None]
-    for wanted in (*reversed(mains), data.baseline.label):
-        own = [c for c in claims if c.subject == wanted]
-        if own:
-            return own
+    for label in (*reversed(mains), data.baseline.label):
+        variant_claims = [c for c in claims if c.subject == label]
+        if variant_claims:
+            return variant_claims
     return claims[:1]
 
 
 def _inputs(data: ReportData, exponents: list[Scaling]) -> list[Input]:
-    named = {i for s in exponents for i in (s.from_input_id, s.to_input_id)}
-    found = [item for item in data.plan.inputs if item.id in named]
-    return sorted(found, key=lambda item: data.input_bytes(item.id) or 0)
+    ids = {i for s in exponents for i in (s.from_input_id, s.to_input_id)}
+    return sorted(
+        (item for item in data.plan.inputs if item.id in ids),
+        key=lambda item: data.input_bytes(item.id) or 0,
+    )
 
 
 def _variants(data: ReportData, exponents: list[Scaling]) -> list[Variant]:
-    named = {s.variant_id for s in exponents}
-    return [v for v in data.plan.variants if v.id in named]
+    ids = {s.variant_id for s in exponents}
+    return [v for v in data.plan.variants if v.id in ids]
 
 
 def _summary(data: ReportData, variant: Variant, item: Input) -> Summary | None:

@@ -126,7 +126,7 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
         f"{family} and {interim_analyses(gating.looks)}"
     )
     answer = _ANSWERS.get(gating.exit_code, "? Benchmarks: inconclusive")
-    accepted = len(gating.of("accepted"))
+    accepted = len(gating.in_state("accepted"))
     if gating.exit_code == EXIT_DONE and accepted:
         answer += f", with {accepted} accepted change{'s' if accepted != 1 else ''} for the worse"
     arms = " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES
@@ -141,7 +141,7 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
         how,
         gating.remarks,
         arms,
-        tuple(_acceptance(plan, pair) for pair in gating.of("worse")),
+        tuple(_acceptance(plan, pair) for pair in gating.in_state("worse")),
     )
 
 
@@ -205,7 +205,7 @@ def _budget_row(plan: Plan, finding: BudgetFinding, seconds: float) -> GateRow:
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     parts = [pair.text] if pair.text else []
     parts += [f"second measurement: {pair.again_text}"] if pair.again_text else []
-    parts += [pair.why] if pair.why and pair.why not in pair.text else []
+    parts += [pair.reason] if pair.reason and pair.reason not in pair.text else []
     glyphs = WORDS[(pair.again or pair.comparison).verdict]
     return GateRow(
         _place(plan, pair.cell_id),

@@ -10,7 +10,7 @@ from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
-from bench_framework.model.words import shown
+from bench_framework.model.words import verdict_text
 from bench_framework.report.blocks import (
     Block,
     Cell,
@@ -161,7 +161,9 @@ def _row(
         if text and interval
         else Cell(DASH),
         Cell(text.bounds, interval.lo, claim) if text and interval else Cell(""),
-        Cell(shown(verdict, PEAK_RSS), verdict.value, None, verdict) if verdict else Cell(""),
+        Cell(verdict_text(verdict, PEAK_RSS), verdict.value, None, verdict)
+        if verdict
+        else Cell(""),
         Cell(f"{significant(100 * peak / size, 2)}{THIN_SPACE}%", peak / size)
         if size
         else Cell(DASH),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.plan import Role
-from bench_framework.model.words import shown
+from bench_framework.model.words import verdict_text
 from bench_framework.report import race_notes
 from bench_framework.report.blocks import (
     Block,
@@ -81,7 +81,7 @@ def _control_table(data: ReportData) -> Table | None:
                         Cell(metric),
                         Cell(str(show_comparison(comparison)), i.ratio) if i else Cell(DASH),
                         Cell(
-                            shown(comparison.verdict, metric),
+                            verdict_text(comparison.verdict, metric),
                             comparison.verdict.value,
                             None,
                             comparison.verdict,

@@ -10,7 +10,7 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.cli.noise_page import noise_page
 from bench_framework.errors import MachineError
-from bench_framework.features.noise.compute import Floor, Found, NoiseSummary, Rate
+from bench_framework.features.noise.compute import DetectionRate, Floor, NoiseSummary, Rate
 from bench_framework.workflow.noise import NoiseFindings, noise_document
 
 SUMMARY = NoiseSummary(
@@ -18,15 +18,17 @@ SUMMARY = NoiseSummary(
     relabelled=Rate(0, 400),
     as_measured=Rate(1, 10),
     floors=(Floor("factor", "wall", 0.0123, 0.02), Floor("factor", "cpu", 0.004, None)),
-    found=(
-        Found(
+    detection_rates=(
+        DetectionRate(
             "factor",
             0.03,
             {"wall": Rate(4, 5), "cpu": Rate(5, 5)},
             Rate(5, 5),
             {"wall": 0.0291, "cpu": -0.001},
         ),
-        Found("factor", 0.1, {"wall": Rate(5, 5), "cpu": Rate(5, 5)}, Rate(5, 5), {"wall": 0.0991}),
+        DetectionRate(
+            "factor", 0.1, {"wall": Rate(5, 5), "cpu": Rate(5, 5)}, Rate(5, 5), {"wall": 0.0991}
+        ),
     ),
 )
 FINDINGS = NoiseFindings(
@@ -68,7 +70,9 @@ def test_the_tables_show_noise_floors_and_detected_slowdowns() -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_sentences_fit_the_width_and_tables_fit_80_columns(width: int) -> None:
-    wide = replace(SUMMARY, found=tuple(replace(f, program="wc -l") for f in SUMMARY.found))
+    wide = replace(
+        SUMMARY, detection_rates=tuple(replace(f, program="wc -l") for f in SUMMARY.detection_rates)
+    )
     for line in noise_page(replace(FINDINGS, summary=wide), width).splitlines():
         assert len(line) <= (max(80, width) if line.startswith("    ") else width), line
 
@@ -77,8 +81,8 @@ def test_the_conclusion_follows_the_findings() -> None:
     assert words(FINDINGS).endswith(
         "Every injected slowdown was detected, and the rate of false positives is within the limit."
     )
-    first, second = SUMMARY.found
-    weak = replace(SUMMARY, found=(replace(first, either=Rate(3, 5)), second))
+    first, second = SUMMARY.detection_rates
+    weak = replace(SUMMARY, detection_rates=(replace(first, either=Rate(3, 5)), second))
     assert "Not always detected: +3 % of factor." in words(replace(FINDINGS, summary=weak))
     refuted = replace(FINDINGS, summary=replace(SUMMARY, relabelled=Rate(40, 400)))
     assert "verdicts of this machine are not reliable. Fix what" in words(refuted)

@@ -132,11 +132,11 @@ def test_windows_are_added_up_by_program() -> None:
     summary = summarise_windows([one, other, missed], 0.05)
     assert summary.relabelled == Rate(1, 8)
     assert summary.as_measured == Rate(0, 3)
-    assert [(f.program, f.either, f.on["wall"]) for f in summary.found] == [
+    assert [(f.program, f.either, f.on["wall"]) for f in summary.detection_rates] == [
         ("prog", Rate(1, 2), Rate(1, 2)),
         ("other", Rate(0, 1), Rate(0, 1)),
     ]
-    assert summary.found[0].estimate["wall"] == pytest.approx(0.025, abs=0.01)
+    assert summary.detection_rates[0].estimate["wall"] == pytest.approx(0.025, abs=0.01)
     assert [(f.program, f.metric) for f in summary.floors] == [
         ("prog", "wall"),
         ("prog", "cpu"),

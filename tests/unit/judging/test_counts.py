@@ -190,9 +190,11 @@ def test_a_ratio_of_a_metric_that_is_better_when_larger_is_inverted() -> None:
 
 
 def test_a_verdict_of_an_own_metric_says_better_whatever_its_direction() -> None:
-    assert words.shown(Verdict.BETTER, "requests_per_second") == "▼ better requests per second"
-    assert words.shown(Verdict.BETTER, "instructions") == "▼ fewer instructions"
-    assert words.shown(Verdict.WORSE, "cpu") == "▲ more CPU time"
+    assert (
+        words.verdict_text(Verdict.BETTER, "requests_per_second") == "▼ better requests per second"
+    )
+    assert words.verdict_text(Verdict.BETTER, "instructions") == "▼ fewer instructions"
+    assert words.verdict_text(Verdict.WORSE, "cpu") == "▲ more CPU time"
 
 
 def test_every_metric_has_its_noun_and_a_line() -> None:

@@ -153,7 +153,7 @@ def test_an_effect_that_turns_has_no_mean(crossed: type[Crossed]) -> None:
     assert not effect.pooled
     assert effect.mean.shown is None
     assert effect.mean.verdict is Verdict.INCONCLUSIVE
-    assert (effect.better, effect.worse, effect.holds_in) == (1, 1, 0)
+    assert (effect.better, effect.worse, effect.significant_in) == (1, 1, 0)
     text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
     assert text == (
         "parser sonic vs simd depends on the other axes: less time in 1 of 2 combinations, more in "
@@ -170,7 +170,7 @@ def test_a_mean_that_one_cell_does_not_follow_says_in_how_many_it_holds(
     judged = crossed(AXES).judge(noisy(0.01, exact))
     effect = by_name(judged.structure.effects, "sonic")
     assert effect.mean.verdict is Verdict.BETTER
-    assert (effect.holds_in, len(effect.cells)) == (4, 6)
+    assert (effect.significant_in, len(effect.cells)) == (4, 6)
     text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
     assert text.endswith(
         "(geometric mean over 6 combinations, significant in 4); "

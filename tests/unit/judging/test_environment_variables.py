@@ -78,9 +78,9 @@ def test_a_variable_that_reaches_all_arms_is_a_note_and_one_that_reaches_some_a_
     outside = (("RAYON_NUM_THREADS", "1"),)
     (note,) = events(with_cells(plan, (), ()), outside)
     assert (note.code, note.severity) == ("BX343", "note")
-    assert "RAYON_NUM_THREADS=1 is set around benchctl" in note.message
+    assert "RAYON_NUM_THREADS=1 is set in the shell of benchctl" in note.message
     (warning,) = events(with_cells(plan, (), (four,)), outside)
     assert (warning.code, warning.severity) == ("BX343", "warning")
-    assert warning.effect == "the arms may differ in it: it is set by the scenario for arm 1 alone"
+    assert warning.effect == "variants may differ in it: the scenario sets it for arm 1 only"
     assert events(with_cells(plan, (four,), (four,)), outside) == ()
     assert events(with_cells(plan, (), ()), ()) == ()

@@ -58,7 +58,7 @@ def test_what_is_slower_beyond_its_margin_is_suspicious_and_the_rest_passes(
         ("same", "wall"): "passed",
         ("fast", "wall"): "passed",
     }
-    suspicious = found.of("suspicious")[0]
+    suspicious = found.in_state("suspicious")[0]
     assert suspicious.comparison.verdict is Verdict.WORSE
     assert "slower" in suspicious.text
     # Without a second pass no regression is confirmed.
@@ -83,7 +83,7 @@ def test_a_decided_growth_below_the_margin_says_what_is_tolerated(study: type[St
     (pair,) = found.pairs
     assert pair.comparison.verdict is Verdict.WORSE_SIZE_UNCERTAIN
     assert pair.state == "passed"
-    assert "6.5\u202f% is tolerated" in pair.why
+    assert "6.5\u202f% is tolerated" in pair.reason
 
 
 def test_the_defaults_gate_time_processor_and_memory(study: type[Study]) -> None:
@@ -111,7 +111,7 @@ def test_a_cell_that_no_time_can_judge_is_not_passed(study: type[Study]) -> None
     assert {pair.state for pair in found.pairs if pair.metric != "peak_rss"} == {"not-judged"}
     assert found.exit_code == 4
     assert found.reasons == ("1 cell: no gated time could be judged",)
-    assert "could not judge below" in found.pairs[0].why
+    assert "could not judge below" in found.pairs[0].reason
 
 
 def test_one_judged_time_is_enough_unless_the_policy_asks_for_more(study: type[Study]) -> None:
@@ -173,7 +173,7 @@ def test_a_build_time_is_one_run_and_judged_by_nobody(study: type[Study]) -> Non
         ("wall", "passed"),
         ("build_time", "not-judged"),
     }
-    assert found.pairs[1].why == "one build is one run"
+    assert found.pairs[1].reason == "one build is one run"
     assert found.exit_code == 0
 
 
@@ -280,11 +280,13 @@ class TestTheSecondPass:
     def test_what_is_worse_again_fails_the_gate(self, study: type[Study]) -> None:
         found = self.passes(study, {"slow": 1.05})
         assert found.exit_code == 1
-        assert {(p.metric, p.state, p.why) for p in found.of("worse")} == {
+        assert {(p.metric, p.state, p.reason) for p in found.in_state("worse")} == {
             ("wall", "worse", "confirmed in fresh rounds"),
             ("cpu", "worse", "confirmed in fresh rounds"),
         }
-        assert all("more" in p.again_text or "slower" in p.again_text for p in found.of("worse"))
+        assert all(
+            "more" in p.again_text or "slower" in p.again_text for p in found.in_state("worse")
+        )
         assert found.confirmation == "20260101T0100Z"
 
     @pytest.mark.parametrize("factor", [1.0, 0.95])
@@ -293,13 +295,13 @@ class TestTheSecondPass:
         assert found.exit_code == 0
         assert {p.state for p in found.pairs if p.metric != "peak_rss"} == {"passed"}
         assert any(
-            p.why == "looked worse, and was not when it was measured again" for p in found.pairs
+            p.reason == "looked worse, and was not when it was measured again" for p in found.pairs
         )
 
     def test_a_control_that_trips_confirms_nothing(self, study: type[Study]) -> None:
         found = self.passes(study, {"slow": 1.05, "control": 1.05})
-        assert not found.of("worse")
-        assert "the A/A control differs significantly" in found.of("not-judged")[0].why
+        assert not found.in_state("worse")
+        assert "the A/A control differs significantly" in found.in_state("not-judged")[0].reason
 
     def test_nothing_suspicious_needs_no_second_pass(self, study: type[Study]) -> None:
         made = study()

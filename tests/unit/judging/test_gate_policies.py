@@ -71,7 +71,7 @@ class TestChosenCells:
         plan = gated(made.plan, cells="whatever", chosen=chosen)
         found = passed_first(made, plan, {"slow": 1.1})
         assert {pair.cell_id for pair in found.pairs} == set(chosen)
-        assert {plan.cell(pair.cell_id).label for pair in found.of("suspicious")} == {"slow"}
+        assert {plan.cell(pair.cell_id).label for pair in found.in_state("suspicious")} == {"slow"}
         assert found.family == 6
         assert passed_first(made, made.plan, {"slow": 1.1}).family == 8
 
@@ -143,7 +143,7 @@ class TestInstructions:
         why = "valgrind is not installed"
         found = self.judged(study, {}, [Event("BX250", why)])
         pair = next(p for p in found.pairs if p.metric == "instructions")
-        assert (pair.state, pair.why, found.exit_code) == ("not-judged", why, 4)
+        assert (pair.state, pair.reason, found.exit_code) == ("not-judged", why, 4)
         assert found.reasons == (
             "1 comparison: of a deterministic metric that is not known, so not judged",
         )
@@ -173,10 +173,10 @@ class TestOneProgram:
     def test_equal_code_cannot_have_become_slower(self, study: type[Study]) -> None:
         found = self.judged(study, {"b": 1.2, "control": 1.2}, ("x", "x"))
         assert found.exit_code == 0
-        assert {(p.state, p.why) for p in found.pairs} == {("passed", gate.ONE_PROGRAM)}
+        assert {(p.state, p.reason) for p in found.pairs} == {("passed", gate.ONE_PROGRAM)}
 
     def test_other_code_can(self, study: type[Study]) -> None:
-        assert self.judged(study, {"b": 1.2}, ("x", "y")).of("suspicious")
+        assert self.judged(study, {"b": 1.2}, ("x", "y")).in_state("suspicious")
 
 
 class TestBudgets:
@@ -216,7 +216,7 @@ class TestBudgets:
         assert over.budgets[0].text.endswith(": above its budget of 50ms")
         assert open_.reasons == ("1 budget: could not judge whether it is kept",)
         assert open_.budgets[0].text.endswith(
-            "could not judge whether it keeps its budget of 100ms, which lies within the interval"
+            "could not judge whether it keeps its budget of 100ms, which is within the interval"
         )
         assert "[" in open_.budgets[0].text
 
@@ -248,23 +248,23 @@ class TestAccepted:
 
     def test_up_to_its_level_a_change_passes_and_is_named(self, study: type[Study]) -> None:
         found = self.judged(study, ("slow", 0.10, "2026-05-31"))
-        (pair,) = found.of("accepted")
+        (pair,) = found.in_state("accepted")
         assert pair.metric == "wall"
-        assert pair.why == "worse, and accepted up to 10\u202f% until 2026-05-31: it checks more"
+        assert pair.reason == "worse, and accepted up to 10\u202f% until 2026-05-31: it checks more"
         assert not found.remarks
         # CPU time was not accepted.
-        assert [p.metric for p in found.of("suspicious")] == ["cpu"]
+        assert [p.metric for p in found.in_state("suspicious")] == ["cpu"]
 
     def test_beyond_its_level_it_does_not(self, study: type[Study]) -> None:
         found = self.judged(study, ("slow", 0.03, ""))
-        assert not found.of("accepted")
-        assert {p.metric: p.why for p in found.of("suspicious")}[
+        assert not found.in_state("accepted")
+        assert {p.metric: p.reason for p in found.in_state("suspicious")}[
             "wall"
         ] == "more than the 3\u202f% that are accepted"
 
     def test_what_has_expired_accepts_nothing_and_says_so(self, study: type[Study]) -> None:
         found = self.judged(study, ("slow", 0.10, "2026-05-30"))
-        assert not found.of("accepted")
+        assert not found.in_state("accepted")
         assert found.remarks == (
             "accepted change f:1 (arm=slow, wall) has expired on 2026-05-30 and accepts nothing",
         )

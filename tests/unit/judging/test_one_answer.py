@@ -276,7 +276,10 @@ def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table(
     (both,) = texts(judged, "interaction")
     assert ONE_PROGRAM in both
     effects = {e.changes[0].axis: e for e in judged.structure.effects if len(e.changes) == 1}
-    assert (effects["parser"].mean.verdict, effects["parser"].holds_in) == (Verdict.INCONCLUSIVE, 0)
+    assert (effects["parser"].mean.verdict, effects["parser"].significant_in) == (
+        Verdict.INCONCLUSIVE,
+        0,
+    )
     assert [c.contrast.reason for c in effects["parser"].cells] == [ONE_PROGRAM] * 2
     (shares,) = judged.structure.contributions
     assert shares.steps[1].contrast.reason == ONE_PROGRAM
@@ -300,7 +303,7 @@ def test_an_axis_that_reaches_one_engine_has_an_effect_only_there(crossed: type[
         ("rayon", Verdict.INCONCLUSIVE, ONE_PROGRAM),
         ("tokio", Verdict.BETTER, ""),
     ]
-    assert (parser.mean.verdict, parser.holds_in) == (Verdict.BETTER, 1)
+    assert (parser.mean.verdict, parser.significant_in) == (Verdict.BETTER, 1)
     (shares,) = judged.structure.contributions
     assert shares.steps[1].contrast.reason == ""
 

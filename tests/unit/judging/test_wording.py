@@ -202,7 +202,7 @@ def test_every_kind_of_sentence_states_its_scope(kind: str) -> None:
             "cells": 2,
             "less": 2,
             "more": 0,
-            "holds": 2,
+            "significant_in": 2,
             "pooled": 1,
             "unit": "s",
             "family": "iec",

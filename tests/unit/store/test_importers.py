@@ -29,7 +29,7 @@ def test_version_1_has_single_times_and_one_mean_of_cpu_time() -> None:
     assert read.format == "hyperfine-1"
     assert [command.label for command in read.commands] == [one["command"] for one in exports]
     for command, one in zip(read.commands, exports, strict=True):
-        wall, cpu = command.of("wall"), command.of("cpu")
+        wall, cpu = command.series_of("wall"), command.series_of("cpu")
         assert wall is not None
         assert wall.values == tuple(one["times"])
         assert wall.mean == pytest.approx(one["mean"])
@@ -46,12 +46,12 @@ def test_the_running_maximum_of_memory_is_left_out() -> None:
     assert peaks == sorted(peaks)
     read = sessions.read_session(content, "ten.json", 1)
     assert read.memory == "running-maximum"
-    assert all(command.of("peak_rss") is None for command in read.commands)
+    assert all(command.series_of("peak_rss") is None for command in read.commands)
 
 
 def test_memory_of_a_single_command_is_one_figure() -> None:
     read = sessions.read_session((FIXTURES / "1.20-three-runs.json").read_bytes(), "one.json", 1)
-    peak = read.commands[0].of("peak_rss")
+    peak = read.commands[0].series_of("peak_rss")
     assert read.memory == "one-figure"
     assert peak is not None
     assert (peak.n, peak.sd) == (1, None)
@@ -62,12 +62,12 @@ def test_without_memory_figures_no_memory_is_read() -> None:
         (FIXTURES / "1.19-without-memory.json").read_bytes(), "old.json", 1
     )
     assert read.memory == "none"
-    assert read.commands[0].of("peak_rss") is None
+    assert read.commands[0].series_of("peak_rss") is None
 
 
 def test_schema_version_2_has_cpu_time_and_memory_per_run() -> None:
     read = sessions.read_session((FIXTURES / "2.0-two-runs.json").read_bytes(), "two.json", 1)
-    cpu, peak = read.commands[0].of("cpu"), read.commands[0].of("peak_rss")
+    cpu, peak = read.commands[0].series_of("cpu"), read.commands[0].series_of("peak_rss")
     assert read.format == "hyperfine-2"
     assert read.memory == "per-run"
     assert cpu is not None
@@ -78,13 +78,13 @@ def test_schema_version_2_has_cpu_time_and_memory_per_run() -> None:
 
 def test_failed_runs_are_counted_and_in_no_series() -> None:
     read = sessions.read_session(export(times=[0.1, 0.9, 0.2], exit_codes=[0, 1, 0]), "f.json", 1)
-    wall = read.commands[0].of("wall")
+    wall = read.commands[0].series_of("wall")
     assert read.commands[0].failed == 1
     assert wall is not None
     assert wall.values == (0.1, 0.2)
     killed = sessions.read_session(export(exit_codes=[None, 139]), "k.json", 1)
     assert killed.commands[0].failed == 2
-    assert killed.commands[0].of("wall") is None
+    assert killed.commands[0].series_of("wall") is None
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_failed_runs_are_counted_and_in_no_series() -> None:
 def test_a_table_is_read_as_csv_or_markdown_in_any_order_of_columns(text: str) -> None:
     read = sessions.read_session(text.encode(), "t", 1)
     assert [command.label for command in read.commands] == ["smol", "tokio"]
-    wall = read.commands[0].of("wall")
+    wall = read.commands[0].series_of("wall")
     assert wall is not None
     assert wall.mean == pytest.approx(0.1771)
     assert wall.sd == pytest.approx(0.0075)
@@ -111,7 +111,7 @@ def test_a_table_is_read_as_csv_or_markdown_in_any_order_of_columns(text: str) -
 
 def test_a_table_without_spread_and_number_keeps_values_alone() -> None:
     read = sessions.read_session(b"label,mean,unit\nrayon,198.2,ms\ntokio,239.8,ms\n", "t.csv", 1)
-    wall = read.commands[0].of("wall")
+    wall = read.commands[0].series_of("wall")
     assert wall is not None
     assert (wall.n, wall.sd) == (None, None)
     assert wall.mean == pytest.approx(0.1982)
