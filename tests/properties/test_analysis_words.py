@@ -31,7 +31,7 @@ RULES = Rules(looks=2, size=2, level=0.05, seed=1)
 LEVELS = Levels(RULES.strict, 0.025)
 
 
-def claim_of(shown: Interval, decided: Verdict, margin: float, metric: str = "wall") -> Claim:
+def claim_of(interval: Interval, decided: Verdict, margin: float, metric: str = "wall") -> Claim:
     return Claim(
         "c1",
         "comparison",
@@ -40,10 +40,10 @@ def claim_of(shown: Interval, decided: Verdict, margin: float, metric: str = "wa
         metric,
         (),
         decided,
-        estimate=shown.ratio,
-        lo=shown.lo,
-        hi=shown.hi,
-        level=shown.level,
+        estimate=interval.ratio,
+        lo=interval.lo,
+        hi=interval.hi,
+        level=interval.level,
         margin=margin,
         rounds=20,
     )
@@ -61,12 +61,14 @@ def test_20_000_intervals_are_printed_as_they_were_judged() -> None:
     contradictions = []
     for _ in range(20_000):
         centre, half = draw.gauss(0, 10 ** draw.uniform(-3, 0.3)), 10 ** draw.uniform(-5, -0.5)
-        shown = Interval(math.exp(centre), math.exp(centre - half), math.exp(centre + half), 0.99)
+        interval = Interval(
+            math.exp(centre), math.exp(centre - half), math.exp(centre + half), 0.99
+        )
         margin = draw.choice([0.01, 0.02, 0.05])
-        decided = decide.by_interval(shown, margin)
+        decided = decide.by_interval(interval, margin)
         if not decided.decided:
             continue
-        text = sentences.say(claim_of(shown, decided, margin))
+        text = sentences.say(claim_of(interval, decided, margin))
         low, high = numbers(text)
         assert low <= high
         if "×" in text:
@@ -90,10 +92,10 @@ def test_printed_bounds_enclose_the_real_ones(
     ratio: float, down: float, up: float, margin: float
 ) -> None:
     lo, hi = ratio * math.exp(-down), ratio * math.exp(up)
-    made = rounding.rounded(ratio, lo, hi, margin=margin)
-    assert made.lo <= rounding.decimal(lo)
-    assert made.hi >= rounding.decimal(hi)
-    assert 2 <= made.decimals <= 6
+    printed = rounding.rounded(ratio, lo, hi, margin=margin)
+    assert printed.lo <= rounding.decimal(lo)
+    assert printed.hi >= rounding.decimal(hi)
+    assert 2 <= printed.decimals <= 6
 
 
 series = st.integers(0, 2**32 - 1).flatmap(
@@ -143,9 +145,9 @@ def test_exchanging_the_two_sides_mirrors_verdict_and_words(
         two.verdict, "wall"
     ).replace("faster", "slower")
     if one.verdict.decided:
-        for verdicted, found in ((one.verdict, one), (two.verdict, two)):
-            assert found.shown is not None
-            text = sentences.say(claim_of(found.shown, verdicted, 0.02, "cpu"))
+        for verdicted, comparison in ((one.verdict, one), (two.verdict, two)):
+            assert comparison.shown is not None
+            text = sentences.say(claim_of(comparison.shown, verdicted, 0.02, "cpu"))
             assert ("less" in text.split(" CPU")[0]) == (
                 verdicted in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
             )
@@ -156,14 +158,14 @@ def test_exchanging_the_two_sides_mirrors_verdict_and_words(
 def test_a_displayed_interval_never_contradicts_its_verdict(
     drawn: tuple[int, int, float, float],
 ) -> None:
-    (found,) = verdict.judge_family([case_of(pair_of(drawn))], RULES)
-    assert found.shown is not None
-    assert found.shown.lo <= found.shown.ratio <= found.shown.hi
-    if found.verdict.decided:
-        assert not found.shown.lo <= 1 <= found.shown.hi
-    if found.verdict is Verdict.EQUIVALENT:
-        assert 1 / 1.02 < found.shown.lo <= found.shown.hi < 1.02
-    for interval in (found.typical, found.floor):
+    (comparison,) = verdict.judge_family([case_of(pair_of(drawn))], RULES)
+    assert comparison.shown is not None
+    assert comparison.shown.lo <= comparison.shown.ratio <= comparison.shown.hi
+    if comparison.verdict.decided:
+        assert not comparison.shown.lo <= 1 <= comparison.shown.hi
+    if comparison.verdict is Verdict.EQUIVALENT:
+        assert 1 / 1.02 < comparison.shown.lo <= comparison.shown.hi < 1.02
+    for interval in (comparison.typical, comparison.floor):
         assert interval is None or all(
             math.isfinite(v) and v > 0 for v in (interval.lo, interval.ratio, interval.hi)
         )

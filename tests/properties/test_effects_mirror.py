@@ -29,10 +29,12 @@ def test_the_largest_full_product_is_the_largest(
     ]
     keys = list(itertools.product(*planned))
     present = frozenset(data.draw(st.sets(st.sampled_from(keys)))) | {keys[0]}
-    found = factorial._largest(planned, present)
-    assert found is not None
-    assert all(key in present for key in itertools.product(*found))
-    assert all(own[0] == levels[0] for own, levels in zip(found, planned, strict=True))
+    product = factorial._largest(planned, present)
+    assert product is not None
+    assert all(key in present for key in itertools.product(*product))
+    assert all(
+        kept_levels[0] == levels[0] for kept_levels, levels in zip(product, planned, strict=True)
+    )
     subsets = [
         [
             (levels[0], *some)
@@ -46,7 +48,7 @@ def test_the_largest_full_product_is_the_largest(
         for chosen in itertools.product(*subsets)
         if all(key in present for key in itertools.product(*chosen))
     )
-    assert math.prod(map(len, found)) == best
+    assert math.prod(map(len, product)) == best
 
 
 ROWS = st.lists(
@@ -98,13 +100,13 @@ def test_exchanging_the_sides_moves_no_crossing(seed: int, place: float) -> None
     ratios = np.array([[slope * (x - place) for x in places]] * 20) + chance.normal(
         0, 0.005, (20, 2)
     )
-    found, mirrored = (crossover.turning(places, r, 0.95) for r in (ratios, -ratios))
-    assert found is not None
+    crossing, mirrored = (crossover.turning(places, r, 0.95) for r in (ratios, -ratios))
+    assert crossing is not None
     assert mirrored is not None
-    assert np.allclose(found, mirrored, atol=2 * crossover.PRECISION)
-    assert found[1] <= found[0] <= found[2]
+    assert np.allclose(crossing, mirrored, atol=2 * crossover.PRECISION)
+    assert crossing[1] <= crossing[0] <= crossing[2]
     # The inverted test rejects values outside the interval and does not reject the estimate.
-    for outside in (found[1] - 0.01, found[2] + 0.01):
+    for outside in (crossing[1] - 0.01, crossing[2] + 0.01):
         if 0 < outside < 1:
             bounds = intervals.typical(crossover.interpolated(places, ratios, outside), 0.95)
             assert not bounds.lo <= 0 <= bounds.hi
@@ -116,7 +118,7 @@ COST = st.tuples(
 
 
 @given(st.lists(COST, min_size=2, max_size=6))
-def test_nobody_is_beaten_by_one_whose_interval_meets_theirs(rows: list[tuple[float, ...]]) -> None:
+def test_no_variant_is_beaten_by_one_whose_interval_overlaps(rows: list[tuple[float, ...]]) -> None:
     costs = [
         pareto.Costs(str(n), {"wall": (t, t + dt), "peak_rss": (m, m + dm)}, {"binary_size": s})
         for n, (t, dt, m, dm, s) in enumerate(rows)
@@ -125,11 +127,11 @@ def test_nobody_is_beaten_by_one_whose_interval_meets_theirs(rows: list[tuple[fl
     standings = list(pareto.standings(costs))
     assert any(s.on_front for s in standings)
     for s in standings:
-        own = by_id[s.cell_id]
+        costs_of_it = by_id[s.cell_id]
         assert s.on_front is not bool(s.beaten_by)
         for other in (by_id[i] for i in s.beaten_by):
-            assert other.measured["wall"][1] < own.measured["wall"][0]
-            assert other.measured["peak_rss"][1] < own.measured["peak_rss"][0]
-            assert other.exact["binary_size"] <= own.exact["binary_size"]
+            assert other.measured["wall"][1] < costs_of_it.measured["wall"][0]
+            assert other.measured["peak_rss"][1] < costs_of_it.measured["peak_rss"][0]
+            assert other.exact["binary_size"] <= costs_of_it.exact["binary_size"]
     for metric in ("wall", "peak_rss", "binary_size"):
         assert any(metric in s.least for s in standings)

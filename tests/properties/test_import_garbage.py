@@ -52,10 +52,12 @@ def read(content: bytes) -> Session | None:
 
 def judge(session: Session) -> None:
     """Judge an imported set: it survives a round trip, has a page, and contains no NaN."""
-    made = Imported(1, "r", "n", "2026-01-01T00:00:00Z", "0", session.commands[0].label, (session,))
-    assert load_imported(dump_imported(made)) == made
-    plan = plan_of(made)
-    judged = judge_imported(plan, made)
+    imported = Imported(
+        1, "r", "n", "2026-01-01T00:00:00Z", "0", session.commands[0].label, (session,)
+    )
+    assert load_imported(dump_imported(imported)) == imported
+    plan = plan_of(imported)
+    judged = judge_imported(plan, imported)
     build_document(
         ReportData(
             plan=plan,
@@ -65,9 +67,9 @@ def judge(session: Session) -> None:
             host=UNKNOWN_HOST,
             blocks=(),
             record_id="r",
-            started=made.imported_at,
-            finished=made.imported_at,
-            imported=made,
+            started=imported.imported_at,
+            finished=imported.imported_at,
+            imported=imported,
         )
     )
     for comparison in judged.comparisons:
@@ -80,31 +82,37 @@ def judge(session: Session) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes(content: bytes) -> None:
-    if content.strip() and (found := read(content)) is not None:
-        judge(found)
+    if content.strip() and (session := read(content)) is not None:
+        judge(session)
 
 
 @given(EXPORT)
 @settings(max_examples=300)
 def test_any_json_of_hyperfines_keys(document: object) -> None:
-    if (found := read(json.dumps(document).encode("utf-8", "surrogatepass"))) is not None:
-        judge(found)
+    if (session := read(json.dumps(document).encode("utf-8", "surrogatepass"))) is not None:
+        judge(session)
 
 
 @given(st.lists(st.lists(CELL, min_size=5, max_size=5), max_size=4))
 @settings(max_examples=300)
 def test_any_cells_of_a_table(rows: list[list[str]]) -> None:
     text = "\n".join(["label,mean,sd,n,unit", *(",".join(row) for row in rows)])
-    if (found := read(text.encode())) is not None:
-        judge(found)
+    if (session := read(text.encode())) is not None:
+        judge(session)
 
 
 @given(st.lists(TIMES, min_size=2, max_size=4))
 def test_any_times_are_judged(times: list[list[float]]) -> None:
     results = [
-        {"command": f"c{n}", "times": own, "user": 0.0, "system": 0.0, "exit_codes": [0] * len(own)}
-        for n, own in enumerate(times)
+        {
+            "command": f"c{n}",
+            "times": runs,
+            "user": 0.0,
+            "system": 0.0,
+            "exit_codes": [0] * len(runs),
+        }
+        for n, runs in enumerate(times)
     ]
-    found = read(json.dumps({"results": results}).encode())
-    assert found is not None
-    judge(found)
+    session = read(json.dumps({"results": results}).encode())
+    assert session is not None
+    judge(session)

@@ -17,12 +17,12 @@ from interval_words import BETTER, MIRROR, WORSE, _sentence_agrees, examine
 from bench_framework.model.verdict import Verdict
 
 
-def test_4_000_random_intervals_are_told_as_they_are_printed_from_both_sides() -> None:
-    found = examine(4_000)
-    assert found.contradictions == []
-    assert found.intervals == 4_000
-    assert 2_000 < found.decided < 3_900
-    assert found.lowered < 60, "only an end on a threshold may read weaker from one side"
+def test_sentences_of_4_000_random_intervals_agree_with_their_digits_from_both_sides() -> None:
+    result = examine(4_000)
+    assert result.contradictions == []
+    assert result.intervals == 4_000
+    assert 2_000 < result.decided < 3_900
+    assert result.lowered < 60, "only an end on a threshold may read weaker from one side"
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def matrices(draw: st.DrawFn) -> Matrix:
         name: [f"{name[0]}{i}" for i in range(draw(st.integers(1, 4)))]
         for name in NAMES[: draw(st.integers(1, 3))]
     }
-    made: Matrix = {
+    matrix: Matrix = {
         "version": 1,
         "name": "n",
         "question": "q",
@@ -36,23 +36,23 @@ def matrices(draw: st.DrawFn) -> Matrix:
         "axes": axes,
     }
     command = ["{bin}", *(f"{{{name}}}" for name in axes)]
-    made["baseline"] = {name: draw(st.sampled_from(values)) for name, values in axes.items()}
+    matrix["baseline"] = {name: draw(st.sampled_from(values)) for name, values in axes.items()}
     if draw(st.booleans()):
         axes["size"] = ["1MiB", "2MiB", "3MiB"][: draw(st.integers(1, 3))]
-        made["input"] = {"dataset": "prose", "size": "{size}"}
+        matrix["input"] = {"dataset": "prose", "size": "{size}"}
         command.append("{input}")
     rule = st.fixed_dictionaries(
         {}, optional={name: st.sampled_from(values) for name, values in axes.items()}
     )
-    made["exclude"] = draw(st.lists(rule.filter(bool), max_size=3))
-    made["design"] = draw(st.sampled_from(["full", "one-at-a-time", "ladder"]))
-    made["command"] = command
-    return made
+    matrix["exclude"] = draw(st.lists(rule.filter(bool), max_size=3))
+    matrix["design"] = draw(st.sampled_from(["full", "one-at-a-time", "ladder"]))
+    matrix["command"] = command
+    return matrix
 
 
-def planned(made: Matrix) -> Plan:
+def planned(matrix: Matrix) -> Plan:
     try:
-        return expand(load(Path("s.yaml"), text=json.dumps(made)))
+        return expand(load(Path("s.yaml"), text=json.dumps(matrix)))
     except ScenarioError as error:
         refused = error
     # Random rules may exclude all configurations or the baseline. Any other error is a defect.
@@ -70,34 +70,34 @@ def measured(plan: Plan) -> list[frozenset[tuple[str, str]]]:
 
 @given(matrices())
 @settings(deadline=None)
-def test_cells_and_holes_are_the_full_product_and_nothing_twice(made: Matrix) -> None:
-    plan = planned(made)
-    found = measured(plan) + [frozenset(hole.values) for hole in plan.holes]
+def test_cells_and_holes_are_the_full_product_and_nothing_twice(matrix: Matrix) -> None:
+    plan = planned(matrix)
+    combinations = measured(plan) + [frozenset(hole.values) for hole in plan.holes]
     whole = {
-        frozenset(zip(made["axes"], row, strict=True))
-        for row in itertools.product(*made["axes"].values())
+        frozenset(zip(matrix["axes"], row, strict=True))
+        for row in itertools.product(*matrix["axes"].values())
     }
-    assert len(found) == len(whole)
-    assert set(found) == whole
+    assert len(combinations) == len(whole)
+    assert set(combinations) == whole
 
 
 @given(matrices())
 @settings(deadline=None)
-def test_excluded_combinations_are_never_measured(made: Matrix) -> None:
-    cells = measured(planned(made))
-    assert not any(set(rule.items()) <= cell for rule in made["exclude"] for cell in cells)
+def test_excluded_combinations_are_never_measured(matrix: Matrix) -> None:
+    cells = measured(planned(matrix))
+    assert not any(set(rule.items()) <= cell for rule in matrix["exclude"] for cell in cells)
 
 
 @given(matrices())
 @settings(deadline=None)
-def test_every_hole_of_a_rule_names_its_line(made: Matrix) -> None:
-    assert all(hole.reason and hole.rule == "s.yaml:1" for hole in planned(made).holes)
+def test_every_hole_of_a_rule_names_its_line(matrix: Matrix) -> None:
+    assert all(hole.reason and hole.rule == "s.yaml:1" for hole in planned(matrix).holes)
 
 
 @given(matrices())
 @settings(deadline=None)
-def test_ids_and_labels_are_unique(made: Matrix) -> None:
-    plan = planned(made)
+def test_ids_and_labels_are_unique(matrix: Matrix) -> None:
+    plan = planned(matrix)
     for things in (plan.cells, plan.variants, plan.inputs):
         assert len({thing.id for thing in things}) == len(things)
     assert len({variant.label for variant in plan.variants}) == len(plan.variants)
@@ -105,16 +105,16 @@ def test_ids_and_labels_are_unique(made: Matrix) -> None:
 
 @given(matrices(), st.randoms(use_true_random=False))
 @settings(deadline=None)
-def test_reordering_changes_no_cell(made: Matrix, random: Any) -> None:
-    assume(made["design"] != "ladder")  # the order of a ladder is its steps
-    other = json.loads(json.dumps(made))
+def test_reordering_changes_no_cell(matrix: Matrix, random: Any) -> None:
+    assume(matrix["design"] != "ladder")  # the order of a ladder is its steps
+    other = json.loads(json.dumps(matrix))
     names = list(other["axes"])
     random.shuffle(names)
     other["axes"] = {
         name: random.sample(other["axes"][name], len(other["axes"][name])) for name in names
     }
     random.shuffle(other["exclude"])
-    first, second = planned(made), planned(other)
+    first, second = planned(matrix), planned(other)
     assert {(c.id, c.command, c.role) for c in first.cells} == {
         (c.id, c.command, c.role) for c in second.cells
     }
@@ -122,22 +122,22 @@ def test_reordering_changes_no_cell(made: Matrix, random: Any) -> None:
 
 @given(matrices())
 @settings(deadline=None)
-def test_one_rule_more_changes_no_cell_that_stays(made: Matrix) -> None:
-    more = json.loads(json.dumps(made))
-    more["exclude"].append({name: values[-1] for name, values in made["axes"].items()})
-    assert {c.id for c in planned(more).cells} <= {c.id for c in planned(made).cells}
+def test_one_rule_more_changes_no_cell_that_stays(matrix: Matrix) -> None:
+    more = json.loads(json.dumps(matrix))
+    more["exclude"].append({name: values[-1] for name, values in matrix["axes"].items()})
+    assert {c.id for c in planned(more).cells} <= {c.id for c in planned(matrix).cells}
 
 
 @given(matrices())
 @settings(deadline=None)
-def test_equal_scenarios_give_equal_plans(made: Matrix) -> None:
-    assert planned(made) == planned(json.loads(json.dumps(made)))
+def test_equal_scenarios_give_equal_plans(matrix: Matrix) -> None:
+    assert planned(matrix) == planned(json.loads(json.dumps(matrix)))
 
 
 @given(matrices())
 @settings(deadline=None)
-def test_each_input_has_its_cells_together_the_control_last(made: Matrix) -> None:
-    plan = planned(made)
+def test_each_input_has_its_cells_together_the_control_last(matrix: Matrix) -> None:
+    plan = planned(matrix)
     grouped = [key for key, _ in itertools.groupby(cell.input_id for cell in plan.cells)]
     assert grouped == [one.id for one in plan.inputs]
     for one in plan.inputs:
@@ -148,12 +148,14 @@ def test_each_input_has_its_cells_together_the_control_last(made: Matrix) -> Non
 
 @given(matrices(), st.data())
 @settings(max_examples=60, deadline=None)
-def test_a_selection_takes_a_part_and_the_rest_are_holes(made: Matrix, data: st.DataObject) -> None:
-    whole = planned(made)
-    name = data.draw(st.sampled_from(list(made["axes"])))
-    value = data.draw(st.sampled_from(made["axes"][name]))
+def test_a_selection_takes_a_part_and_the_rest_are_holes(
+    matrix: Matrix, data: st.DataObject
+) -> None:
+    whole = planned(matrix)
+    name = data.draw(st.sampled_from(list(matrix["axes"])))
+    value = data.draw(st.sampled_from(matrix["axes"][name]))
     assume(any((name, value) in cell for cell in measured(whole)))
-    part = expand(load(Path("s.yaml"), text=json.dumps(made)), only=f"{name}={value}")
+    part = expand(load(Path("s.yaml"), text=json.dumps(matrix)), only=f"{name}={value}")
     assert len(measured(part)) + len(part.holes) == len(measured(whole)) + len(whole.holes)
     baseline = set(whole.variant(whole.baseline_id).values)
     assert all((name, value) in cell or baseline <= cell for cell in measured(part))

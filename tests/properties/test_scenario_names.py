@@ -64,7 +64,7 @@ names = st.sampled_from(HOSTILE) | st.text(
 
 
 def plan_of(values: list[str], **more: object) -> Plan:
-    made = {
+    scenario = {
         "version": 1,
         "name": "n",
         "question": "q",
@@ -73,11 +73,11 @@ def plan_of(values: list[str], **more: object) -> Plan:
         "command": ["{bin}", "{arm}", "--x={arm}"],
         "baseline": {"arm": values[0]},
     }
-    return expand(load(Path("s.yaml"), text=json.dumps({**made, **more})))
+    return expand(load(Path("s.yaml"), text=json.dumps({**scenario, **more})))
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_value_is_one_argument_as_it_stands(name: str) -> None:
+def test_a_hostile_value_is_one_unchanged_argument(name: str) -> None:
     plan = plan_of(["plain", name])
     assert plan.cells[1].command == ((BIN,), (name,), (f"--x={name}",))
     assert plan.variants[1].values == (("arm", name),)
@@ -85,7 +85,7 @@ def test_a_hostile_value_is_one_argument_as_it_stands(name: str) -> None:
 
 @given(st.lists(names, min_size=2, max_size=5, unique=True))
 @settings(deadline=None)
-def test_any_values_are_arguments_as_they_stand(values: list[str]) -> None:
+def test_any_values_are_unchanged_arguments(values: list[str]) -> None:
     plan = plan_of(values)
     assert [cell.command[1] for cell in plan.cells[: len(values)]] == [(value,) for value in values]
     assert len({variant.label for variant in plan.variants}) == len(values)
@@ -93,7 +93,7 @@ def test_any_values_are_arguments_as_they_stand(values: list[str]) -> None:
 
 @given(names, names, names)
 @settings(deadline=None)
-def test_env_labels_and_experiments_are_kept_as_they_stand(
+def test_environment_labels_and_experiments_are_unchanged(
     label: str, value: str, experiment: str
 ) -> None:
     plan = plan_of(
@@ -123,11 +123,11 @@ def test_a_shell_reads_a_hostile_value_back_as_one_word(name: str) -> None:
 @given(st.lists(names, min_size=2, max_size=4, unique=True), st.data())
 @settings(deadline=None)
 def test_a_quoted_selection_finds_them(values: list[str], data: st.DataObject) -> None:
-    wanted = data.draw(st.sampled_from(values))
-    quotes = [q for q in "'\"" if q not in wanted]
+    value = data.draw(st.sampled_from(values))
+    quotes = [q for q in "'\"" if q not in value]
     if not quotes:
         return
-    made = {
+    scenario = {
         "version": 1,
         "name": "n",
         "question": "q",
@@ -137,6 +137,6 @@ def test_a_quoted_selection_finds_them(values: list[str], data: st.DataObject) -
         "baseline": {"arm": values[0]},
     }
     plan = expand(
-        load(Path("s.yaml"), text=json.dumps(made)), only=f"arm={quotes[0]}{wanted}{quotes[0]}"
+        load(Path("s.yaml"), text=json.dumps(scenario)), only=f"arm={quotes[0]}{value}{quotes[0]}"
     )
-    assert {dict(variant.values)["arm"] for variant in plan.variants} == {values[0], wanted}
+    assert {dict(variant.values)["arm"] for variant in plan.variants} == {values[0], value}

@@ -91,7 +91,7 @@ class Study:
         return Input(name, (("size", name),), Dataset("generated", "prose", size * MIB, 42))
 
     def _cells(self, variants: Sequence[Variant], given: Input) -> list[Cell]:
-        made_blocks = [
+        cells = [
             Cell(
                 stable_id("cell", v.values, given.values),
                 v.id,
@@ -103,13 +103,13 @@ class Study:
             for v in variants
         ]
         if self.control:
-            first = made_blocks[0]
-            made_blocks.append(
+            first = cells[0]
+            cells.append(
                 replace(
                     first, id=stable_id("control", given.values), label="control", role=Role.CONTROL
                 )
             )
-        return made_blocks
+        return cells
 
     def arm_of(self, cell: Cell) -> str:
         names = {v.id: dict(v.values)["arm"] for v in self.plan.variants}
@@ -119,13 +119,13 @@ class Study:
         self, wall: Timing, cpu: Timing | None = None, rss: Timing | None = None
     ) -> list[Block]:
         """Return the samples of all rounds. CPU time equals wall time unless it has a function."""
-        plan, made_blocks = self.plan, list[Block]()
+        plan, blocks = self.plan, list[Block]()
         for number in range(1, self.rounds + 1):
             for position, cell in enumerate(plan.cells):
                 where = (self.arm_of(cell), plan.input(cell.input_id).label, number)
-                made_blocks.append(
+                blocks.append(
                     Block(
-                        seq=len(made_blocks),
+                        seq=len(blocks),
                         round=number,
                         position=position,
                         cell_id=cell.id,
@@ -140,7 +140,7 @@ class Study:
                         exit_codes=(0,),
                     )
                 )
-        return made_blocks
+        return blocks
 
     def looks(self) -> list[Look]:
         """Return all planned interim analyses that fit into the rounds."""
@@ -270,14 +270,14 @@ class Crossed:
         return Variant(" ".join(values.values()), tuple(values.items()), build)
 
     def blocks(self, wall: Crossing) -> list[Block]:
-        plan, made_blocks = self.plan, list[Block]()
+        plan, blocks = self.plan, list[Block]()
         for number in range(1, self.rounds + 1):
             for position, cell in enumerate(plan.cells):
                 values = dict(plan.variant(cell.variant_id).values)
                 seconds = wall(values, plan.input(cell.input_id).label, number)
-                made_blocks.append(
+                blocks.append(
                     Block(
-                        seq=len(made_blocks),
+                        seq=len(blocks),
                         round=number,
                         position=position,
                         cell_id=cell.id,
@@ -291,7 +291,7 @@ class Crossed:
                         exit_codes=(0,),
                     )
                 )
-        return made_blocks
+        return blocks
 
     def looks(self) -> list[Look]:
         plan = self.plan

@@ -35,18 +35,18 @@ def test_a_feature_axis_of_two_values_is_before_and_after_in_every_engine(
     crossed: type[Crossed],
 ) -> None:
     judged = crossed(AXES, features=["alloc"]).judge(wall)
-    found = judged.structure.replacements
-    assert [(r.implementation, r.changes[0].text) for r in found] == [
+    replacements = judged.structure.replacements
+    assert [(r.implementation, r.changes[0].text) for r in replacements] == [
         ("rayon", "alloc: sys → je"),
         ("tokio", "alloc: sys → je"),
     ]
-    assert [r.verdict for r in found] == [Verdict.BETTER, Verdict.BETTER]
-    for r in found:
+    assert [r.verdict for r in replacements] == [Verdict.BETTER, Verdict.BETTER]
+    for r in replacements:
         assert r.shown is not None
         assert r.shown.ratio == pytest.approx(0.9, abs=0.01)
     # The first is a headline comparison, the second is one of the pairs of the best group.
-    headline = next(c for c in judged.comparisons if c.cell_id == found[0].after_cell_id)
-    assert found[0].shown == headline.shown
+    headline = next(c for c in judged.comparisons if c.cell_id == replacements[0].after_cell_id)
+    assert replacements[0].shown == headline.shown
     texts = [c.text.replace("\u202f", " ") for c in judged.claims if c.kind == "before-after"]
     assert texts[1].startswith("tokio sys → tokio je (alloc: sys → je): 9.9 % less time [")
 
@@ -77,17 +77,17 @@ def test_revisions_are_before_and_after_however_many(crossed: type[Crossed]) -> 
 
 def test_each_baseline_with_all_adopted_experiments(crossed: type[Crossed]) -> None:
     axes = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]}
-    made = crossed(
+    example = crossed(
         axes,
         adopted=[("parser", "sonic"), ("alloc", "je")],
         further=[{"engine": "tokio", "parser": "simd", "alloc": "sys"}],
     )
-    pairs = before_after.pairs(made.plan)
+    pairs = before_after.pairs(example.plan)
     assert [(a.label, b.label) for a, b in pairs] == [
         ("rayon simd sys", "rayon sonic je"),
         ("tokio simd sys", "tokio sonic je"),
     ]
-    second = made.judge(wall).structure.replacements[1]
+    second = example.judge(wall).structure.replacements[1]
     assert (second.implementation, [c.axis for c in second.changes]) == (
         "tokio",
         ["parser", "alloc"],
@@ -95,7 +95,7 @@ def test_each_baseline_with_all_adopted_experiments(crossed: type[Crossed]) -> N
 
 
 @pytest.mark.parametrize(
-    ("verdict", "turned"),
+    ("verdict", "reverse_verdict"),
     [
         (Verdict.BETTER, Verdict.WORSE),
         (Verdict.EQUIVALENT, Verdict.EQUIVALENT),
@@ -103,24 +103,22 @@ def test_each_baseline_with_all_adopted_experiments(crossed: type[Crossed]) -> N
         (Verdict.FAILED, Verdict.FAILED),
     ],
 )
-def test_a_comparison_from_its_other_side(verdict: Verdict, turned: Verdict) -> None:
-    shown = Interval(0.9, 0.88, 0.92, 0.99)
-    made = Comparison("a", "b", "wall", "best", verdict, shown=shown, runs=3, runs_ref=4)
-    found = before_after.judged_pairs([made], "wall")["b", "a"]
-    assert found.verdict is turned
-    assert (found.runs, found.runs_ref) == (4, 3)
-    assert found.shown is not None
-    assert (found.shown.ratio, found.shown.lo, found.shown.hi) == pytest.approx(
+def test_a_comparison_from_its_other_side(verdict: Verdict, reverse_verdict: Verdict) -> None:
+    interval = Interval(0.9, 0.88, 0.92, 0.99)
+    comparison = Comparison("a", "b", "wall", "best", verdict, shown=interval, runs=3, runs_ref=4)
+    reverse = before_after.judged_pairs([comparison], "wall")["b", "a"]
+    assert reverse.verdict is reverse_verdict
+    assert (reverse.runs, reverse.runs_ref) == (4, 3)
+    assert reverse.shown is not None
+    assert (reverse.shown.ratio, reverse.shown.lo, reverse.shown.hi) == pytest.approx(
         (1 / 0.9, 1 / 0.92, 1 / 0.88)
     )
 
 
-def test_the_comparison_with_a_baseline_goes_before_that_of_the_best_group_from_either_side() -> (
-    None
-):
+def test_the_comparison_with_a_baseline_precedes_that_of_the_best_group() -> None:
     best = Comparison("a", "b", "wall", "best", Verdict.INCONCLUSIVE)
     headline = Comparison("b", "a", "wall", "headline", Verdict.WORSE)
-    found = before_after.judged_pairs([headline, best], "wall")
-    assert found["b", "a"] is headline
-    assert (found["a", "b"].family, found["a", "b"].verdict) == ("headline", Verdict.BETTER)
+    judged = before_after.judged_pairs([headline, best], "wall")
+    assert judged["b", "a"] is headline
+    assert (judged["a", "b"].family, judged["a", "b"].verdict) == ("headline", Verdict.BETTER)
     assert before_after.judged_pairs([headline], "cpu") == {}

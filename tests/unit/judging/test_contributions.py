@@ -84,18 +84,20 @@ def test_001_two_steps_make_what_they_multiply_to(crossed: type[Crossed]) -> Non
 
 
 def test_drift_over_the_rounds_cancels(crossed: type[Crossed]) -> None:
-    made = crossed(AXES, design="ladder", drop=ladder)
-    (table,) = made.judge(lambda v, _, n: seed(v) * 1.1**n).structure.contributions
+    example = crossed(AXES, design="ladder", drop=ladder)
+    (table,) = example.judge(lambda v, _, n: seed(v) * 1.1**n).structure.contributions
     assert ratios(table) == pytest.approx([0.916, 0.943], rel=1e-9)
     assert table.unexplained == pytest.approx(0.0, abs=1e-9)
 
 
-def test_the_largest_is_named_only_where_its_interval_lies_apart(crossed: type[Crossed]) -> None:
+def test_the_largest_is_named_only_if_its_interval_overlaps_no_other(
+    crossed: type[Crossed],
+) -> None:
     """001: "the biggest single improvement" was 8.4 % against 5.7 %, measured in different
     sessions.
     """
-    made = crossed(AXES, design="ladder", drop=ladder)
-    quiet, loud = (made.judge(noisy(seed, spread)) for spread in (0.004, 0.05))
+    example = crossed(AXES, design="ladder", drop=ladder)
+    quiet, loud = (example.judge(noisy(seed, spread)) for spread in (0.004, 0.05))
     assert quiet.structure.contributions[0].largest == 0
     assert "largest contribution: parser: simd → sonic (8." in sentence(quiet, "ladder")
     assert loud.structure.contributions[0].largest is None
@@ -116,7 +118,7 @@ def test_a_total_that_is_not_decided_has_no_shares(crossed: type[Crossed]) -> No
     )  # no product of figures whose intervals contain 1
 
 
-def test_steps_that_are_not_decided_are_counted_beside_those_that_are(
+def test_inconclusive_steps_are_counted_next_to_significant_ones(
     crossed: type[Crossed],
 ) -> None:
     def one(values: Mapping[str, str]) -> float:
@@ -141,13 +143,13 @@ def test_steps_after_the_last_adopted_one_are_no_part_of_the_total(crossed: type
         ("sonic", "je", "tokio"),
         ("sonic", "je", "rayon"),
     ]
-    made = crossed(
+    example = crossed(
         axes,
         design="ladder",
         drop=lambda v: tuple(v.values()) not in rungs,
         adopted=[("parser", "sonic"), ("alloc", "je")],
     )
-    judged = made.judge(noisy(lambda v: seed(v) * (0.5 if v["engine"] == "rayon" else 1.0)))
+    judged = example.judge(noisy(lambda v: seed(v) * (0.5 if v["engine"] == "rayon" else 1.0)))
     table = judged.structure.contributions[0]
     assert [c.text for s in table.steps for c in s.changes] == [
         "parser: simd → sonic",
@@ -161,8 +163,8 @@ def test_steps_after_the_last_adopted_one_are_no_part_of_the_total(crossed: type
 def test_a_rung_without_figures_joins_its_two_steps(crossed: type[Crossed]) -> None:
     axes = {**AXES, "fold": ["uni", "ascii"]}
     rungs = [("simd", "sys", "uni"), ("sonic", "je", "uni"), ("sonic", "je", "ascii")]
-    made = crossed(axes, design="ladder", drop=lambda v: tuple(v.values()) not in rungs)
-    (table,) = made.judge(noisy(seed)).structure.contributions
+    example = crossed(axes, design="ladder", drop=lambda v: tuple(v.values()) not in rungs)
+    (table,) = example.judge(noisy(seed)).structure.contributions
     assert [[c.axis for c in s.changes] for s in table.steps] == [["parser", "alloc"], ["fold"]]
 
 
@@ -174,8 +176,8 @@ def test_shapley_shares_split_an_interaction_evenly(crossed: type[Crossed]) -> N
         ("a0", "b1"): 0.9,
         ("a1", "b1"): 0.8 * 0.9 * 0.9,
     }
-    made = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]})
-    (table,) = made.judge(lambda v, *_: exact[tuple(v.values())]).structure.contributions
+    example = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]})
+    (table,) = example.judge(lambda v, *_: exact[tuple(v.values())]).structure.contributions
     assert table.design == "shapley"
     assert ratios(table) == pytest.approx([0.8 * 0.9**0.5, 0.9 * 0.9**0.5])
     assert table.unexplained == pytest.approx(0.0, abs=1e-9)
@@ -190,8 +192,8 @@ def test_changes_alone_leave_their_interaction_as_a_figure(crossed: type[Crossed
         ("simd", "je"): 0.9,
         ("sonic", "je"): 0.9 * 0.9,
     }
-    made = crossed(AXES, design="ladder", adopted=[("parser", "sonic"), ("alloc", "je")])
-    judged = made.judge(lambda v, *_: exact[tuple(v.values())])
+    example = crossed(AXES, design="ladder", adopted=[("parser", "sonic"), ("alloc", "je")])
+    judged = example.judge(lambda v, *_: exact[tuple(v.values())])
     table = next(t for t in judged.structure.contributions if t.design == "alone")
     assert ratios(table) == pytest.approx([0.8, 0.9])
     assert table.remainder is not None
@@ -205,10 +207,10 @@ def test_changes_alone_leave_their_interaction_as_a_figure(crossed: type[Crossed
 
 
 def test_one_at_a_time_has_no_total(crossed: type[Crossed]) -> None:
-    made = crossed(
+    example = crossed(
         AXES, design="one-at-a-time", drop=lambda v: v["parser"] == "sonic" and v["alloc"] == "je"
     )
-    judged = made.judge(noisy(seed))
+    judged = example.judge(noisy(seed))
     (table,) = judged.structure.contributions
     assert (table.design, table.total, table.end_cell_id, table.unexplained) == (
         "alone",
@@ -238,13 +240,13 @@ def test_several_values_of_an_axis_are_shared_only_where_experiments_name_one(
 
 def test_each_baseline_has_its_own_shares(crossed: type[Crossed]) -> None:
     axes = {"engine": ["rayon", "tokio"], **AXES}
-    made = crossed(
+    example = crossed(
         axes,
         adopted=[("parser", "sonic"), ("alloc", "je")],
         further=[{"engine": "tokio", "parser": "simd", "alloc": "sys"}],
     )
-    judged = made.judge(noisy(seed))
-    starts = [made.plan.cell(t.start_cell_id).label for t in judged.structure.contributions]
+    judged = example.judge(noisy(seed))
+    starts = [example.plan.cell(t.start_cell_id).label for t in judged.structure.contributions]
     assert starts == ["rayon simd sys", "tokio simd sys"]
 
 
@@ -265,6 +267,6 @@ def test_a_step_against_the_total_has_a_share_below_zero(crossed: type[Crossed])
     )  # the table has both shares side by side
 
 
-def test_before_six_rounds_nothing_is_said(crossed: type[Crossed]) -> None:
-    made = crossed(AXES, rounds=5, design="ladder", drop=ladder)
-    assert ablation.contributions(made.measured(noisy(seed))) == ((), 0)
+def test_before_six_rounds_there_are_no_contributions(crossed: type[Crossed]) -> None:
+    example = crossed(AXES, rounds=5, design="ladder", drop=ladder)
+    assert ablation.contributions(example.measured(noisy(seed))) == ((), 0)

@@ -45,47 +45,49 @@ OPEN = Comparison(
 )
 
 
-def named() -> Names:
+def names() -> Names:
     return cast("Names", SimpleNamespace(label=str, scope=lambda _: ()))
 
 
 def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
-    paid = costs.Costs([MEMORY, CPU, OPEN])
-    assert paid.phrase(Verdict.BETTER, "map", "read", "wall") == (
+    all_costs = costs.Costs([MEMORY, CPU, OPEN])
+    assert all_costs.phrase(Verdict.BETTER, "map", "read", "wall") == (
         "at the cost of 2.44× as much memory and 25\u202f% more CPU time"
     )
-    assert paid.phrase(Verdict.BETTER_SIZE_UNCERTAIN, "map", "read", "wall")
-    assert not paid.phrase(Verdict.WORSE, "map", "read", "wall")
-    assert not paid.phrase(Verdict.BETTER, "map", "read", "cpu")
-    assert not paid.phrase(Verdict.BETTER, "read", "map", "wall")
-    assert not paid.phrase(Verdict.BETTER, "pool", "read", "wall")
+    assert all_costs.phrase(Verdict.BETTER_SIZE_UNCERTAIN, "map", "read", "wall")
+    assert not all_costs.phrase(Verdict.WORSE, "map", "read", "wall")
+    assert not all_costs.phrase(Verdict.BETTER, "map", "read", "cpu")
+    assert not all_costs.phrase(Verdict.BETTER, "read", "map", "wall")
+    assert not all_costs.phrase(Verdict.BETTER, "pool", "read", "wall")
 
 
 def test_a_list_of_costs_has_one_scale() -> None:
-    paid = costs.Costs([MEMORY, CPU])
-    assert not paid.one_scale(["map"], "read")
+    all_costs = costs.Costs([MEMORY, CPU])
+    assert not all_costs.one_scale(["map"], "read")
     assert costs.Costs([MEMORY]).one_scale(["map"], "read")
     assert (
-        paid.amounts("map", "read", percent=True)
+        all_costs.amounts("map", "read", percent=True)
         == "144\u202f% more memory and 25\u202f% more CPU time"
     )
 
 
 @pytest.mark.parametrize(
-    ("closed", "lo", "hi", "told"),
+    ("closed", "lo", "hi", "has_cost"),
     [
         (0.54, 0.44, 0.72, True),
         (-0.37, -0.5, -0.07, False),
         (0.2, -0.1, 0.5, False),
     ],
 )
-def test_a_gap_is_closed_at_a_cost(closed: float, lo: float, hi: float, told: bool) -> None:
+def test_a_gap_is_closed_at_a_cost(closed: float, lo: float, hi: float, has_cost: bool) -> None:
     gap = Gap("i", "wall", "map", "read", "ref", 40, 0.046, 0.021, closed, lo, hi)
-    (claim,) = gap_claims(named(), [gap], costs.Costs([MEMORY]))
-    assert references_sentences.gap(claim).endswith("at the cost of 2.44× as much memory") is told
+    (claim,) = gap_claims(names(), [gap], costs.Costs([MEMORY]))
+    assert (
+        references_sentences.gap(claim).endswith("at the cost of 2.44× as much memory") is has_cost
+    )
 
 
-def test_what_is_decided_in_cpu_time_is_no_nothing() -> None:
+def test_a_conclusive_cpu_time_is_named_if_all_times_are_inconclusive() -> None:
     assert costs.other_metrics([CPU, OPEN]) == "CPU time is worse in 1 of 2 comparisons"
     assert not costs.other_metrics([OPEN])
     values: dict[str, float | int | str] = {"reason": "the displayed interval reaches 1"}
@@ -107,9 +109,11 @@ def test_what_is_decided_in_cpu_time_is_no_nothing() -> None:
     )
 
 
-def test_a_list_that_has_small_changes_tells_large_ones_in_percent_too() -> None:
-    told = [change(Verdict.WORSE, 2.37, 2.22, 2.55, 0.02, "wall", percent=p) for p in (False, True)]
-    assert told == ["2.37× slower [2.22, 2.55]", "137\u202f% more time [122, 155]"]
+def test_a_list_with_small_changes_has_large_ones_in_percent_too() -> None:
+    phrases = [
+        change(Verdict.WORSE, 2.37, 2.22, 2.55, 0.02, "wall", percent=p) for p in (False, True)
+    ]
+    assert phrases == ["2.37× slower [2.22, 2.55]", "137\u202f% more time [122, 155]"]
     less = change(Verdict.BETTER, 0.5, 0.45, 0.55, 0.02, "wall", percent=True)
     assert re.match(r"50\u202f% less time \[45, 55\]", less)
 
@@ -173,11 +177,11 @@ class TestFront:
         both = [pareto.Costs(c.cell_id, c.measured, {}, decided) for c in (self.FAST, self.SLOW)]
         return [s.least for s in pareto.standings(both)]
 
-    def test_an_open_pair_shares_the_least_time_though_its_intervals_lie_apart(self) -> None:
+    def test_an_inconclusive_pair_shares_the_least_time(self) -> None:
         assert self.judged(Verdict.INCONCLUSIVE) == [("wall", "peak_rss"), ("wall",)]
         assert self.judged(Verdict.EQUIVALENT) == [("wall", "peak_rss"), ("wall",)]
 
-    def test_a_decided_pair_does_not(self) -> None:
+    def test_a_conclusive_pair_does_not(self) -> None:
         assert self.judged(Verdict.BETTER) == [("wall", "peak_rss"), ()]
         assert self.judged(Verdict.WORSE) == [("peak_rss",), ("wall",)]
 

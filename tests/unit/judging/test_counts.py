@@ -71,7 +71,7 @@ def test_no_count_has_no_ratio() -> None:
     assert spread([2.0, 2.0]) == 0
 
 
-def test_runs_outside_timing_have_summaries_of_their_own() -> None:
+def test_runs_outside_timing_have_separate_summaries() -> None:
     observations = [
         Observation("c", "observed", 1, "at", "wait4", values={"minor_faults": 7.0}),
         *(
@@ -80,26 +80,26 @@ def test_runs_outside_timing_have_summaries_of_their_own() -> None:
         ),
         Observation("c", "instructions", 3, "at", "v", "failed", message="why"),
     ]
-    comparison = {s.metric: s for s in summaries(observations, ())}
+    by_metric = {s.metric: s for s in summaries(observations, ())}
     assert (
-        comparison["minor_faults"].median,
-        comparison["minor_faults"].n_rounds,
-        comparison["minor_faults"].n_runs,
+        by_metric["minor_faults"].median,
+        by_metric["minor_faults"].n_rounds,
+        by_metric["minor_faults"].n_runs,
     ) == (
         7,
         0,
         1,
     )
     assert (
-        comparison["instructions"].median,
-        comparison["instructions"].min,
-        comparison["instructions"].n_runs,
+        by_metric["instructions"].median,
+        by_metric["instructions"].min,
+        by_metric["instructions"].n_runs,
     ) == (
         7,
         5,
         2,
     )
-    assert [s.metric for s in summaries(observations, [comparison["minor_faults"]])] == [
+    assert [s.metric for s in summaries(observations, [by_metric["minor_faults"]])] == [
         "instructions"
     ]
 
@@ -174,10 +174,10 @@ def test_a_sentence_has_the_words_of_its_metric(given: Claim, text: str) -> None
     output = sentences.say(given).replace("\u202f", " ")
     figures = re.compile(r"[0-9.]+")
     assert figures.sub("#", output) == figures.sub("#", text)
-    expected, comparison = (
+    expected, printed = (
         [float(figure) for figure in figures.findall(words)] for words in (text, output)
     )
-    assert comparison == pytest.approx(expected, abs=0.11)
+    assert printed == pytest.approx(expected, abs=0.11)
 
 
 def test_a_ratio_of_a_metric_that_is_better_when_larger_is_inverted() -> None:
@@ -189,7 +189,7 @@ def test_a_ratio_of_a_metric_that_is_better_when_larger_is_inverted() -> None:
     assert "+8" in sentences.say(given)
 
 
-def test_a_verdict_of_an_own_metric_says_better_whatever_its_direction() -> None:
+def test_a_verdict_of_a_metric_of_the_user_says_better_in_both_directions() -> None:
     assert (
         words.verdict_text(Verdict.BETTER, "requests_per_second") == "▼ better requests per second"
     )
@@ -204,8 +204,8 @@ def test_every_metric_has_its_noun_and_a_line() -> None:
 
 def test_a_derived_metric_is_the_quotient_of_two_metrics_of_a_round() -> None:
     receipt = Receipt(counts={"major_faults": 10})
-    comparison = Block(
+    block = Block(
         0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(0.5,), receipts=(receipt,)
     )
-    assert collect([comparison])["c"].values("major_faults_per_s") == {1: 20.0}
-    assert "major_faults_per_s" not in collect([replace(comparison, receipts=())])["c"].series
+    assert collect([block])["c"].values("major_faults_per_s") == {1: 20.0}
+    assert "major_faults_per_s" not in collect([replace(block, receipts=())])["c"].series

@@ -42,17 +42,19 @@ def test_an_exact_line_crosses_where_it_was_drawn() -> None:
     assert crossover.turning(places, ratios, 0.95) == pytest.approx([math.log(23)] * 3, abs=1e-3)
 
 
-def test_the_crossing_is_told_with_its_interval_between_the_sizes_that_decide(
+def test_the_crossing_is_reported_with_its_interval_between_the_sizes_that_decide(
     study: type[Study],
 ) -> None:
-    made = study(sizes=(10, 50, 200))
-    judged = made.judge(made.blocks(line(23)))
-    (found,) = judged.structure.crossings
-    assert found.lo_bytes is not None
-    assert found.hi_bytes is not None
-    assert found.size_bytes == pytest.approx(23 * MIB, rel=0.05)
-    assert found.lo_bytes < 23 * MIB < found.hi_bytes
-    labels = [made.plan.input(i).label for i in (found.below_input_id, found.above_input_id)]
+    example = study(sizes=(10, 50, 200))
+    judged = example.judge(example.blocks(line(23)))
+    (crossing,) = judged.structure.crossings
+    assert crossing.lo_bytes is not None
+    assert crossing.hi_bytes is not None
+    assert crossing.size_bytes == pytest.approx(23 * MIB, rel=0.05)
+    assert crossing.lo_bytes < 23 * MIB < crossing.hi_bytes
+    labels = [
+        example.plan.input(i).label for i in (crossing.below_input_id, crossing.above_input_id)
+    ]
     assert labels == ["10MiB", "50MiB"]
     (text,) = [c.text for c in judged.claims if c.kind == "crossover"]
     assert text.startswith("b and a cross over between 10MiB and 50MiB, at about 2")
@@ -60,21 +62,21 @@ def test_the_crossing_is_told_with_its_interval_between_the_sizes_that_decide(
 
 
 def test_an_inconclusive_size_between_widens_the_bracket(study: type[Study]) -> None:
-    made = study(sizes=(10, 50, 200))
-    judged = made.judge(made.blocks(line(50, slope=-0.1)))
-    assert made.comparison(judged, "b", size=50).verdict in (
+    example = study(sizes=(10, 50, 200))
+    judged = example.judge(example.blocks(line(50, slope=-0.1)))
+    assert example.comparison(judged, "b", size=50).verdict in (
         Verdict.INCONCLUSIVE,
         Verdict.EQUIVALENT,
     )
-    (found,) = judged.structure.crossings
-    assert made.plan.input(found.above_input_id).label == "200MiB"
-    assert found.size_bytes == pytest.approx(50 * MIB, rel=0.1)
+    (crossing,) = judged.structure.crossings
+    assert example.plan.input(crossing.above_input_id).label == "200MiB"
+    assert crossing.size_bytes == pytest.approx(50 * MIB, rel=0.1)
 
 
 def test_no_crossing_without_verdicts_on_both_sides(study: type[Study]) -> None:
-    made = study(sizes=(10, 50, 200))
+    example = study(sizes=(10, 50, 200))
     for turn, spread in ((5.0, 0.01), (200.0, 0.01), (45.0, 0.8)):
-        assert made.judge(made.blocks(line(turn, spread=spread))).structure.crossings == ()
+        assert example.judge(example.blocks(line(turn, spread=spread))).structure.crossings == ()
 
 
 def test_two_sizes_are_too_few_and_another_family_is_no_neighbour(study: type[Study]) -> None:
@@ -100,17 +102,17 @@ def test_ratios_that_do_not_turn_with_the_verdicts_give_no_place() -> None:
     assert crossover.turning(places, chance.normal([0.1, -0.001], 0.05, (20, 2)), 0.95) is None
 
 
-def test_intervals_hold_the_true_crossing_as_often_as_they_say() -> None:
+def test_intervals_contain_the_true_crossing_at_their_level() -> None:
     """200 records of 18 rounds with heavy-tailed noise: at least 91 % of the 95 % intervals
     contain it.
     """
     chance = np.random.default_rng(7)
-    held = told = 0
+    covered = estimates = 0
     for _ in range(200):
         ratios = np.array([0.1, -0.06]) + 0.02 * chance.standard_t(3, (18, 2))
-        found = crossover.turning([0.0, 1.0], ratios, 0.95)
-        if found is not None:
-            told += 1
-            held += found[1] <= 0.625 <= found[2]
-    assert told >= 190
-    assert held / told >= 0.91
+        crossing = crossover.turning([0.0, 1.0], ratios, 0.95)
+        if crossing is not None:
+            estimates += 1
+            covered += crossing[1] <= 0.625 <= crossing[2]
+    assert estimates >= 190
+    assert covered / estimates >= 0.91

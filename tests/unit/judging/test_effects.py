@@ -45,8 +45,8 @@ def noisy(
     return wall
 
 
-def by_name(found: tuple[Effect, ...], *levels: str) -> Effect:
-    return next(e for e in found if tuple(c.after for c in e.changes) == levels)
+def by_name(results: tuple[Effect, ...], *levels: str) -> Effect:
+    return next(e for e in results if tuple(c.after for c in e.changes) == levels)
 
 
 def ratio(effect: Effect) -> float:
@@ -54,7 +54,7 @@ def ratio(effect: Effect) -> float:
     return effect.mean.shown.ratio
 
 
-def told(at: Measured) -> tuple[Effect, ...]:
+def effects_of(at: Measured) -> tuple[Effect, ...]:
     return effects.effects(at)[1]
 
 
@@ -65,11 +65,11 @@ def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels(
         together = 0.7 if (values["engine"], values["alloc"]) == ("tokio", "je") else 1.0
         return multiplied(values) * together * 1.05**number
 
-    found = told(crossed(AXES).measured(drifting))
-    assert len(found) == 4 + 5
+    results = effects_of(crossed(AXES).measured(drifting))
+    assert len(results) == 4 + 5
     # Over the other axes, half of the configurations of je and a third of those of tokio have the
     # interaction too.
-    wanted = {
+    expected = {
         ("tokio",): 1.2 * 0.7 ** (1 / 3),
         ("sonic",): 0.9,
         ("je",): 0.8 * 0.7**0.5,
@@ -80,12 +80,12 @@ def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels(
         ("sonic", "je"): 1.0,
         ("sonic", "mi"): 1.0,
     }
-    for levels, value in wanted.items():
-        effect = by_name(found, *levels)
+    for levels, value in expected.items():
+        effect = by_name(results, *levels)
         if effect.pooled:
             assert ratio(effect) == pytest.approx(value)
-    assert not by_name(found, "tokio").pooled  # 1.2 alone, 0.84 with je
-    assert [len(e.cells) for e in found] == [6, 6, 4, 4, 3, 2, 2, 2, 2]
+    assert not by_name(results, "tokio").pooled  # 1.2 alone, 0.84 with je
+    assert [len(e.cells) for e in results] == [6, 6, 4, 4, 3, 2, 2, 2, 2]
 
 
 def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
@@ -93,16 +93,17 @@ def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
     interaction four times.
     """
     axes = {"a": ["a0", "a1"], "b": ["b0", "b1"], "c": ["c0", "c1"]}
-    made = crossed(axes, rounds=1)
+    example = crossed(axes, rounds=1)
     times = {
         key: random.Random(repr(key)).uniform(1, 2) for key in itertools.product(*axes.values())
     }
     at = replace(
-        made.measured(lambda v, *_: times[tuple(v.values())]), last={made.plan.inputs[0].id: 1}
+        example.measured(lambda v, *_: times[tuple(v.values())]),
+        last={example.plan.inputs[0].id: 1},
     )
-    _, layout = factorial.layout_of(at, made.plan.inputs[0].id)
+    _, layout = factorial.layout_of(at, example.plan.inputs[0].id)
     assert layout is not None
-    _, logs = at.logs(list(layout.cells.values()), made.plan.inputs[0].id)
+    _, logs = at.logs(list(layout.cells.values()), example.plan.inputs[0].id)
     signs = np.array([[1 if level.endswith("1") else -1 for level in key] for key in layout.cells])
     model = np.column_stack(
         [np.ones(8), signs, signs[:, 0] * signs[:, 1], signs[:, 0] * signs[:, 2]]
@@ -118,10 +119,10 @@ def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
 def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for(
     crossed: type[Crossed],
 ) -> None:
-    made = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]})
+    example = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]})
     wall = noisy(0.02, lambda v: 1.01 if v["a"] == "a1" else 1.0)
-    at = made.measured(wall)
-    (first, *_) = found = told(at)
+    at = example.measured(wall)
+    (first, *_) = results = effects_of(at)
     logs = {
         (a, b): np.log([wall({"a": a, "b": b}, "x", n) for n in range(1, 41)])
         for a, b in itertools.product(("a0", "a1"), ("b0", "b1"))
@@ -130,7 +131,7 @@ def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for(
     test = stats.wilcoxon(mean, method="exact")
     assert first.mean.p == pytest.approx(test.pvalue, rel=1e-9)
     looks = at.looks.count
-    smallest = min(e.mean.p for e in found)
+    smallest = min(e.mean.p for e in results)
     assert smallest == first.mean.p
     assert first.mean.p_adjusted == pytest.approx(min(1.0, 3 * looks * first.mean.p))
     walsh = np.sort([(x + y) / 2 for x, y in itertools.combinations_with_replacement(mean, 2)])
@@ -139,7 +140,7 @@ def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for(
     assert first.mean.shown.level >= 1 - 0.05 / looks  # wider than the interval of a single effect
 
 
-def test_an_effect_that_turns_has_no_mean(crossed: type[Crossed]) -> None:
+def test_an_effect_that_changes_sign_has_no_mean(crossed: type[Crossed]) -> None:
     """20 % less in rayon and 25 % more in tokio: the mean is zero and is not reported."""
 
     def exact(values: Mapping[str, str]) -> float:
@@ -147,8 +148,8 @@ def test_an_effect_that_turns_has_no_mean(crossed: type[Crossed]) -> None:
             {"rayon": 0.8, "tokio": 1.25}[values["engine"]] if values["parser"] == "sonic" else 1.0
         )
 
-    made = crossed({"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"]})
-    judged = made.judge(noisy(0.01, exact))
+    example = crossed({"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"]})
+    judged = example.judge(noisy(0.01, exact))
     effect = by_name(judged.structure.effects, "sonic")
     assert not effect.pooled
     assert effect.mean.shown is None
@@ -161,7 +162,7 @@ def test_an_effect_that_turns_has_no_mean(crossed: type[Crossed]) -> None:
     )
 
 
-def test_a_mean_that_one_cell_does_not_follow_says_in_how_many_it_holds(
+def test_a_mean_that_some_combinations_contradict_states_how_many_agree(
     crossed: type[Crossed],
 ) -> None:
     def exact(values: Mapping[str, str]) -> float:
@@ -178,7 +179,7 @@ def test_a_mean_that_one_cell_does_not_follow_says_in_how_many_it_holds(
     )
 
 
-def test_effects_that_multiply_are_said_to_do_so(crossed: type[Crossed]) -> None:
+def test_effects_that_multiply_have_an_equivalent_interaction(crossed: type[Crossed]) -> None:
     judged = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}).judge(
         noisy(0.005, lambda v: (0.8 if v["a"] == "a1" else 1) * (0.9 if v["b"] == "b1" else 1))
     )
@@ -186,49 +187,52 @@ def test_effects_that_multiply_are_said_to_do_so(crossed: type[Crossed]) -> None
     assert text.startswith("interaction of a a1 and b b1: equivalent in time (within ±2\u202f%) [")
 
 
-def test_a_level_with_a_hole_is_left_out_and_said(crossed: type[Crossed]) -> None:
-    made = crossed(AXES, drop=lambda v: v["alloc"] == "mi" and v["parser"] == "sonic")
-    found = made.judge(noisy(0.01)).structure
-    (layout,) = found.factorials
+def test_a_level_with_a_hole_is_left_out_and_reported(crossed: type[Crossed]) -> None:
+    example = crossed(AXES, drop=lambda v: v["alloc"] == "mi" and v["parser"] == "sonic")
+    structure = example.judge(noisy(0.01)).structure
+    (layout,) = structure.factorials
     assert layout.left_out == ("alloc: mi",)
     assert dict(layout.axes)["alloc"] == ("sys", "je")
-    assert len(found.effects) == 3 + 3
+    assert len(structure.effects) == 3 + 3
 
 
-def test_no_two_axes_are_crossed_and_the_reason_is_said(crossed: type[Crossed]) -> None:
-    made = crossed(
+def test_without_two_crossed_axes_the_reason_is_reported(crossed: type[Crossed]) -> None:
+    example = crossed(
         {"a": ["a0", "a1"], "b": ["b0", "b1"]}, drop=lambda v: v["a"] == "a1" and v["b"] == "b1"
     )
-    found = made.judge(noisy(0.01, lambda _: 1.0)).structure
-    assert found.effects == ()
-    assert "no two axes are fully crossed" in found.factorials[0].reason
+    structure = example.judge(noisy(0.01, lambda _: 1.0)).structure
+    assert structure.effects == ()
+    assert "no two axes are fully crossed" in structure.factorials[0].reason
 
 
 def test_cells_that_failed_are_holes(crossed: type[Crossed]) -> None:
-    made = crossed(AXES)
-    at = made.measured(noisy(0.01))
-    gone = next(c.id for c in made.plan.cells if "mi" in c.label)
+    example = crossed(AXES)
+    at = example.measured(noisy(0.01))
+    gone = next(c.id for c in example.plan.cells if "mi" in c.label)
     left = effects.effects(replace(at, usable=at.usable - {gone}))[0][0]
     assert left.left_out == ("alloc: mi",)
 
 
 def test_axes_that_advance_together_are_one(crossed: type[Crossed]) -> None:
     pairs = {"b0": "c0", "b1": "c1"}
-    made = crossed(
+    example = crossed(
         {"a": ["a0", "a1"], "b": ["b0", "b1"], "c": ["c0", "c1"]},
         drop=lambda v: pairs[v["b"]] != v["c"],
     )
-    found = made.judge(noisy(0.01, lambda _: 1.0)).structure
-    assert found.factorials[0].axes == (("a", ("a0", "a1")), ("b and c", ("b0 / c0", "b1 / c1")))
-    assert found.factorials[0].left_out == ()
+    structure = example.judge(noisy(0.01, lambda _: 1.0)).structure
+    assert structure.factorials[0].axes == (
+        ("a", ("a0", "a1")),
+        ("b and c", ("b0 / c0", "b1 / c1")),
+    )
+    assert structure.factorials[0].left_out == ()
 
 
 def test_other_designs_are_not_crossed(crossed: type[Crossed]) -> None:
-    found = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, design="ladder").judge(
+    structure = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, design="ladder").judge(
         noisy(0.01, lambda _: 1.0)
     )
-    assert found.structure.effects == ()
-    assert found.structure.factorials[0].reason == "the design is ladder: axes are not crossed"
+    assert structure.structure.effects == ()
+    assert structure.structure.factorials[0].reason == "the design is ladder: axes are not crossed"
 
 
 def test_too_few_rounds_decide_nothing_and_five_say_nothing(crossed: type[Crossed]) -> None:
@@ -241,30 +245,30 @@ def test_too_few_rounds_decide_nothing_and_five_say_nothing(crossed: type[Crosse
 
 
 def test_a_tripped_control_leaves_every_effect_inconclusive(crossed: type[Crossed]) -> None:
-    made = crossed(AXES)
-    floor = NoiseFloor(made.plan.inputs[0].id, "wall", 0.1, tripped=True)
-    at = replace(made.measured(noisy(0.01)), tripped=frozenset({floor.input_id}))
-    found = told(at)
-    assert {(e.mean.verdict, e.mean.reason) for e in found} == {
+    example = crossed(AXES)
+    floor = NoiseFloor(example.plan.inputs[0].id, "wall", 0.1, tripped=True)
+    at = replace(example.measured(noisy(0.01)), tripped=frozenset({floor.input_id}))
+    results = effects_of(at)
+    assert {(e.mean.verdict, e.mean.reason) for e in results} == {
         (Verdict.INCONCLUSIVE, "the A/A control differs significantly")
     }
-    assert {c.contrast.verdict for e in found for c in e.cells} == {Verdict.INCONCLUSIVE}
+    assert {c.contrast.verdict for e in results for c in e.cells} == {Verdict.INCONCLUSIVE}
 
 
 def test_equal_programs_have_no_effects(crossed: type[Crossed]) -> None:
-    """Of 24 records with 9 effects each, at most the nominal share has a significant effect."""
+    """At most the nominal share of 24 records with 9 effects each has a significant effect."""
     wrong = 0
     for seed in range(24):
         wall = noisy(0.02, lambda _: 1.0)
         shifted = lambda v, w, n, s=seed, f=wall: f(v, f"{w}{s}", n)  # noqa: E731 -- a record of its own noise
-        found = told(crossed(AXES, rounds=18).measured(shifted))
-        wrong += any(e.mean.verdict.decided for e in found)
+        results = effects_of(crossed(AXES, rounds=18).measured(shifted))
+        wrong += any(e.mean.verdict.decided for e in results)
     assert wrong <= 4  # binomial: 24 at 5 %, exceeded with p < 0.01
 
 
 def test_inputs_are_one_family_and_each_has_its_own_effects(crossed: type[Crossed]) -> None:
-    made = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, inputs=("x", "y"))
-    judged = made.judge(noisy(0.01, lambda v: 0.9 if v["a"] == "a1" else 1.0))
+    example = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, inputs=("x", "y"))
+    judged = example.judge(noisy(0.01, lambda v: 0.9 if v["a"] == "a1" else 1.0))
     assert judged.structure.effect_family == 6
     claims = [c for c in judged.claims if c.kind == "effect" and c.subject == "a a1"]
     assert [c.text.partition(",")[0] for c in claims] == ["On x", "On y"]
@@ -278,8 +282,8 @@ def test_a_pair_that_the_headline_compares_has_the_headlines_verdict(
     """A family of two is more powerful than the headline's eighteen. A page must not report
     both verdicts.
     """
-    made = crossed(AXES, rounds=18)
-    judged = made.judge(noisy(0.12))
+    example = crossed(AXES, rounds=18)
+    judged = example.judge(noisy(0.12))
     headline = {
         (c.cell_id, c.ref_cell_id): c
         for c in judged.comparisons

@@ -1,4 +1,4 @@
-"""The gate: suspected regressions, missing verdicts, and exit codes 3 before 1 before 4."""
+"""The gate: suspicious comparisons, missing verdicts, and exit codes 3 before 1 before 4."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_framework.features.gate import compute as gate
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import BuildSpec, Role
 from bench_framework.model.policies import GatePolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Block, Build, Look
 from bench_framework.model.verdict import Verdict
@@ -39,57 +39,57 @@ def noisy(factors: dict[str, float], spread: float = 0.005, seed: int = 7) -> Ti
     return timing
 
 
-def first(made: Study, wall: Timing, **more: Timing) -> Gating:
-    blocks = made.blocks(wall, **more)
-    return gate.first_pass(made.plan, blocks, {}, made.inputs(), made.looks())
+def first(example: Study, wall: Timing, **more: Timing) -> Gating:
+    blocks = example.blocks(wall, **more)
+    return gate.first_pass(example.plan, blocks, {}, example.inputs(), example.looks())
 
 
-def states(gating: Gating, made: Study) -> dict[tuple[str, str], str]:
-    return {(made.arm_of(made.plan.cell(p.cell_id)), p.metric): p.state for p in gating.pairs}
+def states(gating: Gating, example: Study) -> dict[tuple[str, str], str]:
+    return {(example.arm_of(example.plan.cell(p.cell_id)), p.metric): p.state for p in gating.pairs}
 
 
 def test_what_is_slower_beyond_its_margin_is_suspicious_and_the_rest_passes(
     study: type[Study],
 ) -> None:
-    made = study(arms=("a", "slow", "same", "fast"), policy=policy(margins=(("wall", 0.02),)))
-    found = first(made, noisy({"slow": 1.05, "fast": 0.9}))
-    assert states(found, made) == {
+    example = study(arms=("a", "slow", "same", "fast"), policy=policy(margins=(("wall", 0.02),)))
+    gating = first(example, noisy({"slow": 1.05, "fast": 0.9}))
+    assert states(gating, example) == {
         ("slow", "wall"): "suspicious",
         ("same", "wall"): "passed",
         ("fast", "wall"): "passed",
     }
-    suspicious = found.in_state("suspicious")[0]
+    suspicious = gating.in_state("suspicious")[0]
     assert suspicious.comparison.verdict is Verdict.WORSE
     assert "slower" in suspicious.text
     # Without a second pass no regression is confirmed.
-    assert found.exit_code == 4
-    assert found.reasons == ("1 comparison: looks worse and was not measured again",)
+    assert gating.exit_code == 4
+    assert gating.reasons == ("1 comparison: looks worse and was not measured again",)
 
 
 def test_growth_within_the_margin_passes_and_is_named(study: type[Study]) -> None:
-    made = study(arms=("a", "slow"), policy=policy(margins=(("wall", 0.10),)))
-    found = first(made, noisy({"slow": 1.05}))
-    (pair,) = found.pairs
+    example = study(arms=("a", "slow"), policy=policy(margins=(("wall", 0.10),)))
+    gating = first(example, noisy({"slow": 1.05}))
+    (pair,) = gating.pairs
     assert pair.state == "passed"
     assert pair.comparison.verdict is not Verdict.WORSE
-    assert found.exit_code == 0
+    assert gating.exit_code == 0
 
 
 def test_a_decided_growth_below_the_margin_says_what_is_tolerated(study: type[Study]) -> None:
     # The margin of the gate is inside the interval: significant, size uncertain, and the estimate
     # is below the margin.
-    made = study(arms=("a", "slow"), policy=policy(margins=(("wall", 0.065),)))
-    found = first(made, noisy({"slow": 1.05}, spread=0.02))
-    (pair,) = found.pairs
+    example = study(arms=("a", "slow"), policy=policy(margins=(("wall", 0.065),)))
+    gating = first(example, noisy({"slow": 1.05}, spread=0.02))
+    (pair,) = gating.pairs
     assert pair.comparison.verdict is Verdict.WORSE_SIZE_UNCERTAIN
     assert pair.state == "passed"
     assert "6.5\u202f% is tolerated" in pair.reason
 
 
 def test_the_defaults_gate_time_processor_and_memory(study: type[Study]) -> None:
-    made = study(arms=("a", "b"))
-    found = first(made, noisy({}), rss=lambda arm, _, __: (50 if arm == "a" else 60) * MIB)
-    assert states(found, made) == {
+    example = study(arms=("a", "b"))
+    gating = first(example, noisy({}), rss=lambda arm, _, __: (50 if arm == "a" else 60) * MIB)
+    assert states(gating, example) == {
         ("b", "wall"): "passed",
         ("b", "cpu"): "passed",
         ("b", "peak_rss"): "suspicious",
@@ -100,54 +100,54 @@ def test_the_defaults_gate_time_processor_and_memory(study: type[Study]) -> None
 def test_memory_must_grow_by_more_than_a_mebibyte(
     grown: float, state: str, study: type[Study]
 ) -> None:
-    made = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("peak_rss", 0.05))))
-    found = first(made, noisy({}), rss=lambda arm, _, __: (5 if arm == "a" else 5 + grown) * MIB)
-    assert states(found, made)["b", "peak_rss"] == state
+    example = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("peak_rss", 0.05))))
+    gating = first(
+        example, noisy({}), rss=lambda arm, _, __: (5 if arm == "a" else 5 + grown) * MIB
+    )
+    assert states(gating, example)["b", "peak_rss"] == state
 
 
 def test_a_cell_that_no_time_can_judge_is_not_passed(study: type[Study]) -> None:
-    made = study(arms=("a", "b"))
-    found = first(made, noisy({}, spread=0.4))
-    assert {pair.state for pair in found.pairs if pair.metric != "peak_rss"} == {"not-judged"}
-    assert found.exit_code == 4
-    assert found.reasons == ("1 cell: no gated time could be judged",)
-    assert "could not judge below" in found.pairs[0].reason
+    example = study(arms=("a", "b"))
+    gating = first(example, noisy({}, spread=0.4))
+    assert {pair.state for pair in gating.pairs if pair.metric != "peak_rss"} == {"not-judged"}
+    assert gating.exit_code == 4
+    assert gating.reasons == ("1 cell: no gated time could be judged",)
+    assert "could not judge below" in gating.pairs[0].reason
 
 
 def test_one_judged_time_is_enough_unless_the_policy_asks_for_more(study: type[Study]) -> None:
     quiet, loud = noisy({}), noisy({}, spread=0.4)
-    asked = {"margins": (("wall", 0.02), ("cpu", 0.02))}
+    margins = (("wall", 0.02), ("cpu", 0.02))
     for more, code in (
         ({}, 0),
         ({"require": ("wall",)}, 4),
         ({"on_inconclusive": "fail"}, 4),
         ({"require": ("cpu",)}, 0),
     ):
-        made = study(arms=("a", "b"), policy=policy(**asked, **more))
-        found = first(made, loud, cpu=quiet)
-        assert states(found, made) == {("b", "wall"): "not-judged", ("b", "cpu"): "passed"}
-        assert found.exit_code == code, (more, found.reasons)
+        example = study(arms=("a", "b"), policy=policy(margins=margins, **more))
+        gating = first(example, loud, cpu=quiet)
+        assert states(gating, example) == {("b", "wall"): "not-judged", ("b", "cpu"): "passed"}
+        assert gating.exit_code == code, (more, gating.reasons)
 
 
 def test_failed_comes_before_worse_and_worse_before_not_judged(study: type[Study]) -> None:
-    made = study(arms=("a", "broken", "slow"), policy=policy(margins=(("wall", 0.02),)))
+    example = study(arms=("a", "broken", "slow"), policy=policy(margins=(("wall", 0.02),)))
     blocks = [
         replace(b, status="failed", wall_s=())
-        if made.arm_of(made.plan.cell(b.cell_id)) == "broken"
+        if example.arm_of(example.plan.cell(b.cell_id)) == "broken"
         else b
-        for b in made.blocks(noisy({"slow": 1.1}))
+        for b in example.blocks(noisy({"slow": 1.1}))
     ]
-    found = gate.first_pass(made.plan, blocks, {}, made.inputs(), made.looks())
-    assert states(found, made) == {("broken", "wall"): "failed", ("slow", "wall"): "suspicious"}
-    assert found.exit_code == 3
-    assert len(found.reasons) == 2
+    gating = gate.first_pass(example.plan, blocks, {}, example.inputs(), example.looks())
+    assert states(gating, example) == {("broken", "wall"): "failed", ("slow", "wall"): "suspicious"}
+    assert gating.exit_code == 3
+    assert len(gating.reasons) == 2
 
 
 def test_a_binary_that_grew_fails_at_once(study: type[Study]) -> None:
-    made = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("binary_size", 0.02))))
-    plan = made.plan
-    from bench_framework.model.plan import BuildSpec  # noqa: PLC0415 -- only here
-
+    example = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("binary_size", 0.02))))
+    plan = example.plan
     specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
     plan = replace(
         plan,
@@ -158,23 +158,25 @@ def test_a_binary_that_grew_fails_at_once(study: type[Study]) -> None:
         specs["a"].id: Build(specs["a"].id, ok=True, size_bytes=1000, sha256="1"),
         specs["b"].id: Build(specs["b"].id, ok=True, size_bytes=1100, sha256="2"),
     }
-    found = gate.first_pass(plan, made.blocks(noisy({})), builds, made.inputs(), made.looks())
-    assert {(p.metric, p.state) for p in found.pairs} == {
+    gating = gate.first_pass(
+        plan, example.blocks(noisy({})), builds, example.inputs(), example.looks()
+    )
+    assert {(p.metric, p.state) for p in gating.pairs} == {
         ("wall", "passed"),
         ("binary_size", "worse"),
     }
-    assert found.exit_code == 1
+    assert gating.exit_code == 1
 
 
-def test_a_build_time_is_one_run_and_judged_by_nobody(study: type[Study]) -> None:
-    made = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("build_time", 0.5))))
-    found = first(made, noisy({}))
-    assert {(p.metric, p.state) for p in found.pairs} == {
+def test_a_build_time_is_one_run_and_is_not_judged(study: type[Study]) -> None:
+    example = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("build_time", 0.5))))
+    gating = first(example, noisy({}))
+    assert {(p.metric, p.state) for p in gating.pairs} == {
         ("wall", "passed"),
         ("build_time", "not-judged"),
     }
-    assert found.pairs[1].reason == "one build is one run"
-    assert found.exit_code == 0
+    assert gating.pairs[1].reason == "one build is one run"
+    assert gating.exit_code == 0
 
 
 def test_too_few_rounds_for_any_finding_are_known_before_the_start(study: type[Study]) -> None:
@@ -190,33 +192,31 @@ def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> No
     """A gate at 1 % discards early interim analyses that the report's 5 % allowed. J counts all
     of them.
     """
-    for arms, last in (("abcdefghijk", 60), ("abcdefghijk", 20), ("abc", 18)):
-        made = study(
+    for arms, last in (("abcdefghijk", 20), ("abcdef", 60), ("abc", 18)):
+        example = study(
             arms=tuple(arms), rounds=last, measure=MeasurePolicy(rounds_min=12, rounds_max=last)
         )
-        own, strict = looks_of(made.plan), gate.strict_looks(made.plan)
-        assert strict.rounds == own.rounds
+        regular, strict = looks_of(example.plan), gate.strict_looks(example.plan)
+        assert strict.rounds == regular.rounds
         assert (strict.family, strict.level) == (2 * len(arms[1:]), gate.LEVEL)
-        found = first(made, noisy({}))
-        assert (found.looks, found.family) == (own.count, strict.family)
-        for pair in found.pairs:
-            shown = pair.comparison.shown
-            if (
-                pair.metric == "wall"
-                and pair.comparison.verdict is Verdict.INCONCLUSIVE
-                and shown is not None
-            ):
-                assert shown.level <= 1 - gate.LEVEL / (own.count * strict.family) + 1e-12
+        gating = first(example, noisy({}, spread=0.05))
+        assert (gating.looks, gating.family) == (regular.count, strict.family)
+        for comparison in (p.comparison for p in gating.pairs if p.metric == "wall"):
+            assert comparison.verdict is Verdict.INCONCLUSIVE
+            assert comparison.shown is not None
+            assert comparison.shown.level == pytest.approx(
+                1 - gate.LEVEL / (regular.count * strict.family), abs=1e-12
+            )
 
 
 class TestTheSecondPass:
     @staticmethod
     def passes(study: type[Study], again: dict[str, float], spread: float = 0.005) -> Gating:
-        made = study(
+        example = study(
             arms=("a", "slow", "same"), policy=policy(margins=(("wall", 0.02), ("cpu", 0.02)))
         )
-        found = first(made, noisy({"slow": 1.05}))
-        plan = gate.confirmation_plan(made.plan, found, "20260101T0000Z")
+        gating = first(example, noisy({"slow": 1.05}))
+        plan = gate.confirmation_plan(example.plan, gating, "20260101T0000Z")
         assert plan is not None
         timing = noisy(again, spread, seed=8)
         blocks = [
@@ -228,8 +228,8 @@ class TestTheSecondPass:
                 warmup=False,
                 status="ok",
                 started_at="",
-                wall_s=(timing(made.arm_of(cell), "", n),),
-                user_s=timing(made.arm_of(cell), "c", n),
+                wall_s=(timing(example.arm_of(cell), "", n),),
+                user_s=timing(example.arm_of(cell), "c", n),
                 sys_s=0.0,
                 exit_codes=(0,),
             )
@@ -241,68 +241,68 @@ class TestTheSecondPass:
             plan,
             blocks,
             {},
-            made.inputs(),
+            example.inputs(),
             [Look(i.id, 0, last, stopped=True) for i in plan.inputs],
         )
-        return gate.second_pass(made.plan, found, judged, "20260101T0100Z")
+        return gate.second_pass(example.plan, gating, judged, "20260101T0100Z")
 
     def test_it_measures_the_suspicious_cells_and_their_baseline_once_more(
         self, study: type[Study]
     ) -> None:
-        made = study(
+        example = study(
             arms=("a", "slow", "same"),
             sizes=(1, 2),
             policy=policy(margins=(("wall", 0.02), ("cpu", 0.02))),
         )
         wall = noisy({})
-        found = first(
-            made,
+        gating = first(
+            example,
             lambda arm, where, n: (
                 wall(arm, where, n) * (1.05 if (arm, where) == ("slow", "2MiB") else 1)
             ),
             cpu=noisy({}, seed=9),
         )
-        plan = gate.confirmation_plan(made.plan, found, "r")
+        plan = gate.confirmation_plan(example.plan, gating, "r")
         assert plan is not None
-        assert [(made.arm_of(c), made.plan.input(c.input_id).label) for c in plan.cells] == [
+        assert [(example.arm_of(c), example.plan.input(c.input_id).label) for c in plan.cells] == [
             ("a", "2MiB"),
             ("slow", "2MiB"),
             ("control", "2MiB"),
         ]
         assert plan.judge.metrics == ("wall",)
         assert plan.judge.level == 0.05
-        assert plan.measure.rounds_min == plan.measure.rounds_max == found.rounds >= 18
+        assert plan.measure.rounds_min == plan.measure.rounds_max == gating.rounds >= 18
         assert looks_of(plan).count == 1
-        assert plan.measure.seed != made.plan.measure.seed
+        assert plan.measure.seed != example.plan.measure.seed
         assert "record r" in plan.notes[-1].text
         assert {c.role for c in plan.cells} == {Role.BASELINE, Role.CANDIDATE, Role.CONTROL}
 
     def test_what_is_worse_again_fails_the_gate(self, study: type[Study]) -> None:
-        found = self.passes(study, {"slow": 1.05})
-        assert found.exit_code == 1
-        assert {(p.metric, p.state, p.reason) for p in found.in_state("worse")} == {
+        gating = self.passes(study, {"slow": 1.05})
+        assert gating.exit_code == 1
+        assert {(p.metric, p.state, p.reason) for p in gating.in_state("worse")} == {
             ("wall", "worse", "confirmed in fresh rounds"),
             ("cpu", "worse", "confirmed in fresh rounds"),
         }
         assert all(
-            "more" in p.again_text or "slower" in p.again_text for p in found.in_state("worse")
+            "more" in p.again_text or "slower" in p.again_text for p in gating.in_state("worse")
         )
-        assert found.confirmation == "20260101T0100Z"
+        assert gating.confirmation == "20260101T0100Z"
 
     @pytest.mark.parametrize("factor", [1.0, 0.95])
     def test_what_is_not_worse_again_passes(self, factor: float, study: type[Study]) -> None:
-        found = self.passes(study, {"slow": factor})
-        assert found.exit_code == 0
-        assert {p.state for p in found.pairs if p.metric != "peak_rss"} == {"passed"}
+        gating = self.passes(study, {"slow": factor})
+        assert gating.exit_code == 0
+        assert {p.state for p in gating.pairs if p.metric != "peak_rss"} == {"passed"}
         assert any(
-            p.reason == "looked worse, and was not when it was measured again" for p in found.pairs
+            p.reason == "looked worse, and was not when it was measured again" for p in gating.pairs
         )
 
     def test_a_control_that_trips_confirms_nothing(self, study: type[Study]) -> None:
-        found = self.passes(study, {"slow": 1.05, "control": 1.05})
-        assert not found.in_state("worse")
-        assert "the A/A control differs significantly" in found.in_state("not-judged")[0].reason
+        gating = self.passes(study, {"slow": 1.05, "control": 1.05})
+        assert not gating.in_state("worse")
+        assert "the A/A control differs significantly" in gating.in_state("not-judged")[0].reason
 
     def test_nothing_suspicious_needs_no_second_pass(self, study: type[Study]) -> None:
-        made = study()
-        assert gate.confirmation_plan(made.plan, first(made, noisy({})), "r") is None
+        example = study()
+        assert gate.confirmation_plan(example.plan, first(example, noisy({})), "r") is None

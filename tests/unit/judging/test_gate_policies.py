@@ -49,53 +49,59 @@ def noisy(factors: dict[str, float], spread: float = 0.005) -> Callable[[str, st
 
 def gated(plan: Plan, **given: object) -> Plan:
     """Return the plan with these keys of its gate's policy."""
-    own: GatePolicy = replace(plan.judge.gate, **given)  # type: ignore[arg-type]
-    return replace(plan, judge=replace(plan.judge, gate=own))
+    changed: GatePolicy = replace(plan.judge.gate, **given)  # type: ignore[arg-type]
+    return replace(plan, judge=replace(plan.judge, gate=changed))
 
 
-def passed_first(made: Study, plan: Plan, factors: dict[str, float], **more: object) -> Gating:
+def passed_first(example: Study, plan: Plan, factors: dict[str, float], **more: object) -> Gating:
     return gate.first_pass(
         plan,
-        made.blocks(noisy(factors)),
+        example.blocks(noisy(factors)),
         {},
-        made.inputs(),
-        made.looks(),
+        example.inputs(),
+        example.looks(),
         **more,  # type: ignore[arg-type]
     )
 
 
 class TestChosenCells:
     def test_only_they_are_judged_and_they_alone_share_the_level(self, study: type[Study]) -> None:
-        made = study(arms=("a", "slow", "same"), sizes=(1, 2), policy=policy(margins=TIMES))
-        chosen = (made.cell("same", 1).id, made.cell("same", 2).id, made.cell("slow", 2).id)
-        plan = gated(made.plan, cells="whatever", chosen=chosen)
-        found = passed_first(made, plan, {"slow": 1.1})
-        assert {pair.cell_id for pair in found.pairs} == set(chosen)
-        assert {plan.cell(pair.cell_id).label for pair in found.in_state("suspicious")} == {"slow"}
-        assert found.family == 6
-        assert passed_first(made, made.plan, {"slow": 1.1}).family == 8
+        example = study(arms=("a", "slow", "same"), sizes=(1, 2), policy=policy(margins=TIMES))
+        chosen = (
+            example.cell("same", 1).id,
+            example.cell("same", 2).id,
+            example.cell("slow", 2).id,
+        )
+        plan = gated(example.plan, cells="whatever", chosen=chosen)
+        gating = passed_first(example, plan, {"slow": 1.1})
+        assert {pair.cell_id for pair in gating.pairs} == set(chosen)
+        assert {plan.cell(pair.cell_id).label for pair in gating.in_state("suspicious")} == {"slow"}
+        assert gating.family == 6
+        assert passed_first(example, example.plan, {"slow": 1.1}).family == 8
 
     def test_what_is_not_chosen_cannot_fail_the_gate(self, study: type[Study]) -> None:
-        made = study(arms=("a", "slow", "same"), policy=policy(margins=TIMES))
-        plan = gated(made.plan, cells="arm=same", chosen=(made.cell("same").id,))
-        found = passed_first(made, plan, {"slow": 1.5})
-        assert (found.exit_code, len(found.pairs)) == (0, 2)
+        example = study(arms=("a", "slow", "same"), policy=policy(margins=TIMES))
+        plan = gated(example.plan, cells="arm=same", chosen=(example.cell("same").id,))
+        gating = passed_first(example, plan, {"slow": 1.5})
+        assert (gating.exit_code, len(gating.pairs)) == (0, 2)
 
     def test_without_any_nothing_is_compared(self, study: type[Study]) -> None:
-        made = study(policy=policy(margins=TIMES))
-        found = passed_first(made, gated(made.plan, cells="arm=a", chosen=(made.cell("a").id,)), {})
-        assert found.exit_code == 4
-        assert found.reasons == (
+        example = study(policy=policy(margins=TIMES))
+        gating = passed_first(
+            example, gated(example.plan, cells="arm=a", chosen=(example.cell("a").id,)), {}
+        )
+        assert gating.exit_code == 4
+        assert gating.reasons == (
             "nothing was compared: no candidate among the gated cells (arm=a) has a baseline",
         )
 
 
 @pytest.mark.parametrize(("least", "code"), [(0, 0), (2, 0), (3, 4)])
 def test_too_few_judged_comparisons_are_no_pass(least: int, code: int, study: type[Study]) -> None:
-    made = study(policy=policy(margins=TIMES, min_compared=least))
-    found = passed_first(made, made.plan, {})
-    assert found.exit_code == code
-    assert found.reasons == (("2 of at least 3 comparisons were judged",) if code else ())
+    example = study(policy=policy(margins=TIMES, min_compared=least))
+    gating = passed_first(example, example.plan, {})
+    assert gating.exit_code == code
+    assert gating.reasons == (("2 of at least 3 comparisons were judged",) if code else ())
 
 
 class TestInstructions:
@@ -103,10 +109,10 @@ class TestInstructions:
     def judged(
         study: type[Study], counts: Mapping[str, Sequence[float]], noted: Sequence[Event] = ()
     ) -> Gating:
-        made = study(policy=policy(margins=(*TIMES, ("instructions", 0.01))))
+        example = study(policy=policy(margins=(*TIMES, ("instructions", 0.01))))
         observed = [
             Observation(
-                made.cell(arm).id,
+                example.cell(arm).id,
                 "instructions",
                 run,
                 "",
@@ -116,7 +122,7 @@ class TestInstructions:
             for arm, values in counts.items()
             for run, value in enumerate(values, start=1)
         ]
-        return passed_first(made, made.plan, {}, observed=observed, noted=noted)
+        return passed_first(example, example.plan, {}, observed=observed, noted=noted)
 
     @pytest.mark.parametrize(
         ("ours", "state", "code"),
@@ -135,16 +141,16 @@ class TestInstructions:
     def test_they_are_compared_without_a_second_pass(
         self, ours: Sequence[float], state: str, code: int, study: type[Study]
     ) -> None:
-        found = self.judged(study, {"a": (1000.0, 1000.0), "b": ours})
-        assert {p.metric: p.state for p in found.pairs}["instructions"] == state
-        assert found.exit_code == code
+        gating = self.judged(study, {"a": (1000.0, 1000.0), "b": ours})
+        assert {p.metric: p.state for p in gating.pairs}["instructions"] == state
+        assert gating.exit_code == code
 
     def test_where_nothing_counts_the_gate_has_not_judged(self, study: type[Study]) -> None:
-        why = "valgrind is not installed"
-        found = self.judged(study, {}, [Event("BX250", why)])
-        pair = next(p for p in found.pairs if p.metric == "instructions")
-        assert (pair.state, pair.reason, found.exit_code) == ("not-judged", why, 4)
-        assert found.reasons == (
+        reason = "valgrind is not installed"
+        gating = self.judged(study, {}, [Event("BX250", reason)])
+        pair = next(p for p in gating.pairs if p.metric == "instructions")
+        assert (pair.state, pair.reason, gating.exit_code) == ("not-judged", reason, 4)
+        assert gating.reasons == (
             "1 comparison: of a deterministic metric that is not known, so not judged",
         )
 
@@ -152,28 +158,28 @@ class TestInstructions:
 class TestOneProgram:
     @staticmethod
     def judged(study: type[Study], factors: dict[str, float], codes: tuple[str, str]) -> Gating:
-        made = study(policy=policy(margins=TIMES))
+        example = study(policy=policy(margins=TIMES))
         specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
         plan = replace(
-            made.plan,
+            example.plan,
             program=None,
             variants=tuple(
-                replace(v, build=specs[dict(v.values)["arm"]]) for v in made.plan.variants
+                replace(v, build=specs[dict(v.values)["arm"]]) for v in example.plan.variants
             ),
-            cells=tuple(replace(cell, command=()) for cell in made.plan.cells),
+            cells=tuple(replace(cell, command=()) for cell in example.plan.cells),
         )
         builds = {
             spec.id: Build(spec.id, ok=True, size_bytes=9, sha256=name, code_sha256=code)
             for (name, spec), code in zip(specs.items(), codes, strict=True)
         }
         return gate.first_pass(
-            plan, made.blocks(noisy(factors)), builds, made.inputs(), made.looks()
+            plan, example.blocks(noisy(factors)), builds, example.inputs(), example.looks()
         )
 
     def test_equal_code_cannot_have_become_slower(self, study: type[Study]) -> None:
-        found = self.judged(study, {"b": 1.2, "control": 1.2}, ("x", "x"))
-        assert found.exit_code == 0
-        assert {(p.state, p.reason) for p in found.pairs} == {("passed", gate.ONE_PROGRAM)}
+        gating = self.judged(study, {"b": 1.2, "control": 1.2}, ("x", "x"))
+        assert gating.exit_code == 0
+        assert {(p.state, p.reason) for p in gating.pairs} == {("passed", gate.ONE_PROGRAM)}
 
     def test_other_code_can(self, study: type[Study]) -> None:
         assert self.judged(study, {"b": 1.2}, ("x", "y")).in_state("suspicious")
@@ -183,23 +189,25 @@ class TestBudgets:
     def judged(
         self, study: type[Study], most: float, text: str = "0.1s", metric: str = "wall"
     ) -> Gating:
-        made = study(policy=policy(margins=TIMES))
-        budget = Budget("arm=b", metric, most, text, (made.cell("b").id,))
-        blocks = made.blocks(noisy({}, spread=0.02), rss=lambda _, __, n: (10 + n % 3) * MIB)
-        plan = gated(made.plan, budgets=(budget,))
-        return gate.first_pass(plan, blocks, {}, made.inputs(), made.looks())
+        example = study(policy=policy(margins=TIMES))
+        budget = Budget("arm=b", metric, most, text, (example.cell("b").id,))
+        blocks = example.blocks(noisy({}, spread=0.02), rss=lambda _, __, n: (10 + n % 3) * MIB)
+        plan = gated(example.plan, budgets=(budget,))
+        return gate.first_pass(plan, blocks, {}, example.inputs(), example.looks())
 
-    def test_over_is_what_lies_above_with_its_whole_interval(self, study: type[Study]) -> None:
-        made = study(policy=policy(margins=TIMES))
+    def test_a_budget_is_exceeded_if_the_whole_interval_is_above_it(
+        self, study: type[Study]
+    ) -> None:
+        example = study(policy=policy(margins=TIMES))
         timing = noisy({}, spread=0.02)
         values = sorted(timing("b", "", n) for n in range(1, 41))
-        (found,) = self.judged(study, 1.0).budgets
-        interval = median_interval(values, found.level)
+        (result,) = self.judged(study, 1.0).budgets
+        interval = median_interval(values, result.level)
         assert interval is not None
-        assert (found.lo, found.hi) == interval
+        assert (result.lo, result.hi) == interval
         # One configuration has a budget. The level is adjusted for all interim analyses of the
         # record.
-        assert found.level == pytest.approx(1 - LEVEL / len(made.looks()))
+        assert result.level == pytest.approx(1 - LEVEL / len(example.looks()))
         lo, hi = interval
         for most, state, code in (
             (math.nextafter(lo, 0), "over", 1),
@@ -221,14 +229,14 @@ class TestBudgets:
         assert "[" in open_.budgets[0].text
 
     def test_memory_has_its_unit(self, study: type[Study]) -> None:
-        kept = self.judged(study, 20 * MIB, "20MiB", "peak_rss").budgets[0]
-        assert kept.state == "kept"
-        assert kept.text.startswith("memory 11.00\u202fMiB [")
+        result = self.judged(study, 20 * MIB, "20MiB", "peak_rss").budgets[0]
+        assert result.state == "kept"
+        assert result.text.startswith("memory 11.00\u202fMiB [")
 
     def test_what_was_not_measured_is_not_judged(self, study: type[Study]) -> None:
-        found = self.judged(study, 5.0, "5", "instructions")
-        assert found.budgets[0].state == "not-judged"
-        assert found.exit_code == 4
+        gating = self.judged(study, 5.0, "5", "instructions")
+        assert gating.budgets[0].state == "not-judged"
+        assert gating.exit_code == 4
 
 
 class TestAccepted:
@@ -237,58 +245,60 @@ class TestAccepted:
     def judged(
         self, study: type[Study], *entries: tuple[str, float, str], factor: float = 1.05
     ) -> Gating:
-        made = study(arms=("a", "slow", "same"), policy=policy(margins=TIMES))
+        example = study(arms=("a", "slow", "same"), policy=policy(margins=TIMES))
         accepted = [
             Accepted(
-                f"arm={arm}", "wall", level, "it checks more", until, "f:1", (made.cell(arm).id,)
+                f"arm={arm}", "wall", level, "it checks more", until, "f:1", (example.cell(arm).id,)
             )
             for arm, level, until in entries
         ]
-        return passed_first(made, made.plan, {"slow": factor}, accepted=accepted, day=self.DAY)
+        return passed_first(
+            example, example.plan, {"slow": factor}, accepted=accepted, day=self.DAY
+        )
 
     def test_up_to_its_level_a_change_passes_and_is_named(self, study: type[Study]) -> None:
-        found = self.judged(study, ("slow", 0.10, "2026-05-31"))
-        (pair,) = found.in_state("accepted")
+        gating = self.judged(study, ("slow", 0.10, "2026-05-31"))
+        (pair,) = gating.in_state("accepted")
         assert pair.metric == "wall"
         assert pair.reason == "worse, and accepted up to 10\u202f% until 2026-05-31: it checks more"
-        assert not found.remarks
+        assert not gating.remarks
         # CPU time was not accepted.
-        assert [p.metric for p in found.in_state("suspicious")] == ["cpu"]
+        assert [p.metric for p in gating.in_state("suspicious")] == ["cpu"]
 
     def test_beyond_its_level_it_does_not(self, study: type[Study]) -> None:
-        found = self.judged(study, ("slow", 0.03, ""))
-        assert not found.in_state("accepted")
-        assert {p.metric: p.reason for p in found.in_state("suspicious")}[
+        gating = self.judged(study, ("slow", 0.03, ""))
+        assert not gating.in_state("accepted")
+        assert {p.metric: p.reason for p in gating.in_state("suspicious")}[
             "wall"
         ] == "more than the 3\u202f% that are accepted"
 
     def test_what_has_expired_accepts_nothing_and_says_so(self, study: type[Study]) -> None:
-        found = self.judged(study, ("slow", 0.10, "2026-05-30"))
-        assert not found.in_state("accepted")
-        assert found.remarks == (
+        gating = self.judged(study, ("slow", 0.10, "2026-05-30"))
+        assert not gating.in_state("accepted")
+        assert gating.remarks == (
             "accepted change f:1 (arm=slow, wall) has expired on 2026-05-30 and accepts nothing",
         )
 
     def test_what_is_not_needed_says_so(self, study: type[Study]) -> None:
-        found = self.judged(study, ("same", 0.10, ""))
-        assert "is not needed now" in found.remarks[0]
+        gating = self.judged(study, ("same", 0.10, ""))
+        assert "is not needed now" in gating.remarks[0]
 
     @pytest.mark.parametrize(
-        ("change", "said"),
+        ("change", "reason"),
         [
             ({"metric": "peak_rss"}, "this gate does not judge peak_rss"),
             ({"cell_ids": ()}, "it selects no gated cell"),
             ({"cell_ids": (), "unknown": "there is no axis `arm`"}, "there is no axis `arm`"),
         ],
     )
-    def test_what_is_unknown_is_told(
-        self, change: dict[str, str], said: str, study: type[Study]
+    def test_an_unknown_metric_or_cell_is_reported(
+        self, change: dict[str, str], reason: str, study: type[Study]
     ) -> None:
-        made = study(policy=policy(margins=TIMES))
-        accepted = Accepted("x", "wall", 0.1, "why", "", "f:1", (made.cell("b").id,))
+        example = study(policy=policy(margins=TIMES))
+        accepted = Accepted("x", "wall", 0.1, "why", "", "f:1", (example.cell("b").id,))
         entry = replace(accepted, **change)  # type: ignore[arg-type]
-        found = passed_first(made, made.plan, {}, accepted=[entry], day=self.DAY)
-        assert found.remarks == (
-            f"accepted change f:1 (x, {entry.metric}) is unknown here: {said}",
+        gating = passed_first(example, example.plan, {}, accepted=[entry], day=self.DAY)
+        assert gating.remarks == (
+            f"accepted change f:1 (x, {entry.metric}) is unknown here: {reason}",
         )
-        assert found.exit_code == 0
+        assert gating.exit_code == 0

@@ -25,48 +25,48 @@ SPEEDS = {"a": 1.0, "quick": 0.8, "alike": 1.0, "slow": 1.3}
 MIB = 1 << 20
 
 
-def stating(made: Study, *hypotheses: Hypothesis) -> Plan:
-    return replace(made.plan, hypotheses=hypotheses)
+def stating(example: Study, *hypotheses: Hypothesis) -> Plan:
+    return replace(example.plan, hypotheses=hypotheses)
 
 
-def hypothesis(made: Study, arm: str, *, before: str = "a", **more: Any) -> Hypothesis:
-    ids = {dict(v.values)["arm"]: v.id for v in made.plan.variants}
+def hypothesis(example: Study, arm: str, *, before: str = "a", **more: Any) -> Hypothesis:
+    ids = {dict(v.values)["arm"]: v.id for v in example.plan.variants}
     return Hypothesis(
         f"{before} costs time", f"arm: {before} → {arm}", ids[arm], ids[before], **more
     )
 
 
-def judged(made: Study, plan: Plan, spread: float = 0.004) -> Judgement:
+def judged(example: Study, plan: Plan, spread: float = 0.004) -> Judgement:
     noise = random.Random(8)
-    blocks = made.blocks(
+    blocks = example.blocks(
         lambda arm, *_: 0.05 * SPEEDS.get(arm, 1.0) * math.exp(noise.gauss(0, spread))
     )
-    return judge(plan, blocks, {}, made.inputs(), made.looks())
+    return judge(plan, blocks, {}, example.inputs(), example.looks())
 
 
 @pytest.fixture
-def made(study: type[Study]) -> Study:
+def example(study: type[Study]) -> Study:
     return study(arms=tuple(SPEEDS), sizes=(1,))
 
 
-def test_a_hypothesis_has_the_verdict_of_its_comparison_and_no_explanation(made: Study) -> None:
+def test_a_hypothesis_has_the_verdict_of_its_comparison_and_no_explanation(example: Study) -> None:
     plan = stating(
-        made,
-        hypothesis(made, "quick"),
-        hypothesis(made, "slow"),
-        hypothesis(made, "slow", expect="worse"),
-        hypothesis(made, "quick", expect="worse"),
-        hypothesis(made, "alike"),
+        example,
+        hypothesis(example, "quick"),
+        hypothesis(example, "slow"),
+        hypothesis(example, "slow", expect="worse"),
+        hypothesis(example, "quick", expect="worse"),
+        hypothesis(example, "alike"),
     )
-    found = judged(made, plan)
+    judgement = judged(example, plan)
     no, yes = "not supported", "supported"
-    assert [test.status for test in found.hypotheses] == [yes, no, yes, no, no]
+    assert [test.status for test in judgement.hypotheses] == [yes, no, yes, no, no]
     headline = {
-        c.cell_id: c for c in found.comparisons if c.family == "headline" and c.metric == "wall"
+        c.cell_id: c for c in judgement.comparisons if c.family == "headline" and c.metric == "wall"
     }
-    for test in found.hypotheses:
+    for test in judgement.hypotheses:
         assert test.comparison == headline[test.cell_id]
-    texts = [c.text for c in found.claims if c.kind == "hypothesis"]
+    texts = [c.text for c in judgement.claims if c.kind == "hypothesis"]
     assert texts[0].startswith(
         "hypothesis “a costs time” is supported: with arm: a → quick and no other axis changed, "
     )
@@ -79,38 +79,40 @@ def test_a_hypothesis_has_the_verdict_of_its_comparison_and_no_explanation(made:
         assert "cause" not in text
 
 
-def test_a_pair_without_the_baseline_is_tested_by_the_best_groups_comparison(made: Study) -> None:
-    found = judged(made, stating(made, hypothesis(made, "quick", before="slow")))
-    (test,) = found.hypotheses
+def test_a_pair_without_the_baseline_is_tested_by_the_best_groups_comparison(
+    example: Study,
+) -> None:
+    judgement = judged(example, stating(example, hypothesis(example, "quick", before="slow")))
+    (test,) = judgement.hypotheses
     assert test.status == "supported"
     assert test.comparison is not None
     assert test.comparison.shown is not None
     assert test.comparison.shown.lo < 0.8 / 1.3 < test.comparison.shown.hi
-    (claim,) = [c for c in found.claims if c.kind == "hypothesis"]
+    (claim,) = [c for c in judgement.claims if c.kind == "hypothesis"]
     assert claim.reference == "slow"
 
 
-def test_a_hypothesis_may_name_its_metric(made: Study) -> None:
-    found = judged(made, stating(made, hypothesis(made, "quick", metric="cpu")))
-    (test,) = found.hypotheses
+def test_a_hypothesis_may_name_its_metric(example: Study) -> None:
+    judgement = judged(example, stating(example, hypothesis(example, "quick", metric="cpu")))
+    (test,) = judgement.hypotheses
     assert test.comparison is not None
     assert test.comparison.metric == "cpu"
 
 
-def test_noise_supports_nothing(made: Study) -> None:
-    found = judged(made, stating(made, hypothesis(made, "alike")), spread=0.3)
-    (test,) = found.hypotheses
+def test_noise_supports_nothing(example: Study) -> None:
+    judgement = judged(example, stating(example, hypothesis(example, "alike")), spread=0.3)
+    (test,) = judgement.hypotheses
     assert test.status == "not supported"
-    (claim,) = [c for c in found.claims if c.kind == "hypothesis"]
+    (claim,) = [c for c in judgement.claims if c.kind == "hypothesis"]
     assert claim.verdict is Verdict.INCONCLUSIVE
 
 
-def test_without_its_cells_a_hypothesis_is_not_tested(made: Study) -> None:
-    lost = replace(hypothesis(made, "quick"), variant_id="0" * 12)
-    found = judged(made, stating(made, lost))
-    (test,) = found.hypotheses
+def test_without_its_cells_a_hypothesis_is_not_tested(example: Study) -> None:
+    lost = replace(hypothesis(example, "quick"), variant_id="0" * 12)
+    judgement = judged(example, stating(example, lost))
+    (test,) = judgement.hypotheses
     assert (test.status, test.reason) == ("not tested", "this record does not compare the two")
-    (text,) = [c.text for c in found.claims if c.kind == "hypothesis"]
+    (text,) = [c.text for c in judgement.claims if c.kind == "hypothesis"]
     assert text.startswith("hypothesis “a costs time” was not tested: arm: a → quick (")
 
 
@@ -129,47 +131,47 @@ def test_without_its_cells_a_hypothesis_is_not_tested(made: Study) -> None:
     ],
 )
 def test_what_cannot_be_compared_tests_nothing(
-    made: Study, verdict: Verdict, reason: str, status: str
+    example: Study, verdict: Verdict, reason: str, status: str
 ) -> None:
-    plan = stating(made, hypothesis(made, "quick"))
-    cell, reference = made.cell("quick"), made.cell("a")
+    plan = stating(example, hypothesis(example, "quick"))
+    cell, reference = example.cell("quick"), example.cell("a")
     pair = Comparison(cell.id, reference.id, "wall", "headline", verdict, reason)
-    (found,) = hypothesis_tests(plan, [pair])
-    assert (found.status, found.reason) == (status, reason)
+    (test,) = hypothesis_tests(plan, [pair])
+    assert (test.status, test.reason) == (status, reason)
 
 
-def projecting(made: Study, *rows: DerivedRow) -> Plan:
-    ids = {dict(v.values)["arm"]: v.id for v in made.plan.variants}
-    named = (NamedCell("base", ids["a"]), NamedCell("quick", ids["quick"]))
-    return replace(made.plan, named=named, derived=rows)
+def projecting(example: Study, *rows: DerivedRow) -> Plan:
+    ids = {dict(v.values)["arm"]: v.id for v in example.plan.variants}
+    cells = (NamedCell("base", ids["a"]), NamedCell("quick", ids["quick"]))
+    return replace(example.plan, named=cells, derived=rows)
 
 
 def test_a_figure_with_an_assumption_is_projected_and_so_is_what_follows_from_it(
-    made: Study,
+    example: Study,
 ) -> None:
     plan = projecting(
-        made,
+        example,
         DerivedRow("share", "rate(base) / rate(quick)"),
         DerivedRow("ten", "10 * time(base)", "time grows"),
         DerivedRow("more", "2 * ten"),
     )
-    found = judged(made, plan)
-    share, first, second = (row for row in found.derived if not row.measured)
+    judgement = judged(example, plan)
+    share, first, second = (row for row in judgement.derived if not row.measured)
     assert [row.assuming for row in (share, first, second)] == ["", "time grows", "time grows"]
     assert first.value == pytest.approx(0.5, rel=0.02)
     assert second.value == pytest.approx(1.0, rel=0.02)
     assert first.lo is not None
     assert first.lo <= 0.5 * 1.01
-    texts = {c.subject: c.text for c in found.claims if c.kind == "derived"}
+    texts = {c.subject: c.text for c in judgement.claims if c.kind == "derived"}
     assert texts["ten"].startswith("ten would be ")
     words = "(projected, not measured: 10 * time(base) over 40 rounds), assuming time grows"
     assert words in texts["ten"]
     assert texts["share"].startswith("share is ")
 
 
-def test_a_projection_without_its_figures_has_no_sentence(made: Study) -> None:
-    plan = projecting(made, DerivedRow("gone", "time(base)", "x"))
+def test_a_projection_without_its_figures_has_no_sentence(example: Study) -> None:
+    plan = projecting(example, DerivedRow("gone", "time(base)", "x"))
     plan = replace(plan, named=(NamedCell("base", "0" * 12),))
-    found = judged(made, plan)
-    assert [row.value for row in found.derived if not row.measured] == [None]
-    assert not [c for c in found.claims if c.subject == "gone"]
+    judgement = judged(example, plan)
+    assert [row.value for row in judgement.derived if not row.measured] == [None]
+    assert not [c for c in judgement.claims if c.subject == "gone"]

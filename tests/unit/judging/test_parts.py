@@ -51,9 +51,9 @@ def test_more_than_five_percent_void_rounds_fail_a_cell(void: int, failed: bool)
 
 
 def test_pairs_are_the_common_rounds_in_order() -> None:
-    made = samples.pair({3: 1.0, 1: 2.0, 2: 0.0, 4: 5.0}, {1: 1.0, 2: 1.0, 3: 4.0})
-    assert made == samples.Pair((1, 3), (2.0, 1.0), (1.0, 4.0))
-    assert made.until(2) == samples.Pair((1,), (2.0,), (1.0,))
+    pair = samples.pair({3: 1.0, 1: 2.0, 2: 0.0, 4: 5.0}, {1: 1.0, 2: 1.0, 3: 4.0})
+    assert pair == samples.Pair((1, 3), (2.0, 1.0), (1.0, 4.0))
+    assert pair.until(2) == samples.Pair((1,), (2.0,), (1.0,))
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,12 @@ def test_the_interval_of_a_median_takes_the_published_ranks(n: int, rank: int) -
 def test_a_summary_describes_all_rounds_and_deletes_none() -> None:
     values = [1.0, 1.1, 0.9, 1.05, 0.95, 1.02, 9.0]
     sample = samples.collect([block(i, (v,)) for i, v in enumerate(values, 1)])["c"]
-    found = summaries.summarise(sample, "wall")
-    assert found is not None
-    assert (found.median, found.min, found.max, found.n_rounds) == (1.02, 0.9, 9.0, 7)
-    assert (found.lo, found.hi) == (0.9, 9.0)
-    assert found.warnings == ("outliers: 1 of 7 rounds (kept)",)
-    assert found.p95 is None
+    summary = summaries.summarise(sample, "wall")
+    assert summary is not None
+    assert (summary.median, summary.min, summary.max, summary.n_rounds) == (1.02, 0.9, 9.0, 7)
+    assert (summary.lo, summary.hi) == (0.9, 9.0)
+    assert summary.warnings == ("outliers: 1 of 7 rounds (kept)",)
+    assert summary.p95 is None
     assert summaries.summarise(sample, "peak_rss") is None
 
 
@@ -140,7 +140,7 @@ def test_growth_words_come_from_the_whole_interval(lo: float, hi: float, word: s
     assert scaling.growth_word(lo, hi) == word
 
 
-def grown(made: Study, exponent: float) -> list[Block]:
+def grown(example: Study, exponent: float) -> list[Block]:
     def wall(arm: str, where: str, number: int) -> float:
         size: float = float(where.removesuffix("MiB"))
         return (
@@ -149,33 +149,35 @@ def grown(made: Study, exponent: float) -> list[Block]:
             * (1 + random.Random(f"{arm}{where}{number}").gauss(0, 0.01))
         )
 
-    return made.blocks(wall)
+    return example.blocks(wall)
 
 
-def test_exponents_are_told_between_neighbouring_sizes(study: type[Study]) -> None:
-    made = study(sizes=(10, 50, 200))
-    judged = made.judge(grown(made, 1.0))
+def test_exponents_are_estimated_between_neighbouring_sizes(study: type[Study]) -> None:
+    example = study(sizes=(10, 50, 200))
+    judged = example.judge(grown(example, 1.0))
     assert [(s.word, round(s.exponent, 1)) for s in judged.scaling if s.metric == "wall"] == [
         ("linear", 1.0)
     ] * 4
-    assert {s.word for s in made.judge(grown(made, 0.74)).scaling} == {"sub-linear"}
+    assert {s.word for s in example.judge(grown(example, 0.74)).scaling} == {"sub-linear"}
 
 
 def test_two_sizes_have_an_exponent_and_no_word(study: type[Study]) -> None:
-    made = study(sizes=(10, 50))
-    assert {s.word for s in made.judge(grown(made, 0.5)).scaling} == {"not resolved"}
+    example = study(sizes=(10, 50))
+    assert {s.word for s in example.judge(grown(example, 0.5)).scaling} == {"not resolved"}
 
 
 def test_sizes_of_another_family_or_seed_are_another_ladder(study: type[Study]) -> None:
-    made = study(sizes=(10, 50, 200))
-    prepared = made.inputs()
-    assert [len(ladder) for ladder in scaling.ladders(made.plan, prepared)] == [3]
+    example = study(sizes=(10, 50, 200))
+    prepared = example.inputs()
+    assert [len(ladder) for ladder in scaling.ladders(example.plan, prepared)] == [3]
     assert [
         len(x)
-        for x in scaling.ladders(made.plan, [*prepared[:2], replace(prepared[2], family="other")])
+        for x in scaling.ladders(
+            example.plan, [*prepared[:2], replace(prepared[2], family="other")]
+        )
     ] == [2]
     assert [
-        len(x) for x in scaling.ladders(made.plan, [*prepared[:2], replace(prepared[2], seed=7)])
+        len(x) for x in scaling.ladders(example.plan, [*prepared[:2], replace(prepared[2], seed=7)])
     ] == [2]
 
 
@@ -212,9 +214,7 @@ def test_pressure_and_steal_mark_a_block() -> None:
         (Sensors(psi_cpu_us=6_000, steal_ticks=2, psi_memory_us=6_000), ("cpu", "steal", "memory")),
     ],
 )
-def test_what_is_in_the_way_of_a_block_is_told_by_name(
-    sensors: Sensors, flags: tuple[str, ...]
-) -> None:
+def test_each_disturbance_of_a_block_has_its_flag(sensors: Sensors, flags: tuple[str, ...]) -> None:
     assert contention.flags(block(1, (0.05,), sensors=sensors)) == flags
 
 
@@ -239,13 +239,13 @@ def test_each_of_two_medians_pays_for_the_other_and_for_the_family(size: int) ->
     """
     values = tuple(float(v) for v in range(1000, 1040))
     pair = samples.Pair(tuple(range(1, 41)), values, values)
-    found = medians.compare_medians(
+    comparison = medians.compare_medians(
         "c", "r", "peak_rss", pair, level=0.05, size=size, margin=0.05, epsilon=0.01
     )
     bounds = summaries.median_interval(values, 1 - 0.05 / (2 * size))
     assert bounds is not None
-    assert found.shown is not None
-    assert (found.shown.lo, found.shown.hi) == pytest.approx(
+    assert comparison.shown is not None
+    assert (comparison.shown.lo, comparison.shown.hi) == pytest.approx(
         (bounds[0] / bounds[1], bounds[1] / bounds[0])
     )
-    assert found.shown.level == pytest.approx(1 - 0.05 / size)
+    assert comparison.shown.level == pytest.approx(1 - 0.05 / size)

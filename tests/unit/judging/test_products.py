@@ -13,9 +13,9 @@ from bench_framework.claims.step_products import Factor, printed_product
 TOKIO = (Factor(1.059496, 2), Factor(0.908450, 2), Factor(1.034382, 2), Factor(1.082509, 2))
 
 
-def parts(told: str) -> tuple[float, str]:
+def parts(text: str) -> tuple[float, str]:
     """Return the product of the factors before the equals sign, and the result after it."""
-    left, right = told.split(" = ")
+    left, right = text.split(" = ")
     return math.prod(float(f) for f in re.findall(r"[\d.]+", left)), right
 
 
@@ -24,12 +24,12 @@ def test_figures_of_two_decimals_would_make_another_product() -> None:
     assert printed_product(TOKIO, 1.081876) == "1.059 × 0.908 × 1.034 × 1.083 = 1.08"
 
 
-def test_what_the_steps_leave_of_the_total_is_a_factor_of_its_own() -> None:
-    told = printed_product((Factor(1.050664, 3), Factor(1.021688, 2)), 1.076513)
-    assert told == "1.0507 × 1.022 × 1.003 unexplained = 1.08"
+def test_the_unexplained_part_of_the_total_is_a_separate_factor() -> None:
+    text = printed_product((Factor(1.050664, 3), Factor(1.021688, 2)), 1.076513)
+    assert text == "1.0507 × 1.022 × 1.003 unexplained = 1.08"
 
 
-def test_without_a_total_the_product_itself_is_told_in_the_digits_of_the_intervals() -> None:
+def test_without_a_total_the_product_has_the_digits_of_the_intervals() -> None:
     assert printed_product((Factor(0.983, 3), Factor(0.908, 3)), None) == "0.983 × 0.908 = 0.893"
 
 
@@ -41,6 +41,6 @@ def test_the_printed_figures_always_multiply_to_the_printed_product(
     factors: list[Factor], left: float | None
 ) -> None:
     total = None if left is None else math.prod(f.ratio for f in factors) * left
-    made, shown = parts(printed_product(factors, total))
-    decimals = len(shown.partition(".")[2])
-    assert f"{made:.{decimals}f}" == shown
+    product, printed = parts(printed_product(factors, total))
+    decimals = len(printed.partition(".")[2])
+    assert f"{product:.{decimals}f}" == printed

@@ -29,11 +29,11 @@ BUCKETS = (Bucket("JSON", "json|parse"), Bucket("memory", "mem(cpy|move)|parse")
 def profile(cell: str = "c", buckets: tuple[Bucket, ...] = BUCKETS) -> Profile:
     """Return three runs of 200 samples each. main calls parse, which calls itself and memcpy."""
     stacks = []
-    for run, own in ((1, 100), (2, 90), (3, 110)):
+    for run, self_samples in ((1, 100), (2, 90), (3, 110)):
         stacks += [
-            Stack(run, own, (0, 1, 1)),
+            Stack(run, self_samples, (0, 1, 1)),
             Stack(run, 60, (0, 1, 2)),
-            Stack(run, 140 - own, (0, 3)),
+            Stack(run, 140 - self_samples, (0, 3)),
         ]
     return Profile(
         cell,
@@ -54,14 +54,16 @@ def profile(cell: str = "c", buckets: tuple[Bucket, ...] = BUCKETS) -> Profile:
 
 
 def test_a_recursion_counts_once_and_every_sample_has_one_function_that_ran() -> None:
-    found = {f.name: f for f in shares_of(profile()).functions}
-    assert found["json::parse"].own.count == 300
-    assert found["json::parse"].inclusive is not None
-    assert found["json::parse"].inclusive.count == 480, "not 780: its two levels are one function"
-    assert found["main"].own.count == 0
-    assert found["main"].inclusive is not None
-    assert found["main"].inclusive.share == 1.0
-    assert sum(f.own.count for f in found.values()) == 600
+    functions = {f.name: f for f in shares_of(profile()).functions}
+    assert functions["json::parse"].own.count == 300
+    assert functions["json::parse"].inclusive is not None
+    assert functions["json::parse"].inclusive.count == 480, (
+        "not 780: its two levels are one function"
+    )
+    assert functions["main"].own.count == 0
+    assert functions["main"].inclusive is not None
+    assert functions["main"].inclusive.share == 1.0
+    assert sum(f.own.count for f in functions.values()) == 600
     assert [f.name for f in shares_of(profile()).functions][:2] == ["json::parse", "memcpy"]
 
 
@@ -136,14 +138,14 @@ def judged(study: Study, *profiles: Profile) -> Judgement:
 
 def test_every_sentence_says_self_samples_and_runs_and_none_a_time(study: type[Study]) -> None:
     given = study(rounds=12)
-    made = judged(given, profile(given.cell("a").id))
-    told = [c.text for c in made.claims if c.kind.startswith("profile")]
-    assert told[0].startswith("50\u202f% [") or told[0].startswith("50.0\u202f% [")
-    assert told[0].endswith("of the samples of a are in json::parse (self, 600 samples, 3 runs)")
-    assert all("(self, 600 samples, 3 runs)" in text for text in told)
-    assert not [text for text in told if "saved" in text or "faster" in text or "because" in text]
-    assert [c.text for c in made.claims if c.kind.startswith("profile")] == [
-        say(c) for c in made.claims if c.kind.startswith("profile")
+    judgement = judged(given, profile(given.cell("a").id))
+    texts = [c.text for c in judgement.claims if c.kind.startswith("profile")]
+    assert texts[0].startswith("50\u202f% [") or texts[0].startswith("50.0\u202f% [")
+    assert texts[0].endswith("of the samples of a are in json::parse (self, 600 samples, 3 runs)")
+    assert all("(self, 600 samples, 3 runs)" in text for text in texts)
+    assert not [text for text in texts if "saved" in text or "faster" in text or "because" in text]
+    assert [c.text for c in judgement.claims if c.kind.startswith("profile")] == [
+        say(c) for c in judgement.claims if c.kind.startswith("profile")
     ]
 
 
@@ -154,10 +156,10 @@ def test_too_few_samples_rank_nothing(study: type[Study]) -> None:
         runs=(33, 33, 33),
         stacks=tuple(Stack(r, 33, (0, 1)) for r in (1, 2, 3)),
     )
-    made = judged(given, few)
-    assert made.profiles[0].functions == ()
-    assert made.profiles[0].buckets == ()
-    (claim,) = [c for c in made.claims if c.kind.startswith("profile")]
+    judgement = judged(given, few)
+    assert judgement.profiles[0].functions == ()
+    assert judgement.profiles[0].buckets == ()
+    (claim,) = [c for c in judgement.claims if c.kind.startswith("profile")]
     assert (
         claim.text == "too few samples of a to rank functions: 99 samples, 3 runs; 100 are needed"
     )

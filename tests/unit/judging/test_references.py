@@ -26,99 +26,101 @@ if TYPE_CHECKING:
 TIMES = {"start": 0.100, "better": 0.075, "target": 0.050}
 
 
-def two_references(made: Study, *further: str) -> Plan:
+def two_references(example: Study, *further: str) -> Plan:
     """Return the plan of a study with further baselines."""
-    plan = made.plan
+    plan = example.plan
     ids = {dict(v.values)["arm"]: v.id for v in plan.variants}
     return replace(plan, further_baselines=tuple(ids[name] for name in further))
 
 
-def judged(made: Study, plan: Plan, times: dict[str, float], spread: float = 0.01) -> Judgement:
+def judged(example: Study, plan: Plan, times: dict[str, float], spread: float = 0.01) -> Judgement:
     """Judge a record of these times with skewed noise."""
 
     def wall(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{arm}/{where}/{number}")
         return times["start" if arm == "control" else arm] * (1 + noise.expovariate(1 / spread))
 
-    return judge(plan, made.blocks(wall), {}, made.inputs(), made.looks())
+    return judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
 
 
 def test_every_pair_of_cells_is_compared_once(study: type[Study]) -> None:
-    made = study(arms=("start", "better", "target", "other"))
-    plan = two_references(made, "target", "other")
-    found = judged(made, plan, {**TIMES, "other": 0.06})
+    example = study(arms=("start", "better", "target", "other"))
+    plan = two_references(example, "target", "other")
+    judgement = judged(example, plan, {**TIMES, "other": 0.06})
     pairs = [
         (c.cell_id, c.ref_cell_id)
-        for c in found.comparisons
+        for c in judgement.comparisons
         if c.family in ("headline", "reference")
     ]
     assert len({frozenset(p) for p in pairs}) == len(pairs) // 2 == 3 + 2 + 1  # two metrics each
     assert plan.comparisons_planned == len(pairs)
-    assert found.looks.family == len(pairs)
+    assert judgement.looks.family == len(pairs)
 
 
 def test_a_further_reference_is_in_the_family_that_the_caption_names(study: type[Study]) -> None:
-    made = study(arms=tuple(TIMES))
-    alone, both = made.plan, two_references(made, "target")
+    example = study(arms=tuple(TIMES))
+    alone, both = example.plan, two_references(example, "target")
     assert (alone.comparisons_planned, both.comparisons_planned) == (4, 6)
-    found = judged(made, both, TIMES)
-    (claim,) = (c for c in found.claims if c.kind == "reference" and c.metric == "wall")
+    judgement = judged(example, both, TIMES)
+    (claim,) = (c for c in judgement.claims if c.kind == "reference" and c.metric == "wall")
     assert claim.adjust == f"Holm over 6 comparisons, {looks_of(both).count} looks"
     assert claim.verdict is Verdict.WORSE
     assert claim.text.startswith("better is 49.9\u202f% slower than target [")
     headline = next(
         c
-        for c in found.claims
+        for c in judgement.claims
         if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
     )
     assert headline.reference == "start"
 
 
-def test_a_gap_is_told_where_both_ends_are_decided(study: type[Study]) -> None:
-    made = study(arms=tuple(TIMES))
-    found = judged(made, two_references(made, "target"), TIMES)
-    (gap,) = found.gaps
+def test_a_gap_is_reported_if_both_ends_are_conclusive(study: type[Study]) -> None:
+    example = study(arms=tuple(TIMES))
+    judgement = judged(example, two_references(example, "target"), TIMES)
+    (gap,) = judgement.gaps
     assert gap.before == pytest.approx(0.050, rel=0.05)
     assert gap.after == pytest.approx(0.025, rel=0.1)
     assert gap.closed_lo is not None
     assert gap.closed_hi is not None
     assert gap.closed_lo < 0.5 < gap.closed_hi
-    (claim,) = (c for c in found.claims if c.kind == "gap")
+    (claim,) = (c for c in judgement.claims if c.kind == "gap")
     assert claim.text.startswith("Gap to target: 50.")
     assert f"from start to better, {gap.closed * 100:.1f}\u202f% closed [" in claim.text
 
 
-def test_a_gap_without_two_decided_ends_is_not_told(study: type[Study]) -> None:
-    made = study(arms=tuple(TIMES))
-    plan = two_references(made, "target")
-    assert judged(made, plan, {**TIMES, "target": 0.1}).gaps == ()  # the reference is not faster
+def test_a_gap_without_two_conclusive_ends_is_not_reported(study: type[Study]) -> None:
+    example = study(arms=tuple(TIMES))
+    plan = two_references(example, "target")
+    assert judged(example, plan, {**TIMES, "target": 0.1}).gaps == ()  # the reference is not faster
     assert (
-        judged(made, plan, {**TIMES, "better": 0.05}).gaps == ()
+        judged(example, plan, {**TIMES, "better": 0.05}).gaps == ()
     )  # no conclusive comparison is left
 
 
-def test_who_is_not_told_apart_from_the_baseline_has_closed_nothing(study: type[Study]) -> None:
-    made = study(arms=tuple(TIMES))
-    found = judged(made, two_references(made, "target"), {**TIMES, "better": 0.1})
-    told = {(c.family, c.verdict.decided) for c in found.comparisons if c.metric == "wall"}
-    assert {("reference", True), ("headline", False), ("headline", True)} <= told
-    assert found.gaps == ()
+def test_a_candidate_that_does_not_differ_from_the_baseline_closes_nothing(
+    study: type[Study],
+) -> None:
+    example = study(arms=tuple(TIMES))
+    judgement = judged(example, two_references(example, "target"), {**TIMES, "better": 0.1})
+    verdicts = {(c.family, c.verdict.decided) for c in judgement.comparisons if c.metric == "wall"}
+    assert {("reference", True), ("headline", False), ("headline", True)} <= verdicts
+    assert judgement.gaps == ()
 
 
 def test_a_share_of_a_gap_that_grew_is_called_wider(study: type[Study]) -> None:
-    made = study(arms=tuple(TIMES))
-    found = judged(made, two_references(made, "target"), {**TIMES, "better": 0.12})
-    (claim,) = (c for c in found.claims if c.kind == "gap")
+    example = study(arms=tuple(TIMES))
+    judgement = judged(example, two_references(example, "target"), {**TIMES, "better": 0.12})
+    (claim,) = (c for c in judgement.claims if c.kind == "gap")
     assert "\u202f% wider [" in claim.text
-    assert found.gaps[0].closed == pytest.approx(-0.4, abs=0.05)
+    assert judgement.gaps[0].closed == pytest.approx(-0.4, abs=0.05)
 
 
 def test_a_candidate_beyond_the_reference_closes_more_than_all(study: type[Study]) -> None:
-    made = study(arms=tuple(TIMES))
-    found = judged(made, two_references(made, "target"), {**TIMES, "better": 0.04})
-    assert found.gaps[0].after < 0
-    assert found.gaps[0].closed == pytest.approx(1.2, abs=0.05)
-    assert "→ −" in next(c for c in found.claims if c.kind == "gap").text
+    example = study(arms=tuple(TIMES))
+    judgement = judged(example, two_references(example, "target"), {**TIMES, "better": 0.04})
+    assert judgement.gaps[0].after < 0
+    assert judgement.gaps[0].closed == pytest.approx(1.2, abs=0.05)
+    assert "→ −" in next(c for c in judgement.claims if c.kind == "gap").text
 
 
 def test_a_share_has_no_interval_where_the_gap_may_be_nothing() -> None:
@@ -155,47 +157,47 @@ def test_the_stopping_rule_waits_for_the_further_reference(study: type[Study]) -
     """Both are conclusive against the start at once. Their difference from each other is very
     small.
     """
-    made = study(arms=tuple(TIMES), rounds=18)
+    example = study(arms=tuple(TIMES), rounds=18)
     times = {"start": 0.1, "better": 0.0503, "target": 0.05}
 
     def wall(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{arm}/{where}/{number}")
         return times["start" if arm == "control" else arm] * (1 + noise.expovariate(1 / 0.03))
 
-    blocks = made.blocks(wall)
-    first = looks_of(made.plan).rounds[0]
-    assert look(made.plan, blocks, made.plan.inputs[0].id, 0, first).stop
-    waiting = look(two_references(made, "target"), blocks, made.plan.inputs[0].id, 0, first)
+    blocks = example.blocks(wall)
+    first = looks_of(example.plan).rounds[0]
+    assert look(example.plan, blocks, example.plan.inputs[0].id, 0, first).stop
+    waiting = look(two_references(example, "target"), blocks, example.plan.inputs[0].id, 0, first)
     assert not waiting.stop
-    assert {c.ref_cell_id for c in waiting.verdicts} == {made.cell("start").id}
+    assert {c.ref_cell_id for c in waiting.verdicts} == {example.cell("start").id}
 
 
-def test_a_tripped_control_takes_back_what_was_said_against_further_references(
+def test_a_tripped_control_leaves_further_references_inconclusive(
     study: type[Study],
 ) -> None:
-    made = study(arms=tuple(TIMES))
-    plan = two_references(made, "target")
+    example = study(arms=tuple(TIMES))
+    plan = two_references(example, "target")
 
     def wall(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{arm}/{where}/{number}")
         return (0.13 if arm == "control" else TIMES[arm]) * (1 + noise.expovariate(1 / 0.01))
 
-    found = judge(plan, made.blocks(wall), {}, made.inputs(), made.looks())
-    assert {c.verdict for c in found.comparisons if c.family == "reference"} == {
+    judgement = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
+    assert {c.verdict for c in judgement.comparisons if c.family == "reference"} == {
         Verdict.INCONCLUSIVE
     }
-    assert found.gaps == ()
+    assert judgement.gaps == ()
 
 
-def test_what_a_binary_costs_is_told_against_the_baseline_and_no_further_reference(
+def test_costs_of_a_binary_are_those_against_the_baseline(
     study: type[Study],
 ) -> None:
     """A deterministic metric is compared with each reference. The costs of a gain are those
     against the first one.
     """
-    made = study(arms=tuple(TIMES), policy=JudgePolicy(metrics=("wall", "binary_size")))
+    example = study(arms=tuple(TIMES), policy=JudgePolicy(metrics=("wall", "binary_size")))
     sizes = {"start": 1000, "better": 3000, "target": 1500}
-    plan = two_references(made, "target")
+    plan = two_references(example, "target")
     specs = {v.id: BuildSpec("crate", "bin", features=(v.label,)) for v in plan.variants}
     plan = replace(plan, variants=tuple(replace(v, build=specs[v.id]) for v in plan.variants))
     builds = {
@@ -209,10 +211,10 @@ def test_what_a_binary_costs_is_told_against_the_baseline_and_no_further_referen
         noise = random.Random(f"{arm}/{where}/{number}")
         return TIMES["start" if arm == "control" else arm] * (1 + noise.expovariate(100))
 
-    found = judge(plan, made.blocks(wall), builds, made.inputs(), made.looks())
+    judgement = judge(plan, example.blocks(wall), builds, example.inputs(), example.looks())
     costs = {
         c.subject: (c.reference, c.text)
-        for c in found.claims
+        for c in judgement.claims
         if c.kind == "cost" and c.metric == "binary_size"
     }
     assert set(costs) == {"better", "target"}
@@ -220,7 +222,7 @@ def test_what_a_binary_costs_is_told_against_the_baseline_and_no_further_referen
     assert costs["better"][1].startswith("better has 3.000× the binary size of start [")
     gain = next(
         c
-        for c in found.claims
+        for c in judgement.claims
         if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
     )
     assert gain.values["cost"] == "at the cost of 3.00× the binary size"

@@ -44,7 +44,7 @@ def claim(
     )
 
 
-def said(given: Claim) -> str:
+def plain_text(given: Claim) -> str:
     return say(given).replace(THIN, " ").replace("\u2212", "-")
 
 
@@ -129,7 +129,7 @@ def said(given: Claim) -> str:
     ],
 )
 def test_each_verdict_has_its_sentence(given: Claim, text: str) -> None:
-    assert said(given) == text
+    assert plain_text(given) == text
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))

@@ -57,12 +57,12 @@ accepted:
 
 
 @pytest.mark.parametrize("text", ["accepted: []\n", "accepted:\n"])
-def test_a_file_may_hold_nothing_yet(text: str, plans: Plans, tmp_path: Path) -> None:
+def test_a_file_may_be_empty(text: str, plans: Plans, tmp_path: Path) -> None:
     assert read(plans, tmp_path, text) == ()
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "line"),
+    ("text", "message", "line"),
     [
         ("accepted: [", "", 1),
         ("- {cell: arm=b}", "one key, `accepted`", 1),
@@ -85,12 +85,12 @@ def test_a_file_may_hold_nothing_yet(text: str, plans: Plans, tmp_path: Path) ->
     ],
 )
 def test_what_cannot_be_read_is_one_error_with_its_place(
-    text: str, said: str, line: int, plans: Plans, tmp_path: Path
+    text: str, message: str, line: int, plans: Plans, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError) as caught:
         read(plans, tmp_path, text)
     assert caught.value.code == "BX112"
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert dict(caught.value.details)["file"] == f"{tmp_path / 'accepted.yaml'}:{line}"
 
 

@@ -42,9 +42,9 @@ def cell_words(plan: Plan, role: Role) -> list[tuple[str, str]]:
     return [(c.label, plan.input(c.input_id).label) for c in plan.cells if c.role is role]
 
 
-def test_each_cell_stands_against_itself_with_a_control_of_its_own(plans: Plans) -> None:
-    made = at_revisions(plans(WHOLE, head=CRATE), Revisions(BASE, HEAD))
-    assert cell_words(made, Role.BASELINE) == [
+def test_each_cell_is_compared_with_itself_and_has_a_control(plans: Plans) -> None:
+    plan = at_revisions(plans(WHOLE, head=CRATE), Revisions(BASE, HEAD))
+    assert cell_words(plan, Role.BASELINE) == [
         ("plain + 1 @ bbbbbbb", "plain + 1, 1MiB"),
         ("plain + 2 @ bbbbbbb", "plain + 2, 1MiB"),
         ("loud + 1 @ bbbbbbb", "loud + 1, 1MiB"),
@@ -52,44 +52,44 @@ def test_each_cell_stands_against_itself_with_a_control_of_its_own(plans: Plans)
         ("plain + 2 @ bbbbbbb", "plain + 2, 2MiB"),
         ("loud + 1 @ bbbbbbb", "loud + 1, 2MiB"),
     ]
-    for item in made.inputs:
-        base, head, control = made.cells_of(item.id)
+    for item in plan.inputs:
+        base, head, control = plan.cells_of(item.id)
         assert (base.role, head.role, control.role) == (Role.BASELINE, Role.CANDIDATE, Role.CONTROL)
         assert base.command == head.command == control.command
-        ours, theirs = (made.variant(c.variant_id) for c in (head, base))
+        ours, theirs = (plan.variant(c.variant_id) for c in (head, base))
         assert ours.build is not None
         assert theirs.build is not None
         assert (theirs.build.revision, ours.build.revision) == (BASE, HEAD)
         assert ours.build.features == theirs.build.features
         assert dict(ours.values) | {"rev": "base"} == dict(theirs.values)
         assert control.variant_id == base.variant_id
-    assert len({item.id for item in made.inputs}) == len(made.inputs) == 6
-    assert len({cell.id for cell in made.cells}) == len(made.cells) == 18
-    assert len(made.builds) == 4
+    assert len({item.id for item in plan.inputs}) == len(plan.inputs) == 6
+    assert len({cell.id for cell in plan.cells}) == len(plan.cells) == 18
+    assert len(plan.builds) == 4
     # Two times of each head configuration against its base, and nothing else.
-    assert made.comparisons_planned == 12
-    assert wire.load_plan(wire.dump_plan(made)) == made
+    assert plan.comparisons_planned == 12
+    assert wire.load_plan(wire.dump_plan(plan)) == plan
 
 
 def test_what_is_left_out_is_a_hole_with_its_reason(plans: Plans) -> None:
-    made = at_revisions(plans(WHOLE, head=CRATE), Revisions(BASE, HEAD))
-    reasons = [hole.reason for hole in made.holes]
+    plan = at_revisions(plans(WHOLE, head=CRATE), Revisions(BASE, HEAD))
+    reasons = [hole.reason for hole in plan.holes]
     assert sum("bounds are not compared" in reason for reason in reasons) == 2
     assert sum(reason.startswith("experiments") for reason in reasons) == 2
-    assert not made.experiments
-    assert not any(cell.role is Role.BOUND for cell in made.cells)
+    assert not plan.experiments
+    assert not any(cell.role is Role.BOUND for cell in plan.cells)
 
 
 def test_one_variant_is_called_by_its_revision_and_the_working_tree_by_its_name(
     plans: Plans,
 ) -> None:
     text = 'command: ["{bin}"]\n'
-    made = at_revisions(plans(text, head=CRATE), Revisions(BASE, None, "main"))
-    assert [cell.label for cell in made.cells] == ["base bbbbbbb", "working tree", "control"]
-    assert [spec.revision for spec in made.builds] == [BASE, None]
-    assert made.question == "Has anything become slower from bbbbbbb to working tree?"
-    assert made.notes[0].text == "Is b slower?"
-    assert made.command.endswith(f"--base {BASE}")
+    plan = at_revisions(plans(text, head=CRATE), Revisions(BASE, None, "main"))
+    assert [cell.label for cell in plan.cells] == ["base bbbbbbb", "working tree", "control"]
+    assert [spec.revision for spec in plan.builds] == [BASE, None]
+    assert plan.question == "Has anything become slower from bbbbbbb to working tree?"
+    assert plan.notes[0].text == "Is b slower?"
+    assert plan.command.endswith(f"--base {BASE}")
     both = at_revisions(plans(text, head=CRATE), Revisions(BASE, HEAD))
     assert [cell.label for cell in both.cells] == ["base bbbbbbb", "head aaaaaaa", "control"]
     assert both.command.endswith(f"--base {BASE} --head {HEAD}")
@@ -104,12 +104,12 @@ def test_cells_keep_their_ids_from_commit_to_commit(plans: Plans) -> None:
 
 def test_an_axis_of_the_scenario_keeps_its_name(plans: Plans) -> None:
     text = 'axes: {rev: [x, y]}\ncommand: ["{bin}", "{rev}"]\nbaseline: {rev: x}\n'
-    made = at_revisions(plans(text, head=CRATE), Revisions(BASE, HEAD))
-    assert [axis.name for axis in made.axes] == ["revision", "rev"]
+    plan = at_revisions(plans(text, head=CRATE), Revisions(BASE, HEAD))
+    assert [axis.name for axis in plan.axes] == ["revision", "rev"]
 
 
 @pytest.mark.parametrize(
-    ("worker", "axes", "why"),
+    ("worker", "axes", "reason"),
     [
         ("{command: [/bin/true]}", "", "its program is not built"),
         ("{crate: builtin, bin: tally}", "", "the bundled workers have one revision"),
@@ -121,11 +121,11 @@ def test_an_axis_of_the_scenario_keeps_its_name(plans: Plans) -> None:
     ],
 )
 def test_what_has_no_two_revisions_is_refused(
-    worker: str, axes: str, why: str, plans: Plans, tmp_path: Path
+    worker: str, axes: str, reason: str, plans: Plans, tmp_path: Path
 ) -> None:
     head = f'version: 1\nname: n\nquestion: "Is b slower?"\nworker: {worker}\n'
     command = 'command: ["{bin}"]\n' if "builtin" not in worker else 'command: ["{bin}", "x"]\n'
-    with pytest.raises(UsageError, match=why) as caught:
+    with pytest.raises(UsageError, match=reason) as caught:
         plan_between(plans(axes + command, head=head), "main")
     assert caught.value.code == "BX110"
     assert not list(tmp_path.iterdir())

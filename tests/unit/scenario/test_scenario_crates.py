@@ -78,8 +78,8 @@ class TestWorkspace:
         return root
 
     def test_a_member_by_name(self, workspace: Path) -> None:
-        found = read_crate(workspace, "beta")
-        assert (found.name, found.features, found.bins) == ("beta", ("default", "x"), ())
+        crate = read_crate(workspace, "beta")
+        assert (crate.name, crate.features, crate.bins) == ("beta", ("default", "x"), ())
 
     def test_which_one(self, workspace: Path) -> None:
         with pytest.raises(CrateMissing) as caught:

@@ -372,7 +372,7 @@ SINGLE = {
         'cannot be the text "hot"',
         "",
     ),
-    "a list of CPUs that is none": (
+    "a text that is not a list of CPUs": (
         AXES + "measure: {cpus: all}",
         "BC102",
         "all",
@@ -810,7 +810,7 @@ def test_bundled_workers_are_known_before_they_are_built(case: str, refuses: Ref
         ("{crate: builtin, bin: tally, profile: {ltoo: fat}}", "BC101", "unknown key `ltoo`"),
     ],
 )
-def test_a_worker_that_cannot_be_built_is_told(
+def test_a_worker_that_cannot_be_built_is_an_error(
     worker: str, code: str, message: str, refuses: Refuses
 ) -> None:
     (problem,) = refuses("", head=f"version: 1\nname: n\nquestion: q\nworker: {worker}\n").problems
@@ -823,7 +823,7 @@ def test_a_later_version_is_not_judged_any_further(refuses: Refuses) -> None:
     assert problem.code == "BC110"
 
 
-def test_all_missing_keys_are_told_at_once(refuses: Refuses) -> None:
+def test_all_missing_keys_are_reported_at_once(refuses: Refuses) -> None:
     error = refuses("about: x\n", head="")
     assert [p.message for p in error.problems] == [
         f"`{key}` is missing" for key in ("version", "name", "question", "worker")
@@ -912,11 +912,11 @@ class TestFiles:
 
 
 def test_every_code_is_shown_by_a_test_of_this_layer() -> None:
-    told = "".join(
+    tests = "".join(
         path.read_text(encoding="utf-8")
         for path in Path(__file__).parent.glob("test_scenario_*.py")
     )
-    assert [code for code in CODES if f'"{code}"' not in told] == []
+    assert [code for code in CODES if f'"{code}"' not in tests] == []
 
 
 def test_a_valid_scenario_has_no_errors(loads: Loads) -> None:
@@ -944,7 +944,7 @@ class TestFollowingErrors:
         ).problems
         assert problem.message == '`baseline` must be a mapping, got the text "arm=a"'
 
-    def test_other_mistakes_are_still_told(self, refuses: Refuses) -> None:
+    def test_other_mistakes_are_still_reported(self, refuses: Refuses) -> None:
         error = refuses(AXES.replace("{arm}", "{amr}") + "measure: {warmpu: 3}\njudge: [wal]")
         assert [problem.code for problem in error.problems] == ["BC109", "BC101", "BC206"]
 

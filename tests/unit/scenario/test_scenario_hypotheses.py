@@ -97,8 +97,8 @@ def test_a_derived_figure_may_state_an_assumption(plans: Callable[..., Plan]) ->
 def test_an_error_in_a_hypothesis_is_shown_at_its_place(
     refuses: Callable[..., ScenarioError], text: str, code: str, words: str
 ) -> None:
-    found = refuses(BODY + f"experiments: [{{name: e, hypothesis: h, {text}}}]\n").problems
-    assert any(p.code == code and words in p.message for p in found), found
+    problems = refuses(BODY + f"experiments: [{{name: e, hypothesis: h, {text}}}]\n").problems
+    assert any(p.code == code and words in p.message for p in problems), problems
 
 
 @pytest.mark.parametrize(
@@ -128,5 +128,5 @@ def test_an_error_in_a_hypothesis_is_shown_at_its_place(
 def test_other_errors_are_shown_at_their_places(
     refuses: Callable[..., ScenarioError], text: str, code: str, words: str
 ) -> None:
-    found = refuses(BODY + text + "\n").problems
-    assert any(p.code == code and words in p.message for p in found), found
+    problems = refuses(BODY + text + "\n").problems
+    assert any(p.code == code and words in p.message for p in problems), problems

@@ -92,9 +92,7 @@ class TestBuilds:
             "x",
         )
 
-    def test_a_program_beside_the_scenario_is_found_there(
-        self, plans: Plans, tmp_path: Path
-    ) -> None:
+    def test_a_program_is_searched_next_to_the_scenario(self, plans: Plans, tmp_path: Path) -> None:
         plan = plans("", head="version: 1\nname: n\nquestion: q\nworker: {command: [./prog, -x]}\n")
         assert plan.program == (str(tmp_path / "prog"), "-x")
         assert words(plan, "default") == ["<bin>", "-x"]
@@ -203,7 +201,7 @@ class TestCommands:
         assert plan.tuning == ((BIN,), ("try",), ("/disk",))
         assert plan.cells[0].command[2] == (TUNING,)
 
-    def test_stdin_may_be_a_file_beside_the_scenario(self, plans: Plans, tmp_path: Path) -> None:
+    def test_stdin_may_be_a_file_next_to_the_scenario(self, plans: Plans, tmp_path: Path) -> None:
         assert plans(TWO + "stdin: data.txt").cells[0].stdin == (str(tmp_path / "data.txt"),)
 
 
@@ -228,7 +226,7 @@ class TestInputs:
         assert words(plan, "default") == ["<bin>", "<input>", "1MB"]
         assert plan.unit_family == "si"
 
-    def test_a_file_is_found_beside_the_scenario(self, plans: Plans, tmp_path: Path) -> None:
+    def test_a_file_is_searched_next_to_the_scenario(self, plans: Plans, tmp_path: Path) -> None:
         (tmp_path / "a.txt").write_text("x")
         (given,) = plans(
             'axes: {f: [a.txt]}\ninput: {file: "{f}"}\ncommand: ["{bin}", "{input}"]'
@@ -297,7 +295,7 @@ class TestDesigns:
 
 
 class TestNames:
-    def test_labels_tell_the_axes_that_vary(self, plans: Plans) -> None:
+    def test_labels_contain_the_axes_that_vary(self, plans: Plans) -> None:
         plan = plans(
             "axes: {one: [x], two: {values: {a: {label: Alpha}, b: {}}, label: Second, note: why}}\n"
             'command: ["{bin}", "{one}{two}"]\nbaseline: {two: a}'

@@ -60,7 +60,7 @@ def test_what_k_leaves_out_is_not_profiled(loads: Loads) -> None:
     ]
 
 
-def test_buckets_keep_their_order_and_everything_is_carried(loads: Loads) -> None:
+def test_buckets_keep_their_order_and_every_key_reaches_the_plan(loads: Loads) -> None:
     text = (
         "profile: {when: asked, runs: 2, frequency: 99, sampler: callgrind, stacks: dwarf, timeout: 5s, "
         "buckets: {z: 'a|b', a: c}}"

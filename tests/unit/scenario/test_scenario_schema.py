@@ -24,9 +24,9 @@ FIXTURES = ROOT / "tests" / "fixtures" / "scenarios"
 
 @pytest.fixture(scope="module")
 def validator() -> Any:
-    made = schema()
-    jsonschema.Draft202012Validator.check_schema(made)
-    return jsonschema.Draft202012Validator(made)
+    document = schema()
+    jsonschema.Draft202012Validator.check_schema(document)
+    return jsonschema.Draft202012Validator(document)
 
 
 def plain(text: str) -> Any:
@@ -79,8 +79,8 @@ def test_a_value_may_say_nothing(validator: Any) -> None:
 
 
 def test_every_key_has_its_hover_text() -> None:
-    made = schema()
-    parts = {"": made, **made["$defs"]}
+    document = schema()
+    parts = {"": document, **document["$defs"]}
     silent = [
         f"{name}.{key}"
         for name, part in parts.items()
@@ -93,9 +93,9 @@ def test_every_key_has_its_hover_text() -> None:
 
 
 def all_keys() -> set[str]:
-    made = schema()
-    return set(made["properties"]) | {
-        key for part in made["$defs"].values() for key in part.get("properties", {})
+    document = schema()
+    return set(document["properties"]) | {
+        key for part in document["$defs"].values() for key in part.get("properties", {})
     }
 
 
@@ -116,14 +116,14 @@ def test_the_list_of_codes_is_what_the_package_raises() -> None:
         for path in package.rglob("*.py")
         if path.name != "codes.py"
     ]
-    told = {code for code in CODES if any(f'"{code}"' in source for source in sources)}
+    used = {code for code in CODES if any(f'"{code}"' in source for source in sources)}
     raised = {
         word[:5]
         for source in sources
         for word in source.split('"')
         if word.startswith("BC") and len(word) == 5
     }
-    assert raised == told == set(CODES)
+    assert raised == used == set(CODES)
 
 
 def test_every_code_is_explained_with_an_example() -> None:

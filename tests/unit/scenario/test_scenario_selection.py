@@ -116,7 +116,7 @@ def test_conditions_that_exclude_each_other(plans: Plans) -> None:
     assert [p.code for p in caught.value.problems] == ["BC207"]
 
 
-def test_a_mistake_is_told_under_the_option_that_holds_it() -> None:
+def test_a_mistake_is_reported_under_its_option() -> None:
     with pytest.raises(ScenarioError) as caught:
         parse_selection("arm=z", {"arm": ["a", "b"]}, open_names=(), option="--baseline")
     assert render(caught.value).startswith(

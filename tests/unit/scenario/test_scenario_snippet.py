@@ -9,7 +9,7 @@ from bench_framework.scenario.load import render
 from bench_framework.scenario.snippet import columns
 
 
-def shown(line: str, at: Position, label: str = "", advice: str | None = None) -> list[str]:
+def rendered(line: str, at: Position, label: str = "", advice: str | None = None) -> list[str]:
     problem = Problem("BC102", "wrong", file="f", at=at, label=label, help=advice)
     return render(ScenarioError((problem,), {"f": line})).splitlines()
 
@@ -28,18 +28,18 @@ def shown(line: str, at: Position, label: str = "", advice: str | None = None) -
     ],
 )
 def test_columns_are_those_of_the_terminal(before: str, wide: int) -> None:
-    lines = shown(f"{before}bad", Position(1, len(before) + 1, 3))
+    lines = rendered(f"{before}bad", Position(1, len(before) + 1, 3))
     assert lines[4] == "  | " + " " * wide + "^^^"
     assert columns(lines[3][: lines[3].index("bad")]) == 4 + wide
 
 
 def test_a_wide_word_has_wide_carets() -> None:
-    assert shown("k: 語語", Position(1, 4, 2))[4] == "  |    ^^^^"
+    assert rendered("k: 語語", Position(1, 4, 2))[4] == "  |    ^^^^"
 
 
 def test_a_long_line_is_cut_around_the_carets() -> None:
     line = "x" * 500 + "BAD" + "y" * 500
-    lines = shown(line, Position(1, 501, 3))
+    lines = rendered(line, Position(1, 501, 3))
     assert columns(lines[3]) <= 116
     start = lines[4].index("^")
     assert lines[3][start : start + 3] == "BAD"
@@ -47,14 +47,14 @@ def test_a_long_line_is_cut_around_the_carets() -> None:
 
 
 def test_a_long_value_is_cut_too() -> None:
-    lines = shown("k: " + "z" * 400, Position(1, 4, 400))
+    lines = rendered("k: " + "z" * 400, Position(1, 4, 400))
     assert columns(lines[3]) <= 116
     assert lines[4].count("^") == 60
 
 
 def test_nothing_steers_the_terminal() -> None:
     text = "\n".join(
-        shown("k: \x1b[31m\u202e", Position(1, 4, 6), label="\x1b]0;x\x07", advice="a\nb")
+        rendered("k: \x1b[31m\u202e", Position(1, 4, 6), label="\x1b]0;x\x07", advice="a\nb")
     )
     assert "\x1b" not in text
     assert "\u202e" not in text
@@ -63,7 +63,7 @@ def test_nothing_steers_the_terminal() -> None:
 
 
 def test_a_place_beyond_the_text_is_only_named() -> None:
-    assert shown("k: v", Position(9, 1))[1] == " --> f:9:1"
+    assert rendered("k: v", Position(9, 1))[1] == " --> f:9:1"
 
 
 def test_two_places_on_one_line() -> None:
@@ -80,7 +80,7 @@ def test_neighbouring_lines_have_no_dots() -> None:
     assert lines[3:7] == ["1 | a", "  | -", "2 | a", "  | ^"]
 
 
-def test_a_problem_without_a_place_is_still_told() -> None:
+def test_a_problem_without_a_place_is_still_reported() -> None:
     problem = Problem("BC003", "there is no file", file="x.yaml", help="write one")
     assert render(ScenarioError((problem,), {})) == (
         "error[BC003]: there is no file\n --> x.yaml\n  = fix: write one\n\n"
@@ -89,4 +89,4 @@ def test_a_problem_without_a_place_is_still_told() -> None:
 
 
 def test_carriage_returns_end_lines_too() -> None:
-    assert shown("a: 1\r\nb: 2\rc: 3", Position(3, 4))[3] == "3 | c: 3"
+    assert rendered("a: 1\r\nb: 2\rc: 3", Position(3, 4))[3] == "3 | c: 3"
