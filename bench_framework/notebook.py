@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from bench_framework.report.blocks import Figure
     from bench_framework.store.frames import Frames
 
 
@@ -49,11 +51,7 @@ def figures(
         UsageError: there is no such record.
         RecordError: the record is damaged or has no results yet.
     """
-    from bench_framework.workflow import plots
-
-    return {
-        name: figure.title for name, figure in plots.figures_of(_frames(record, results)).items()
-    }
+    return {f.anchor: f.title for f in _figures_of(_frames(record, results))}
 
 
 def plot(
@@ -78,9 +76,40 @@ def plot(
         UsageError: there is no such record; BX114, the report has no figure of that name.
         RecordError: the record is damaged or has no results yet.
     """
-    from bench_framework.workflow import plots
+    from bench_framework.errors import UsageError
+    from bench_framework.report.figures import PLOTS
 
-    return plots.plot(_frames(record, results), name, ax)
+    frames = _frames(record, results)
+    by_name = {figure.anchor: figure for figure in _figures_of(frames)}
+    if name not in by_name:
+        raise UsageError(
+            f"the report of {frames.record_id} has no figure {name!r}",
+            code="BX114",
+            help=f"figures: {', '.join(by_name) or 'none'}",
+        )
+    figure = by_name[name]
+    return PLOTS[figure.chart](figure, ax)
+
+
+def _figures_of(frames: Frames) -> Iterable[Figure]:
+    """Return the figures of a report in its order.
+
+    Raises:
+        RecordError: BX413, the record has no results yet; BX411, it is damaged.
+    """
+    from bench_framework.errors import RecordError
+    from bench_framework.features.document import build_document
+    from bench_framework.workflow.pages import report_data
+
+    judgement = frames.judgement
+    if judgement is None:
+        raise RecordError(
+            f"record {frames.path.name} has no figures: it has no results yet",
+            code="BX413",
+            help="finish it with `benchctl run`, or use `benchctl report RECORD` for the rounds "
+            "measured so far",
+        )
+    return build_document(report_data(frames.record, judgement)).figures()
 
 
 def _frames(record: str | Path | Frames, results: str | Path) -> Frames:

@@ -7,6 +7,9 @@ Percentages of elapsed time are percentages of the reference's time: 9 % less ti
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import metric_nouns, value_phrases
@@ -25,9 +28,10 @@ from bench_framework.rounding import (
 from bench_framework.units import MINUS, THIN_SPACE, format_duration, format_percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from decimal import Decimal
 
-    from bench_framework.model.judgement import Claim
+    from bench_framework.model.judgement import Claim, Comparison
     from bench_framework.model.policies import Metric
 
 IN_SESSION: Final = "in_session"
@@ -36,6 +40,14 @@ TENTHS: Final = 3
 """Decimals of a ratio that is stated in tenths of a percent, as imported figures are."""
 TIMES_FROM: Final = 1.5
 """The factor from which on a ratio is stated as "n×". A smaller one is stated as a percentage."""
+FEWEST_COUNTED: Final = 4
+"""The smallest number of comparisons that are counted.
+
+For fewer comparisons, a sentence about one of them with its interval is more informative.
+"""
+FEWEST_DECIMALS: Final = 2
+MORE_DECIMALS: Final = 6
+"""The largest number of decimals that are tried beyond those of the intervals."""
 
 
 def change(
@@ -301,3 +313,60 @@ def single_run(claim: Claim) -> str:
         else format_duration(float(value))
     )
     return f"{claim.subject} was run only once ({size}): no verdict"
+
+
+def verdict_counts(comparisons: Sequence[Comparison]) -> str | None:
+    """Return counts such as ``"23 slower, 1 slower (size uncertain), 5 inconclusive"``.
+
+    Verdicts are in the order of the glossary. The result is `None` for fewer than
+    `FEWEST_COUNTED` comparisons.
+    """
+    if len(comparisons) < FEWEST_COUNTED:
+        return None
+    number_of = Counter(c.verdict for c in comparisons)
+    # Commas separate the entries, so the words of a verdict must not contain one.
+    metric = comparisons[0].metric
+    parts = (
+        f"{number_of[verdict]} "
+        + words.word(verdict, metric).replace(", size uncertain", " (size uncertain)")
+        for verdict in Verdict
+        if number_of[verdict]
+    )
+    return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A ratio and the number of decimals that its interval supports."""
+
+    ratio: float
+    decimals: int
+
+
+def printed_product(factors: Sequence[Factor], total: float | None) -> str:
+    """Return a product such as ``"0.92 × 0.94 = 0.86"``.
+
+    With a total, an example is ``"1.051 × 1.022 × 1.003 unexplained = 1.077"``. Each figure has the
+    digits of its interval, and more if the printed product would not be exact otherwise.
+
+    Args:
+        factors: the steps (at least one).
+        total: the combined ratio, if the steps need not explain all of it. `None` if the product of
+            the steps is the total.
+    """
+    product = math.prod(f.ratio for f in factors)
+    least = max(FEWEST_DECIMALS, min(f.decimals for f in factors))
+    text = ""
+    for more in range(MORE_DECIMALS + 1):
+        last = f"{product if total is None else total:.{least}f}"
+        figures = [f"{f.ratio:.{max(f.decimals, FEWEST_DECIMALS) + more}f}" for f in factors]
+        product_printed = math.prod(map(float, figures))
+        left = ""
+        if total is not None and f"{product_printed:.{least}f}" != last:
+            left = f"{total / product:.{least + more}f}"
+            product_printed *= float(left)
+        unexplained = f" × {left} unexplained" if left else ""
+        text = f"{' × '.join(figures)}{unexplained} = {last}"
+        if f"{product_printed:.{least}f}" == last and (not left or float(left) != 1):
+            break
+    return text

@@ -1,10 +1,12 @@
-"""Sentences about facts of a record: noise floor, scaling, memory, derived figures, coverage."""
+"""Sentences about facts of a record: noise floor, scaling, memory, derived figures, coverage.
+
+`where` gives the input and the state of the page cache that a sentence applies to.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.claims.scope_phrases import where
 from bench_framework.model import words
 from bench_framework.model.metrics import WALL
 from bench_framework.rounding import plain, rounded, up_to_two_digits
@@ -149,3 +151,16 @@ FACT_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "one-program": _identical,
 }
 """Kind of claim → the function that returns its sentence."""
+
+
+def where(claim: Claim, end: str = ": ") -> str:
+    """Return the scope of a claim as the start of a sentence.
+
+    Examples are ``"On 10 MiB: "`` for one input of several and ``"With a cold cache: "`` if every
+    run was observed to start with a cold cache.
+    """
+    labels = [value for name, value in claim.scope if name == "input" and value]
+    parts = [f"on {', '.join(labels)}"] if labels else []
+    parts += ["with a cold cache"] if ("cache", "cold") in claim.scope else []
+    scope = " ".join(parts)
+    return f"{scope[:1].upper()}{scope[1:]}{end}" if scope else ""

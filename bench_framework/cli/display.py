@@ -6,17 +6,45 @@ CPU time from the process that is timed.
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from bench_framework.cli.line_display import LineDisplay
 from bench_framework.cli.live_display import LiveDisplay
+from bench_framework.cli.plan_page import counts
+from bench_framework.cli.run_progress import Work, progress_of
+from bench_framework.execution.machine.host import seconds, utc_now
+from bench_framework.execution.progress import (
+    BlockFinished,
+    BuildFinished,
+    BuildStarted,
+    BuildStep,
+    CellDropped,
+    Counting,
+    DataFinished,
+    DataStarted,
+    LockWaiting,
+    LookTaken,
+    Message,
+    PlanReady,
+    Remark,
+    Resumed,
+    RoundFinished,
+    ToolInstall,
+    Update,
+)
+from bench_framework.units import format_clock, format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench_framework.cli.console import Console
     from bench_framework.execution.progress import Observer
+
+EVERY_S = 10.0
+"""Minimum time between two lines about rounds, in seconds."""
+HEARTBEAT_S = 60.0
+"""Maximum time without a line, in seconds: CI systems kill a job that prints nothing for minutes."""
 
 
 @contextmanager
@@ -29,3 +57,133 @@ def display_for(console: Console) -> Iterator[Observer]:
         yield display
     finally:
         display.close()
+
+
+class LineDisplay:
+    """A display that writes one line per event to stderr."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._work: Work | None = None
+        self._start: float | None = None
+        self._done_at_start = 0
+        self._last = 0.0
+        self._grouped = False
+
+    def notify(self, update: Update) -> None:
+        """Print a line for the updates that a log needs."""
+        if self._work is not None:
+            self._work.take(update)
+        match update:
+            case PlanReady():
+                self._work = Work(update.plan)
+                self._line("plan", f"{update.plan.name}: {counts(update.plan)}")
+            case Resumed() if self._work is not None:
+                self._done_at_start = self._work.resume(update.rounds)
+            case Message():
+                self._line("note", update.text)
+            case RoundFinished():
+                self._round()
+            case BlockFinished():
+                self._heartbeat()
+            case CellDropped():
+                self._line("drop", f"{self._label(update.cell_id)}: {update.reason}")
+            case LookTaken() if update.look.stopped and self._work is not None:
+                plan, look = self._work.plan, update.look
+                where = f"{plan.input(look.input_id).label}: " if len(plan.inputs) > 1 else ""
+                self._line("stop", f"{where}after {look.round} rounds, {look.reason}")
+            case Counting():
+                self._seldom(
+                    "count", f"{update.what}: configuration {update.index} of {update.total}"
+                )
+            case Remark():
+                self._console.warn(update.event)
+            case _:
+                self._preparation(update)
+
+    def _preparation(self, update: Update) -> None:
+        """Print a line for tools, builds and inputs."""
+        match update:
+            case ToolInstall():
+                self._tool(update)
+            case LockWaiting():
+                self._seldom("wait", f"{update.holder} ({format_clock(update.elapsed_s)})")
+            case BuildStarted() if self._on_github and not self._grouped:
+                self._grouped = True
+                self._console.say("::group::builds")
+            case BuildStep():
+                self._seldom(
+                    "build",
+                    f"{progress_of(update)}, {format_clock(update.elapsed_s)}",
+                )
+            case BuildFinished():
+                self._built(update)
+            case DataStarted():
+                self._line("data", f"{update.label}: generating {format_size(update.size_bytes)}")
+            case DataFinished() if not update.reused:
+                self._line("data", f"{update.label}: ready")
+            case _:
+                pass
+
+    def close(self) -> None:
+        """Close an open group."""
+        self._end_group()
+
+    @property
+    def _on_github(self) -> bool:
+        return os.environ.get("GITHUB_ACTIONS") == "true"
+
+    def _end_group(self) -> None:
+        if self._grouped:
+            self._console.say("::endgroup::")
+            self._grouped = False
+
+    def _tool(self, update: ToolInstall) -> None:
+        if update.elapsed_s == 0:
+            self._line(
+                "tool",
+                f"{update.tool} {update.version} is not installed:"
+                " installing it into the cache with cargo, once, about 1 minute",
+            )
+        else:
+            self._seldom("tool", f"{update.tool}: {format_clock(update.elapsed_s)}")
+
+    def _built(self, update: BuildFinished) -> None:
+        build = update.build
+        outcome = (
+            "failed"
+            if not build.ok
+            else "unchanged"
+            if build.build_s is None
+            else f"{build.build_s:.1f} s"
+        )
+        self._line("build", f"{update.index}/{update.total} {update.label}: {outcome}")
+        if update.index == update.total:
+            self._end_group()
+
+    def _round(self) -> None:
+        work = self._work
+        if work is None:
+            return
+        now = seconds()
+        if self._start is None:
+            self._start = now
+        left = work.left_s(now - self._start, self._done_at_start)
+        until = "" if left is None else f"  at most {format_clock(left)} left"
+        state = f"{work.rounds_done}/{work.rounds_total} rounds{until}  problems {work.problems}"
+        self._seldom("run", state)
+
+    def _heartbeat(self) -> None:
+        if self._work is not None and seconds() - self._last >= HEARTBEAT_S:
+            self._line("run", f"{self._work.blocks} hyperfine calls done")
+
+    def _label(self, cell_id: str) -> str:
+        return self._work.plan.cell(cell_id).label if self._work else cell_id
+
+    def _seldom(self, word: str, text: str) -> None:
+        if seconds() - self._last >= EVERY_S:
+            self._line(word, text)
+
+    def _line(self, word: str, text: str) -> None:
+        self._last = seconds()
+        self._console.say(f"{utc_now()[11:19]} {word:<6} {text}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,11 +10,19 @@ import typer
 
 from bench_framework.cli.console import Console, counted
 from bench_framework.errors import UsageError
-from bench_framework.units import format_clock, parse_duration
+from bench_framework.units import format_clock, format_percent, parse_duration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from bench_framework.execution.progress import Update
-    from bench_framework.features.noise.compute import WindowVerdicts
+    from bench_framework.features.noise.compute import (
+        DetectionRate,
+        NoiseSummary,
+        Rate,
+        WindowVerdicts,
+    )
+    from bench_framework.workflow.noise import NoiseFindings
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -29,6 +38,9 @@ Ctrl-C ends --aa after the current run and prints the results so far.
 GLYPHS = {"ok": "✓", "warn": "⚠", "bad": "✕"}
 ASCII = {"ok": "+", "warn": "!", "bad": "x"}
 WAIT_EVERY_S = 10.0
+INDENT = " " * 4
+UNBOUNDED = "unbounded"
+"""Text for a noise floor whose interval has no upper bound."""
 
 
 def register(app: typer.Typer) -> None:
@@ -62,7 +74,7 @@ def doctor(
 
 
 def _examine(console: Console) -> None:
-    from bench_framework.workflow.machine import examine_machine
+    from bench_framework.execution.machine.checks import examine_machine
 
     checks = examine_machine(console.results)
     if console.json:
@@ -98,7 +110,6 @@ def _seconds(text: str | None) -> float | None:
 
 
 def _measure_noise(console: Console, seconds: float | None) -> None:
-    from bench_framework.cli.noise_page import noise_page
     from bench_framework.workflow.noise import NOISE_DEFAULT_S, examine_noise, noise_document
 
     duration = NOISE_DEFAULT_S if seconds is None else seconds
@@ -169,3 +180,165 @@ def _wrap(text: str, width: int, indent: str) -> str:
     return textwrap.fill(
         text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
     )
+
+
+def noise_page(findings: NoiseFindings, width: int) -> str:
+    """Return the page as text with lines of at most `width` columns, except for the tables."""
+    if not findings.windows:
+        return "No window was measured: the noise of this machine is unknown."
+    summary = findings.summary
+    lines = [
+        *_wrapped(_head(findings), width),
+        "",
+        *_wrapped(_false_verdicts(summary), width),
+        *_wrapped(_independence(findings), width, INDENT),
+        "",
+        *_wrapped(
+            "Noise floor: largest difference that the interval between equal programs leaves "
+            "possible. Median window (worst).",
+            width,
+        ),
+        *_floors(summary),
+        "",
+        *_wrapped(
+            "Injected slowdown (the program does more work): windows that reported it as slower "
+            "in wall or CPU"
+            f" time, tested together at {format_percent(summary.level)}; the lower 95 % "
+            "confidence bound of that"
+            " share; then each metric separately. Size: typical change, median of the windows.",
+            width,
+        ),
+        *_injected(summary),
+        "",
+        *_wrapped(_noise_conclusion(summary), width),
+    ]
+    return "\n".join(lines)
+
+
+def _head(findings: NoiseFindings) -> str:
+    programs = "; ".join(
+        f"{name} ({about}{'' if findings.copied[name] else '; its copy is the same file'})"
+        for name, about in findings.programs.items()
+    )
+    end = ", stopped early" if findings.interrupted or findings.failure else ""
+    return (
+        f"A/A check of this machine: {counted(findings.windows, 'window')} of {findings.rounds} "
+        "rounds in"
+        f" {format_clock(findings.elapsed_s)}{end}. Programs: {programs}."
+    )
+
+
+def _false_verdicts(summary: NoiseSummary) -> str:
+    rate = summary.relabelled
+    return (
+        f"{counted(rate.count, 'false positive')} in {rate.tries} A/A families: at most "
+        f"{_share(rate.upper)} with"
+        f" 95 % confidence; allowed: {format_percent(summary.level)}."
+    )
+
+
+def _independence(findings: NoiseFindings) -> str:
+    measured = findings.summary.as_measured
+    return (
+        f"The families reuse the rounds of {counted(findings.windows, 'independent window')}, "
+        "with the labels of two"
+        " equal programs exchanged at random; they test the statistics on this machine's noise. "
+        "With the original"
+        f" labels, {measured.count} of {counted(measured.tries, 'window')} reported a difference "
+        "between a program"
+        f" and its copy: at most {_share(measured.upper)} with 95 % confidence."
+    )
+
+
+def _floors(summary: NoiseSummary) -> Iterator[str]:
+    rows = [("program", "metric", "median", "worst")]
+    rows += [
+        (f.program, _metric(f.metric), _fraction(f.median), f"({_fraction(f.worst)})")
+        for f in summary.floors
+    ]
+    return _table(rows)
+
+
+def _injected(summary: NoiseSummary) -> Iterator[str]:
+    rows: list[tuple[str, ...]] = [
+        ("program", "more", "detected", "at least", "wall", "size", "CPU", "size")
+    ]
+    rows += [_injected_row(effect) for effect in summary.detection_rates]
+    return _table(rows)
+
+
+def _injected_row(effect: DetectionRate) -> tuple[str, ...]:
+    return (
+        effect.program,
+        f"+{format_percent(effect.effect)}",
+        _counts(effect.either),
+        _share(effect.either.lower, up=False),
+        *(
+            text
+            for metric in ("wall", "cpu")
+            for text in (_counts(effect.on[metric]), _signed(effect.estimate.get(metric)))
+        ),
+    )
+
+
+def _noise_conclusion(summary: NoiseSummary) -> str:
+    if summary.refuted:
+        return (
+            "Equal programs were reported as different in more than "
+            f"{format_percent(summary.level)} of the tests:"
+            " verdicts of this machine are not reliable. Fix what `benchctl doctor` reports, "
+            "then repeat this check."
+        )
+    weak = [f for f in summary.detection_rates if f.either.count < f.either.tries]
+    if not weak:
+        return (
+            "Every injected slowdown was detected, and the rate of false positives is within the "
+            "limit."
+        )
+    smallest = ", ".join(f"+{format_percent(f.effect)} of {f.program}" for f in weak)
+    return (
+        f"Not always detected: {smallest}. More rounds or a quieter machine detect smaller "
+        "differences."
+    )
+
+
+def _metric(name: str) -> str:
+    return "CPU" if name == "cpu" else name
+
+
+def _counts(rate: Rate) -> str:
+    return f"{rate.count} of {rate.tries}"
+
+
+def _share(fraction: float, *, up: bool = True) -> str:
+    """Return a bound in percent with one decimal, rounded up or down to the conservative side."""
+    tenths = fraction * 1000
+    whole = -int(-tenths // 1) if up else int(tenths)
+    return format_percent(whole / 1000, decimals=1)
+
+
+def _fraction(value: float | None) -> str:
+    return UNBOUNDED if value is None else format_percent(value, decimals=1)
+
+
+def _signed(value: float | None) -> str:
+    if value is None:
+        return "unknown"
+    return ("+" if value >= 0 else "") + format_percent(value, decimals=1)
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Return the lines of a table: first column left-aligned, others right-aligned."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        first, *rest = (
+            cell.ljust(w) if i == 0 else cell.rjust(w)
+            for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        yield INDENT + "  ".join((first, *rest)).rstrip()

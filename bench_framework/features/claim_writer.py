@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.claims import metric_nouns, phrases, value_phrases, verdict_counts
+from bench_framework.claims import metric_nouns, phrases, value_phrases
 from bench_framework.claims.costs import BETTER, Costs, other_metrics
 from bench_framework.claims.factory import Facts, Names
 from bench_framework.features import axis_dependence, sentences
@@ -181,7 +181,7 @@ class _Author(Names):
         compared = self._against(baseline.id, group.metric)
         counts = None
         if baseline.id in group.cell_ids and chosen in compared:
-            counts = verdict_counts.counts(compared)
+            counts = phrases.verdict_counts(compared)
         if counts is not None:
             return replace(
                 claim,

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims.phrases import FASTEST, IN_SESSION, comparison, noun
-from bench_framework.claims.scope_phrases import where
-from bench_framework.claims.value_phrases import FACT_SENTENCES
+from bench_framework.claims.value_phrases import FACT_SENTENCES, where
 from bench_framework.features.axes.sentences import STRUCTURE_SENTENCES
 from bench_framework.features.experiments.hypotheses import HYPOTHESIS_SENTENCES
 from bench_framework.features.imported import sentences as imported_sentences

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bench_framework.errors import MachineError
 from bench_framework.execution.progress import InterruptibleObserver, Message, PlanReady
 from bench_framework.model import environment_variables
+from bench_framework.model.metrics import METRICS
 from bench_framework.workflow.capability import leave_out
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench_framework.errors import BenchError
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
@@ -49,7 +50,6 @@ def prepare(
     from bench_framework.execution.counting import instructions
     from bench_framework.execution.inputs import datasets
     from bench_framework.execution.machine import host
-    from bench_framework.workflow.known_metrics import require_known
 
     env = host.environment()
     careful = InterruptibleObserver(observer, stopping)
@@ -122,3 +122,38 @@ def _one_side_only(plan: Plan, builds: Sequence[Build]) -> BenchError:
         effect="nothing was measured, because the comparison needs both revisions",
         help="use a base that builds, or exclude the variant with -k",
     )
+
+
+def require_known(plan: Plan, builds: Sequence[Build]) -> None:
+    """Refuse a judged metric that neither benchctl, nor the scenario, nor any of its workers knows.
+
+    Raises:
+        MachineError: BX252, no worker announces the metric, or a worker announces it without a
+            direction (lower or higher is better).
+    """
+    announced: dict[str, str] = {}
+    for build in builds:
+        metrics = (build.describe or {}).get("metrics")
+        if not isinstance(metrics, Sequence) or isinstance(metrics, str):
+            continue
+        for entry in metrics:
+            if isinstance(entry, Mapping) and "name" in entry:
+                announced[str(entry["name"])] = str(entry.get("direction", "none"))
+    known = {*METRICS, *(metric.name for metric in plan.metrics)}
+    for metric in plan.judge.metrics:
+        if metric in known or announced.get(metric) in {"lower", "higher"}:
+            continue
+        usable = [name for name, direction in announced.items() if direction in {"lower", "higher"}]
+        reason = (
+            "announces it without a direction"
+            if metric in announced
+            else "announces no such metric"
+        )
+        raise MachineError(
+            f"metric `{metric}` cannot be judged: the worker {reason}",
+            code="BX252",
+            details=(("announced", ", ".join(usable) or "none"),),
+            effect="nothing was measured",
+            help=f"remove it from `judge`, or declare it: "
+            f"metrics: {{{metric}: {{from: worker, direction: lower}}}}",
+        )

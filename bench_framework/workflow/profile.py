@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from bench_framework.errors import (
     EXIT_DONE,
@@ -333,3 +333,23 @@ def _on_stop(level: int) -> str:
         if level == 1
         else "killed the current run; profiles of completed runs are kept"
     )
+
+
+def profile_page(result: ProfileResult, width: int, color: bool, unicode: bool) -> str:  # noqa: FBT001 -- two flags of a terminal
+    """Return the profile section of the report as text of a given width."""
+    from bench_framework.report.render import terminal
+
+    return terminal.render(result.document, width=width, color=color, unicode=unicode, full=True)
+
+
+def profile_document(result: ProfileResult) -> dict[str, Any]:
+    """Return the result of `benchctl profile --json`."""
+    return {
+        "record": str(result.record),
+        "exit_code": result.exit_code,
+        "profiles": [asdict(shares) for shares in result.profiles],
+        "events": [
+            {"code": e.code, "message": e.message, "effect": e.effect, "help": e.help}
+            for e in result.events
+        ],
+    }

@@ -1,15 +1,22 @@
-"""Verification of records and pages: check file hashes, judge the runs again, render the pages again."""
+"""Verification of records and pages: check file hashes, judge the runs again, render the pages again.
+
+Other versions of benchctl can have other statistics and texts. A difference is then not a sign of
+damage; a note in the result says so.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.workflow import corrupt_records, versions
+from bench_framework.version import __version__
+from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import (
     PAGE,
     contains_runs,
@@ -34,6 +41,7 @@ MOST_FIELDS: Final = 3
 """Number of differing fields of a table, or lines of a page, that are listed."""
 _QUOTED: Final = 60
 """Number of quoted characters around a difference."""
+_ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ def verify_page(path: Path) -> Verification:
         if error.code == "BX414":
             raise
         return Verification(path, 1, 0, (f"{IN_PAGE}: {error.message}",), IN_PAGE)
-    notes = versions.collect_notes(versions.rendering_version_note(path) if differences else None)
+    notes = collect_notes(rendering_version_note(path) if differences else None)
     if content.frame.templates:
         notes += (
             "the page was rendered with custom templates, which can show more than the results",
@@ -125,9 +133,9 @@ def verify_record(results: Path, name: str) -> Verification:
             again, more, source = _recompute(record, saved)
             pages = _pages(record, saved)
             more = [*_tables(record, saved), *more]
-            notes = versions.collect_notes(
-                versions.judging_version_note(stored.benchctl) if more else None,
-                versions.rendering_version_note(folder / PAGE) if pages else None,
+            notes = collect_notes(
+                judging_version_note(stored.benchctl) if more else None,
+                rendering_version_note(folder / PAGE) if pages else None,
             )
     except (RecordError, OSError) as error:
         if not differences:
@@ -306,3 +314,50 @@ def _source_of(claim: Claim, source: str) -> str:
 def _content(claim: Claim) -> str:
     """Return all of a claim except its number, which shifts where another claim is added."""
     return repr((replace(claim, id="", values={}), sorted(claim.values.items())))
+
+
+def judging_version_note(version: str) -> str | None:
+    """Return a note if another version computed the results, otherwise `None`.
+
+    Args:
+        version: version that computed the results; empty if unknown.
+    """
+    if version == __version__:
+        return None
+    return (
+        f"results were computed by {_program(version)}, this is {__version__}: statistics and "
+        "texts may differ"
+    )
+
+
+def rendering_version_note(page: Path) -> str | None:
+    """Return a note if another version rendered a page, otherwise `None`."""
+    try:
+        origin = _ORIGIN.search(page.read_text(encoding="utf-8"))
+        version = json.loads(origin[1])["rendered_by"] if origin else ""
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+    if version == __version__:
+        return None
+    return (
+        f"the page was rendered by {_program(version)}, this is {__version__}: texts and style "
+        "may differ"
+    )
+
+
+def collect_notes(*notes: str | None) -> tuple[str, ...]:
+    """Return the given notes, and what they mean for the differences of a verification."""
+    given = tuple(note for note in notes if note is not None)
+    if not given:
+        return ()
+    return (
+        *given,
+        (
+            "differences are therefore not a sign of changed files: verify with the version that "
+            "wrote them"
+        ),
+    )
+
+
+def _program(version: object) -> str:
+    return f"benchctl {version}" if version else "an unknown version of benchctl"

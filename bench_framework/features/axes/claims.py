@@ -10,8 +10,7 @@ from bench_framework.claims import value_phrases
 from bench_framework.claims.costs import BETTER
 from bench_framework.claims.factory import Names
 from bench_framework.claims.metric_nouns import HIGHER
-from bench_framework.claims.phrases import TIMES_FROM, change
-from bench_framework.claims.step_products import Factor, printed_product
+from bench_framework.claims.phrases import TIMES_FROM, Factor, change, printed_product
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM, Claim
 from bench_framework.model.metrics import WALL

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import metric_nouns
 from bench_framework.claims.phrases import change, signed_bounds
-from bench_framework.claims.scope_phrases import where
+from bench_framework.claims.value_phrases import where
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.metrics import WALL

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.claims.scope_phrases import where
+from bench_framework.claims.value_phrases import where
 from bench_framework.rounding import plain
 from bench_framework.units import THIN_SPACE
 

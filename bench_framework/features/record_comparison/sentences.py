@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import phrases
-from bench_framework.claims.scope_phrases import where
+from bench_framework.claims.value_phrases import where
 from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.claims.scope_phrases import where
+from bench_framework.claims.value_phrases import where
 from bench_framework.model import words
 from bench_framework.model.metrics import WALL
 from bench_framework.rounding import plain

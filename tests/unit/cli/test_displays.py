@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.cli import line_display as lines_module
+from bench_framework.cli import display as lines_module
 from bench_framework.cli import live_display as live_module
 from bench_framework.cli.console import Console
-from bench_framework.cli.line_display import LineDisplay
+from bench_framework.cli.display import LineDisplay
 from bench_framework.cli.live_display import LiveDisplay
 from bench_framework.cli.run_progress import Work
 from bench_framework.execution.progress import (

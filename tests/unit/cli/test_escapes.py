@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.cli.app import run_command_line
-from bench_framework.cli.console import Console
-from bench_framework.cli.escapes import escape_active, escape_active_json
+from bench_framework.cli.console import Console, escape_active, escape_active_json
 from bench_framework.errors import MachineError
 
 HOSTILE = "a\x1b[2Jb\x1b]0;title\x07c\x9bd\u202ee\u200bf\rg\x00h"

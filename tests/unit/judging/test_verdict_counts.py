@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.claims.verdict_counts import FEWEST, counts
+from bench_framework.claims.phrases import FEWEST_COUNTED, verdict_counts
 from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.verdict import Verdict
@@ -32,11 +32,11 @@ def lead(study: type[Study], arms: tuple[str, ...]) -> Claim:
     assert claim.subject in {"a", *arms}
     rows = [c for c in judged.comparisons if c.metric == "wall" and c.family == "headline"]
     if "counts" in claim.values:
-        assert claim.values["counts"] == counts(rows)
+        assert claim.values["counts"] == verdict_counts(rows)
         assert (
             claim.values["compared"]
             == len(rows)
-            == sum(int(n.split()[0]) for n in str(counts(rows)).split(", "))
+            == sum(int(n.split()[0]) for n in str(verdict_counts(rows)).split(", "))
         )
         assert set(claim.cells) >= {c.cell_id for c in rows}
     return claim
@@ -58,14 +58,14 @@ def test_a_single_verdict_is_reported_with_its_interval(study: type[Study]) -> N
     assert claim.lo is not None
 
 
-@pytest.mark.parametrize("count", [0, 1, FEWEST - 1])
+@pytest.mark.parametrize("count", [0, 1, FEWEST_COUNTED - 1])
 def test_few_are_not_counted(count: int) -> None:
-    assert counts([Comparison("b", "a", "wall", "headline", Verdict.WORSE)] * count) is None
+    assert verdict_counts([Comparison("b", "a", "wall", "headline", Verdict.WORSE)] * count) is None
 
 
 def test_words_follow_the_metric_and_stand_in_the_order_of_the_glossary() -> None:
     verdicts = (Verdict.WORSE, Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE, Verdict.INCONCLUSIVE)
     wall_time = [Comparison("b", "a", "wall", "headline", v) for v in verdicts]
-    assert counts(wall_time) == "1 faster (size uncertain), 1 inconclusive, 2 slower"
+    assert verdict_counts(wall_time) == "1 faster (size uncertain), 1 inconclusive, 2 slower"
     memory = [Comparison("b", "a", "peak_rss", "headline", v) for v in verdicts]
-    assert counts(memory) == "1 less memory (size uncertain), 1 inconclusive, 2 more memory"
+    assert verdict_counts(memory) == "1 less memory (size uncertain), 1 inconclusive, 2 more memory"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.scenario.accepted import read_accepted
+from bench_framework.scenario.gate_policy import read_accepted
 
 if TYPE_CHECKING:
     from pathlib import Path

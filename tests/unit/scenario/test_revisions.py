@@ -11,7 +11,7 @@ from bench_framework.model.plan import Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.scenario.revisions import at_revisions
 from bench_framework.store import wire
-from bench_framework.workflow.revision_plan import plan_between
+from bench_framework.workflow.run_options import plan_between
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import pytest
 
 from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.scenario.load import render
-from bench_framework.scenario.snippet import columns
+from bench_framework.scenario.validation_errors import columns
 
 
 def rendered(line: str, at: Position, label: str = "", advice: str | None = None) -> list[str]:

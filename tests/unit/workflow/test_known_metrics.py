@@ -10,7 +10,7 @@ from bench_framework.errors import MachineError
 from bench_framework.model.run import Build
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.known_metrics import require_known
+from bench_framework.workflow.preparation import require_known
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,13 +6,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.execution.machine import host
 from bench_framework.execution.machine.checks import cpu, disk, kernel, memory, tools
-from bench_framework.execution.machine.checks.check import Check
+from bench_framework.execution.machine.checks.check import Check, Machine
+from bench_framework.execution.process import Launcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from bench_framework.execution.machine.checks.check import Machine, Probe
+    from bench_framework.execution.machine.checks.check import Probe
 
 CHECKS: Final[dict[str, Probe]] = {
     "hyperfine": tools.hyperfine,
@@ -65,6 +68,14 @@ MEANINGS: Final[dict[str, str]] = {
     "counters": "hardware counters of instructions are available",
 }
 """Effect of a check that passed, used if the check itself gives none."""
+
+
+def examine_machine(results: Path) -> tuple[Check, ...]:
+    """Run all checks in order. Temporary files are removed again."""
+    host.require_linux()
+    env = host.environment()
+    with Launcher() as launcher:
+        return tuple(run_checks(Machine(launcher, env, results, host.cache_root(env) / "data")))
 
 
 def run_checks(machine: Machine) -> Iterator[Check]:
