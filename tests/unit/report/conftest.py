@@ -42,13 +42,19 @@ def empty() -> ReportData:
 
 
 @pytest.fixture(scope="session")
-def drawn(document: Document) -> dict[str, str]:
+def drawings(document: Document) -> dict[str, str]:
+    """Return the figures of the sample as they are drawn."""
     from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
 
-    made = figures.drawings(document)
-    return {
-        figure.anchor: figures.inline(made[figure.anchor], figure) for figure in document.figures()
-    }
+    return figures.drawings(document)
+
+
+@pytest.fixture(scope="session")
+def drawn(document: Document, drawings: dict[str, str]) -> dict[str, str]:
+    """Return the figures of the sample as they are in its page."""
+    from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
+
+    return {f.anchor: figures.inline(drawings[f.anchor], f) for f in document.figures()}
 
 
 @pytest.fixture(scope="session")

@@ -59,7 +59,7 @@ from bench_framework.model.run import (
     Receipt,
     Sensors,
 )
-from bench_framework.model.structure import Structure
+from bench_framework.model.structure import Crossing, Structure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import ReportData
 
@@ -79,7 +79,7 @@ def spec(allocator: str) -> BuildSpec:
 
 
 def variants() -> tuple[Variant, ...]:
-    found = [
+    combinations = [
         Variant(
             f"{runtime}+{allocator}",
             (("runtime", runtime), ("allocator", allocator)),
@@ -93,7 +93,7 @@ def variants() -> tuple[Variant, ...]:
         for runtime in RUNTIMES
         for allocator in ALLOCATORS
     ]
-    found.append(
+    combinations.append(
         Variant(
             HOSTILE,
             (("runtime", "rayon"), ("allocator", "system")),
@@ -101,7 +101,7 @@ def variants() -> tuple[Variant, ...]:
             experiment=HOSTILE,
         )
     )
-    return tuple(found)
+    return tuple(combinations)
 
 
 def inputs() -> tuple[Input, ...]:
@@ -112,13 +112,13 @@ def inputs() -> tuple[Input, ...]:
 
 
 def cells(plan_variants: tuple[Variant, ...], plan_inputs: tuple[Input, ...]) -> tuple[Cell, ...]:
-    found = []
+    planned = []
     for item in plan_inputs:
         for number, variant in enumerate((*plan_variants, plan_variants[0])):
             control = number == len(plan_variants)
             role = Role.CONTROL if control else Role.BASELINE if number == 0 else Role.CANDIDATE
             label = "control" if control else variant.label
-            found.append(
+            planned.append(
                 Cell(
                     stable_id("cell", variant.id, item.id, control),
                     variant.id,
@@ -135,7 +135,7 @@ def cells(plan_variants: tuple[Variant, ...], plan_inputs: tuple[Input, ...]) ->
                     env=(("RUST_LOG", "off"),),
                 )
             )
-    return tuple(found)
+    return tuple(planned)
 
 
 def plan() -> Plan:
@@ -242,7 +242,7 @@ def base_seconds(size: str) -> float:
 
 
 def summaries(p: Plan) -> tuple[Summary, ...]:
-    found = []
+    rows = []
     for cell in p.cells:
         variant, item = p.variant(cell.variant_id), p.input(cell.input_id)
         if cell.role is not Role.CONTROL and refusal(variant, item.label)[0] == "failed":
@@ -261,7 +261,7 @@ def summaries(p: Plan) -> tuple[Summary, ...]:
             ("peak_rss", rss, 0.0015),
         ):
             around = (centre * (1 - spread), centre * (1 + spread))
-            found.append(
+            rows.append(
                 Summary(
                     cell.id,
                     metric,
@@ -277,7 +277,7 @@ def summaries(p: Plan) -> tuple[Summary, ...]:
                     around[1],
                 )
             )
-    return tuple(found)
+    return tuple(rows)
 
 
 def judge(ratio: float, half: float) -> Verdict:
@@ -294,7 +294,7 @@ def interval(ratio: float, half: float, level: float) -> Interval:
 
 
 def comparisons(p: Plan) -> tuple[Comparison, ...]:
-    found = []
+    rows = []
     for item in p.inputs:
         baseline = p.baseline_cell(item.id)
         assert baseline is not None
@@ -302,21 +302,21 @@ def comparisons(p: Plan) -> tuple[Comparison, ...]:
             if cell.role is Role.BASELINE:
                 continue
             for metric, half in (("wall", 0.018), ("cpu", 0.006), ("peak_rss", 0.004)):
-                found.append(_comparison(p, cell, baseline, item, metric, half))
-        found += references(p, item)
-    return tuple(found)
+                rows.append(_comparison(p, cell, baseline, item, metric, half))
+        rows += references(p, item)
+    return tuple(rows)
 
 
 def references(p: Plan, item: Input) -> list[Comparison]:
     """Return the comparisons of wall time with the further reference."""
-    found = []
+    rows = []
     for cell, ref in p.reference_pairs(item.id):
         name, reason = refusal(p.variant(cell.variant_id), item.label)
         ratio = factor(p.variant(cell.variant_id), item.label) / factor(
             p.variant(ref.variant_id), item.label
         )
         plain = Comparison(cell.id, ref.id, "wall", "reference", judge(ratio, 0.018), margin=MARGIN)
-        found.append(
+        rows.append(
             replace(
                 plain,
                 shown=interval(ratio, 0.018, 0.9989),
@@ -333,7 +333,7 @@ def references(p: Plan, item: Input) -> list[Comparison]:
             if name == "measured"
             else replace(plain, verdict=Verdict(name), reason=reason)
         )
-    return found
+    return rows
 
 
 def gaps(p: Plan) -> tuple[Gap, ...]:
@@ -403,10 +403,10 @@ def _comparison(
 
 
 def best(p: Plan) -> tuple[BestGroup, ...]:
-    found = []
+    groups = []
     for item in p.inputs:
-        wanted = {"rayon+jemalloc", "smol+jemalloc"}
-        ids = tuple(c.id for c in p.cells_of(item.id) if p.variant(c.variant_id).label in wanted)
+        leaders = {"rayon+jemalloc", "smol+jemalloc"}
+        ids = tuple(c.id for c in p.cells_of(item.id) if p.variant(c.variant_id).label in leaders)
         against = tuple(
             c
             for c in comparisons(p)
@@ -414,18 +414,18 @@ def best(p: Plan) -> tuple[BestGroup, ...]:
             and c.family == "headline"
             and p.cell(c.cell_id).input_id == item.id
         )
-        found.append(BestGroup(item.id, "wall", ids, complete=True, comparisons=against))
-    return tuple(found)
+        groups.append(BestGroup(item.id, "wall", ids, complete=True, comparisons=against))
+    return tuple(groups)
 
 
 def scaling(p: Plan) -> tuple[Scaling, ...]:
     words: dict[str, Literal["linear", "sub-linear"]] = {"10MiB": "sub-linear", "50MiB": "linear"}
-    found = []
+    rows = []
     for variant in p.variants[:4]:
         for start, end in zip(p.inputs, p.inputs[1:], strict=False):
             growth = math.log(base_seconds(end.label) / base_seconds(start.label))
             exponent = growth / math.log(SIZES[end.label] / SIZES[start.label])
-            found.append(
+            rows.append(
                 Scaling(
                     variant.id,
                     "wall",
@@ -438,7 +438,7 @@ def scaling(p: Plan) -> tuple[Scaling, ...]:
                     words[start.label],
                 )
             )
-    return tuple(found)
+    return tuple(rows)
 
 
 def derived(p: Plan) -> tuple[Derived, ...]:
@@ -500,12 +500,12 @@ def judgement(p: Plan) -> Judgement:
             ),
         ),
     )
-    made = {b.id: b for b in builds(p)}
-    mute = replace(mute, structure=structure_of(p, mute, made))
-    return replace(mute, claims=claims_of(p, mute, made, prepared(p)))
+    binaries = {b.id: b for b in builds(p)}
+    mute = replace(mute, structure=structure_of(p, mute, binaries))
+    return replace(mute, claims=claims_of(p, mute, binaries, prepared(p)))
 
 
-def structure_of(p: Plan, mute: Judgement, made: dict[str, Build]) -> Structure:
+def structure_of(p: Plan, mute: Judgement, binaries: dict[str, Build]) -> Structure:
     """Return the effects of the axes, computed by the analysis from the samples."""
     at = contrasts.measured(
         p,
@@ -517,7 +517,7 @@ def structure_of(p: Plan, mute: Judgement, made: dict[str, Build]) -> Structure:
         frozenset(),
         prepared(p),
     )
-    return axis_analysis.structure(at, mute.comparisons, mute.best, mute.summaries, made)
+    return axis_analysis.structure(at, mute.comparisons, mute.best, mute.summaries, binaries)
 
 
 def prepared(p: Plan) -> tuple[PreparedInput, ...]:
@@ -542,7 +542,7 @@ def digest(variant: Variant, size: str) -> str:
 
 def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
     chance = random.Random(11)
-    found: list[Block] = []
+    measurements: list[Block] = []
     second = 0.0
     for item in p.inputs:
         members = list(p.cells_of(item.id))
@@ -555,9 +555,9 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
                 wall = round(wall, 9)  # the C library's last digits differ between machines
                 second += wall + 0.02
                 minutes, rest = divmod(second, 60)
-                found.append(
+                measurements.append(
                     Block(
-                        len(found),
+                        len(measurements),
                         number,
                         position,
                         cell.id,
@@ -577,15 +577,15 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
                             mem_available_bytes=5 << 30,
                             swap_in_pages=0,
                             swap_out_pages=0,
-                            psi_cpu_us=int(wall * (2e5 if len(found) % 40 == 7 else 1e4)),
+                            psi_cpu_us=int(wall * (2e5 if len(measurements) % 40 == 7 else 1e4)),
                             psi_memory_us=0,
-                            cpu_mhz=2900.0 + len(found) % 3,
+                            cpu_mhz=2900.0 + len(measurements) % 3,
                             device_bytes=0,
                         ),
                         page_cache=PageCache("warm", 1.0),
                     )
                 )
-    return tuple(found)
+    return tuple(measurements)
 
 
 def host() -> Host:
@@ -657,6 +657,53 @@ def sample(rounds: int = ROUNDS) -> ReportData:
         record_dir="results/search-matrix/20260302T1704Z",
         scenario_text="version: 1\nname: search-matrix\nquestion: '</script><script>alert(1)</script>'\n",
     )
+
+
+def judged_again(data: ReportData, **changes: object) -> ReportData:
+    """Return the record with parts of its judgement replaced, and with new claims."""
+    judged = replace(data.judgement, **changes)  # type: ignore[arg-type]  # fields of a judgement
+    binaries = {build.id: build for build in data.builds}
+    claims = claims_of(data.plan, judged, binaries, data.inputs)
+    return replace(data, judgement=replace(judged, claims=claims))
+
+
+def with_structure(data: ReportData, **changes: object) -> ReportData:
+    """Return the record with parts of its structure replaced, and with new claims."""
+    structure = replace(data.judgement.structure, **changes)  # type: ignore[arg-type]
+    return judged_again(data, structure=structure)
+
+
+def with_sign_change(data: ReportData) -> ReportData:
+    """Return a record with a variant that is better on the first input and worse on the last."""
+    first, last, variant = data.plan.inputs[0], data.plan.inputs[-1], data.plan.variants[3]
+    ids = tuple(c.id for c in data.plan.cells if c.variant_id == variant.id)
+    verdicts = {
+        first.id: (Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99)),
+        last.id: (Verdict.WORSE, Interval(1.2, 1.1, 1.3, 0.99)),
+    }
+    inconclusive = (Verdict.INCONCLUSIVE, Interval(0.99, 0.9, 1.1, 0.99))
+    rows = []
+    for c in data.judgement.comparisons:
+        if c.cell_id in ids and (c.metric, c.family) == ("wall", "headline"):
+            verdict, bounds = verdicts.get(data.plan.cell(c.cell_id).input_id, inconclusive)
+            rows.append(replace(c, verdict=verdict, shown=bounds))
+        else:
+            rows.append(c)
+    crossing = Crossing(
+        ids,
+        variant.id,
+        data.plan.baseline_id,
+        "wall",
+        first.id,
+        last.id,
+        62.3 * MIB,
+        51.2 * MIB,
+        70.9 * MIB,
+        0.98,
+        40,
+    )
+    structure = replace(data.judgement.structure, crossings=(crossing,))
+    return judged_again(data, comparisons=tuple(rows), structure=structure)
 
 
 def bare() -> ReportData:

@@ -54,13 +54,13 @@ def test_every_table_with_verdicts_has_its_rounds(data: ReportData) -> None:
 
 
 @pytest.mark.parametrize("code", ["S03", "S04", "S05", "S06", "S08", "S11", "S12", "S16", "S20"])
-def test_a_table_of_cells_says_how_many_were_planned_and_what_became_of_them(
+def test_a_table_of_configurations_has_the_numbers_of_planned_and_measured_ones(
     data: ReportData, code: str
 ) -> None:
     section = next(s for s in build_document(data).sections if s.code == code)
-    own = [b for b in section.blocks if isinstance(b, Table)]
-    assert own
-    assert [t.anchor for t in own if not OF_CELLS.search(t.caption)] == []
+    section_tables = [b for b in section.blocks if isinstance(b, Table)]
+    assert section_tables
+    assert [t.anchor for t in section_tables if not OF_CELLS.search(t.caption)] == []
 
 
 def test_memory_that_the_scenario_judges_has_the_family_of_the_results(data: ReportData) -> None:

@@ -58,10 +58,10 @@ def test_a_caption_begins_with_its_title_and_loses_nothing(caption: str, title: 
     assert head + rest == caption
 
 
-def test_the_margin_and_the_control_are_explained_as_this_record_has_them(data: ReportData) -> None:
-    told = dict(terms(data))
-    assert "2\u202f%" in told["margin"]
-    assert {"A/A control", "noise floor", "best group", "[a, b]"} <= set(told)
+def test_the_glossary_has_the_margin_and_the_control_of_the_record(data: ReportData) -> None:
+    meanings = dict(terms(data))
+    assert "2\u202f%" in meanings["margin"]
+    assert {"A/A control", "noise floor", "best group", "[a, b]"} <= set(meanings)
     bare = replace(
         data,
         plan=replace(
@@ -72,13 +72,13 @@ def test_the_margin_and_the_control_are_explained_as_this_record_has_them(data: 
     assert build_document(data).terms == terms(data)
 
 
-def test_many_combinations_of_one_reason_are_counted_and_folded_whole(data: ReportData) -> None:
+def test_many_combinations_with_one_reason_are_counted_and_folded(data: ReportData) -> None:
     many = [hole(n, "no step of the ladder") for n in range(30)]
     one = hole(99, "not available here")
-    said, folded, *others = unmeasured.build(with_holes(data, *many, one))
-    assert isinstance(said, Bullets)
+    summary, folded, *others = unmeasured.build(with_holes(data, *many, one))
+    assert isinstance(summary, Bullets)
     assert isinstance(folded, Details)
-    texts = [item.text for item in said.items]
+    texts = [item.text for item in summary.items]
     assert "30 combinations of values, all for the same reason: no step of the ladder." in texts
     assert "Not measured: io=mode-99 (not available here)." in texts
     assert not any("mode-3 " in text for text in texts)
@@ -88,8 +88,8 @@ def test_many_combinations_of_one_reason_are_counted_and_folded_whole(data: Repo
     assert others == []
 
 
-def test_few_combinations_are_told_one_by_one(data: ReportData) -> None:
+def test_few_combinations_are_listed_one_by_one(data: ReportData) -> None:
     few = [hole(n, "excluded") for n in range(unmeasured.MOST_CLAIMS)]
-    (said,) = unmeasured.build(with_holes(data, *few))
-    assert isinstance(said, Bullets)
-    assert [item.claim for item in said.items][: len(few)] == [claim.id for claim in few]
+    (summary,) = unmeasured.build(with_holes(data, *few))
+    assert isinstance(summary, Bullets)
+    assert [item.claim for item in summary.items][: len(few)] == [claim.id for claim in few]

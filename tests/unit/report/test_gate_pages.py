@@ -23,7 +23,7 @@ def row(state: str, number: int = 0, cell: str = "head, 10MiB") -> GateRow:
 
 
 def page(*rows: GateRow, **given: object) -> GatePage:
-    made = GatePage(
+    gate = GatePage(
         "s",
         "20260101T0000Z",
         None,
@@ -33,14 +33,14 @@ def page(*rows: GateRow, **given: object) -> GatePage:
         rows,
         "18 rounds",
     )
-    return replace(made, **given)  # type: ignore[arg-type]
+    return replace(gate, **given)  # type: ignore[arg-type]
 
 
-def comment(made: GatePage) -> str:
-    return gate_page.comment(made, assets.template_dir())
+def comment(gate: GatePage) -> str:
+    return gate_page.comment(gate, assets.template_dir())
 
 
-def test_what_needs_eyes_stands_open_and_what_passed_is_folded() -> None:
+def test_passed_rows_are_folded_and_the_others_are_open() -> None:
     text = comment(page(row("worse"), row("not-judged", 1), row("passed", 2)))
     open_, folded = text.split("<details>")
     assert "sentence 0 of worse" in open_
@@ -50,16 +50,16 @@ def test_what_needs_eyes_stands_open_and_what_passed_is_folded() -> None:
     assert "left out" not in text
 
 
-def test_a_comment_keeps_to_its_limit_and_cuts_what_passed_first() -> None:
+def test_a_comment_that_is_too_long_loses_passed_rows_first() -> None:
     rows = [row("worse", n) for n in range(30)] + [row("passed", n) for n in range(3000)]
     text = comment(page(*rows))
     assert len(text) <= gate_page.MOST_COMMENT
     assert text.count("of worse") == 30
-    shown = text.count("of passed")
-    assert f"{3000 - shown} more are in `gate.json`" in text
+    passed = text.count("of passed")
+    assert f"{3000 - passed} more are in `gate.json`" in text
 
 
-def test_even_what_needs_eyes_is_cut_from_behind_when_it_must_be() -> None:
+def test_a_comment_that_is_still_too_long_loses_its_last_rows() -> None:
     rows = [row("worse", n) for n in range(20)] + [row("not-judged", n) for n in range(5000)]
     text = comment(page(*rows))
     assert len(text) <= gate_page.MOST_COMMENT
@@ -67,14 +67,14 @@ def test_even_what_needs_eyes_is_cut_from_behind_when_it_must_be() -> None:
 
 
 def test_names_are_data_in_every_format() -> None:
-    made = page(row("worse", cell=ODD))
-    text = comment(made)
+    gate = page(row("worse", cell=ODD))
+    text = comment(gate)
     assert "<script>" not in text
     assert "\x1b" not in text
     assert "a\\|b" in text
-    suite = ET.fromstring(gate_page.junit(made))
+    suite = ET.fromstring(gate_page.junit(gate))
     assert (suite.find("testcase") or suite[0]).get("name", "").startswith("a|b <script>")
-    assert "\x1b" not in gate_page.terminal(made, 80, unicode=True)
+    assert "\x1b" not in gate_page.terminal(gate, 80, unicode=True)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_names_are_data_in_every_format() -> None:
         ("passed", None),
     ],
 )
-def test_junit_says_what_became_of_each(state: str, child: str | None) -> None:
+def test_junit_has_the_result_of_each_row(state: str, child: str | None) -> None:
     suite = ET.fromstring(gate_page.junit(page(row(state))))
     counts = {name: int(suite.get(name, "")) for name in ("tests", "failures", "errors", "skipped")}
     expected = {"failure": "failures", "error": "errors", "skipped": "skipped"}
@@ -107,35 +107,35 @@ def test_lines_fit_the_terminal_and_need_no_unicode(width: int) -> None:
         replace(row("worse"), sentence="head is 9.6 % slower than base [9.1, 9.9] " * 5),
         row("passed"),
     ]
-    made = page(*rows, confirmation="20260101T0100Z")
-    text = gate_page.terminal(made, width, unicode=True)
+    gate = page(*rows, confirmation="20260101T0100Z")
+    text = gate_page.terminal(gate, width, unicode=True)
     assert max(map(len, text.splitlines())) <= width
     assert text.startswith("▲ Benchmarks: worse\n")
     assert "passed: 1 of 2" in text
     assert "second measurement: 20260101T0100Z" in " ".join(text.split())
-    plain = gate_page.terminal(made, width, unicode=False)
+    plain = gate_page.terminal(gate, width, unicode=False)
     assert plain.startswith("Benchmarks: worse\n")
     assert "^ head" in plain
     assert plain.isascii()
 
 
-def test_what_is_accepted_stands_open_and_no_check_fails_for_it() -> None:
-    made = page(
+def test_an_accepted_row_is_open_and_fails_no_check() -> None:
+    gate = page(
         row("accepted"), row("passed", 1), exit_code=0, answer="≡ Benchmarks: passed", reasons=()
     )
-    text = comment(made)
+    text = comment(gate)
     assert "sentence 0 of accepted" in text.split("<details>")[0]
-    assert "worse, accepted" in gate_page.terminal(made, 80, unicode=True)
-    assert ET.fromstring(gate_page.junit(made)).get("failures") == "0"
+    assert "worse, accepted" in gate_page.terminal(gate, 80, unicode=True)
+    assert ET.fromstring(gate_page.junit(gate)).get("failures") == "0"
 
 
-def test_remarks_and_the_lines_that_accept_are_data_too() -> None:
-    made = page(row("worse"), remarks=(ODD,), accept=('{"cell": "a=```b\nc"}',), arms="<b> and c")
-    text = comment(made)
+def test_remarks_and_lines_of_the_acceptance_file_are_data() -> None:
+    gate = page(row("worse"), remarks=(ODD,), accept=('{"cell": "a=```b\nc"}',), arms="<b> and c")
+    text = comment(gate)
     assert "<script>" not in text
     assert "<b>" not in text
     assert text.count("```") == 2
     assert '- {"cell": "a=` ` `b c"}' in text
-    assert "a|b" in gate_page.terminal(made, 80, unicode=True)
-    passed = replace(made, exit_code=0)
+    assert "a|b" in gate_page.terminal(gate, 80, unicode=True)
+    passed = replace(gate, exit_code=0)
     assert "```" not in comment(passed)

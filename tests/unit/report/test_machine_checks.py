@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from bench_framework.report import ReportData
 
 
-def cache_check(data: ReportData, seen: PageCache | None, **sensors: int) -> tuple[str, str]:
+def cache_check(data: ReportData, state: PageCache | None, **sensors: int) -> tuple[str, str]:
     """Return mark and figure of the cache check if every sample was observed in this state."""
     blocks = tuple(
-        replace(b, page_cache=seen, sensors=replace(b.sensors, **sensors)) for b in data.blocks
+        replace(b, page_cache=state, sensors=replace(b.sensors, **sensors)) for b in data.blocks
     )
-    told = replace(data, blocks=blocks, events=())
-    (check,) = [c for c in checks.checks(told) if c.label == "cache state as requested"]
+    observed = replace(data, blocks=blocks, events=())
+    (check,) = [c for c in checks.checks(observed) if c.label == "cache state as requested"]
     return check.mark, check.figure
 
 
-def test_a_cache_that_nobody_looked_at_is_not_said_to_be_warm(data: ReportData) -> None:
+def test_a_cache_is_warm_only_where_it_was_checked(data: ReportData) -> None:
     assert cache_check(data, None) == ("unknown", "warm; not checked")
     mark, figure = cache_check(data, PageCache("warm", 1.0), device_bytes=0)
     assert mark == "pass"
@@ -44,7 +44,7 @@ def test_a_cache_that_nobody_looked_at_is_not_said_to_be_warm(data: ReportData) 
     assert figure.endswith("Not verified in round 1: only 50\u202f% of it was in memory")
 
 
-def test_a_cache_that_was_not_seen_to_be_cold_fails_the_check(data: ReportData) -> None:
+def test_a_cache_that_was_not_verified_to_be_cold_fails_the_check(data: ReportData) -> None:
     cold = replace(
         data,
         plan=replace(data.plan, cells=tuple(replace(c, cache="cold") for c in data.plan.cells)),
@@ -56,16 +56,16 @@ def test_a_cache_that_was_not_seen_to_be_cold_fails_the_check(data: ReportData) 
     assert cache_check(cold, PageCache("unknown", 1.0, why="it stayed"))[0] == "fail"
 
 
-def test_what_was_not_measured_with_a_cold_cache_is_listed(data: ReportData) -> None:
+def test_configurations_without_the_requested_cold_cache_are_listed(data: ReportData) -> None:
     def lines(states: tuple[CellState, ...]) -> str:
         cells = tuple(replace(c, cache="cold") for c in data.plan.cells)
-        told = replace(
+        changed = replace(
             data,
             plan=replace(data.plan, cells=cells),
             judgement=replace(data.judgement, states=states),
         )
-        found = [b for b in UNMEASURED.build(told) if isinstance(b, Bullets)]
-        return "\n".join(item.text for item in found[-1].items)
+        lists = [b for b in UNMEASURED.build(changed) if isinstance(b, Bullets)]
+        return "\n".join(item.text for item in lists[-1].items)
 
     cold = tuple(CellState(c.id, "measured", 20, 0, cache="cold") for c in data.plan.cells)
     assert "cold page cache" not in lines(cold)
@@ -73,7 +73,7 @@ def test_what_was_not_measured_with_a_cold_cache_is_listed(data: ReportData) -> 
     assert f"Cold page cache, although requested: {data.plan.cells[0].label}" in lines(refused)
 
 
-def test_the_machine_is_told_with_figures(data: ReportData) -> None:
+def test_every_check_of_the_machine_has_its_figure(data: ReportData) -> None:
     loud = tuple(
         replace(
             b,
@@ -94,7 +94,7 @@ def test_the_machine_is_told_with_figures(data: ReportData) -> None:
     )
 
 
-def test_flagged_blocks_are_ringed_and_counted_in_the_drift_plot(data: ReportData) -> None:
+def test_flagged_blocks_have_rings_in_the_drift_plot_and_are_counted(data: ReportData) -> None:
     figure = drift(data)
     assert figure is not None
     rings = sum(point.strong for point in figure.points)
@@ -105,15 +105,15 @@ def test_flagged_blocks_are_ringed_and_counted_in_the_drift_plot(data: ReportDat
     assert sum(int(row.cells[column].text) for row in figure.table.rows) == rings
 
 
-def test_the_caption_says_cold_where_every_run_was_seen_to_be(data: ReportData) -> None:
+def test_the_caption_has_cold_cache_where_every_run_had_one(data: ReportData) -> None:
     item = data.plan.inputs[0]
     assert data.cold(item) == ""
     cold = tuple(
         replace(s, cache="cold") if s.state == "measured" else s for s in data.judgement.states
     )
-    told = replace(data, judgement=replace(data.judgement, states=cold))
-    assert told.cold(item) == ", cold cache"
-    assert f"{item.label}, cold cache: median" in headline_table(told, item, "x").caption
+    all_cold = replace(data, judgement=replace(data.judgement, states=cold))
+    assert all_cold.cold(item) == ", cold cache"
+    assert f"{item.label}, cold cache: median" in headline_table(all_cold, item, "x").caption
     first = next(
         s for s in cold if s.cell_id in {c.id for c in data.arms(item.id)} and s.state == "measured"
     )

@@ -42,7 +42,7 @@ def with_counts(data: ReportData) -> ReportData:
     first = data.plan.inputs[0]
     arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
     base = next(c for c in arms if c.role is Role.BASELINE)
-    made = [
+    counts = [
         s
         for number, cell in enumerate(arms)
         for s in (
@@ -67,7 +67,7 @@ def with_counts(data: ReportData) -> ReportData:
         plan=replace(data.plan, metrics=(REQUESTS,), instructions=InstructionPolicy()),
         judgement=replace(
             judgement,
-            summaries=(*judgement.summaries, *made),
+            summaries=(*judgement.summaries, *counts),
             comparisons=(*judgement.comparisons, better),
         ),
     )
@@ -81,7 +81,7 @@ def test_each_input_has_its_table_with_n(data: ReportData) -> None:
         assert {len(row.cells) for row in table.rows} == {len(table.columns)}
 
 
-def test_counts_have_units_and_what_is_zero_everywhere_is_said_in_words(data: ReportData) -> None:
+def test_counts_have_units_and_a_metric_that_is_always_zero_has_no_column(data: ReportData) -> None:
     table = next(block for block in build(with_counts(data)) if isinstance(block, Table))
     titles = [column.title for column in table.columns]
     assert {"Instructions, million", "Minor page faults", "Requests, 1/s"} <= set(titles)
@@ -92,7 +92,7 @@ def test_counts_have_units_and_what_is_zero_everywhere_is_said_in_words(data: Re
     assert sum("▼" in text for text in marked) == 1
 
 
-def test_what_was_counted_outside_timing_is_said_so(data: ReportData) -> None:
+def test_the_note_explains_counts_from_outside_timing(data: ReportData) -> None:
     assert all(
         "outside timing" not in block.note for block in build(data) if isinstance(block, Table)
     )
@@ -102,7 +102,7 @@ def test_what_was_counted_outside_timing_is_said_so(data: ReportData) -> None:
     assert "do not include I/O, locks and waiting" in table.note
 
 
-def test_ratios_of_a_metric_that_is_better_when_larger_are_named_turned_over(
+def test_ratios_of_a_metric_that_is_better_when_larger_are_inverted(
     data: ReportData,
 ) -> None:
     changed = with_counts(data)
@@ -118,10 +118,10 @@ def test_ratios_of_a_metric_that_is_better_when_larger_are_named_turned_over(
     assert headline.own_unit("requests") == "1/s"
 
 
-def test_what_every_run_agrees_on_is_one_line_and_no_column(data: ReportData) -> None:
+def test_a_metric_with_one_value_everywhere_is_one_line_and_no_column(data: ReportData) -> None:
     first = data.plan.inputs[0]
     arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
-    made = [
+    counts = [
         s
         for number, cell in enumerate(arms)
         for s in (
@@ -129,9 +129,9 @@ def test_what_every_run_agrees_on_is_one_line_and_no_column(data: ReportData) ->
             counted(cell.id, "reads", 5.0 + number, rounds=12),
         )
     ]
-    summaries = (*data.judgement.summaries, *made)
-    shown = replace(data, judgement=replace(data.judgement, summaries=summaries))
-    table = next(block for block in build(shown) if isinstance(block, Table))
+    summaries = (*data.judgement.summaries, *counts)
+    constant = replace(data, judgement=replace(data.judgement, summaries=summaries))
+    table = next(block for block in build(constant) if isinstance(block, Table))
     titles = [column.title for column in table.columns]
     assert "Files" not in titles
     assert "Reads" in titles
@@ -141,22 +141,22 @@ def test_what_every_run_agrees_on_is_one_line_and_no_column(data: ReportData) ->
         counted(arms[-1].id, "files", 255.0, 256.0, rounds=12),
         summaries[-1],
     )
-    told = replace(data, judgement=replace(data.judgement, summaries=one_differs))
-    table = next(block for block in build(told) if isinstance(block, Table))
+    varying = replace(data, judgement=replace(data.judgement, summaries=one_differs))
+    table = next(block for block in build(varying) if isinstance(block, Table))
     assert "Files" in [column.title for column in table.columns]
     assert not any("The same" in line for line in table.legend)
 
 
-def test_a_table_too_wide_for_paper_is_parted_and_nothing_is_lost(data: ReportData) -> None:
+def test_a_table_too_wide_for_paper_is_split_without_loss(data: ReportData) -> None:
     first = data.plan.inputs[0]
     arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
     names = [f"own_{number}" for number in range(20)]
-    made = [
+    counts = [
         counted(c.id, n, float(i + j), rounds=12)
         for i, c in enumerate(arms)
         for j, n in enumerate(names)
     ]
-    judgement = replace(data.judgement, summaries=(*data.judgement.summaries, *made))
+    judgement = replace(data.judgement, summaries=(*data.judgement.summaries, *counts))
     blocks = build(replace(data, judgement=judgement))
     tables = [b for b in blocks if isinstance(b, Table) and b.anchor.startswith("metrics-1-")]
     assert [t.anchor for t in tables] == [

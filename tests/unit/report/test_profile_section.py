@@ -49,7 +49,7 @@ def profile(cell: str, runs: int = 2, **change: Any) -> Profile:
         for run in range(1, runs + 1)
         for stack in (Stack(run, 60, (0, 1)), Stack(run, 30, (0, 1, 2)), Stack(run, 10, (0, 3)))
     )
-    made = Profile(
+    profiled = Profile(
         cell,
         "perf",
         "perf version 6.1",
@@ -65,14 +65,14 @@ def profile(cell: str, runs: int = 2, **change: Any) -> Profile:
         stacks,
         (Bucket("sizes <i>", "größe"),),
     )
-    return replace(made, **change)
+    return replace(profiled, **change)
 
 
 def with_profiles(data: ReportData, *profiles: Profile) -> ReportData:
     return replace(data, profiles=profiles, judgement=attach(data.judgement, data.plan, profiles))
 
 
-def own(data: ReportData) -> Document:
+def profile_document(data: ReportData) -> Document:
     return build_document(data, only=("S15",))
 
 
@@ -80,8 +80,10 @@ def arms(data: ReportData) -> list[str]:
     return [cell.id for cell in data.arms(data.plan.inputs[0].id)]
 
 
-def test_a_report_without_a_profile_says_how_one_is_made(data: ReportData, templates: Path) -> None:
-    text = markdown.render(own(data), templates)
+def test_a_report_without_a_profile_names_the_command_for_one(
+    data: ReportData, templates: Path
+) -> None:
+    text = markdown.render(profile_document(data), templates)
     assert (
         f"No profile. To profile the baseline, run `benchctl profile {data.record_dir}`".replace(
             "`", "\\`"
@@ -90,13 +92,13 @@ def test_a_report_without_a_profile_says_how_one_is_made(data: ReportData, templ
     )
     failed = replace(data, events=(Event("BX350", "nothing was profiled: perf is not installed"),))
     assert "No profile. Nothing was profiled: perf is not installed." in markdown.render(
-        own(failed), templates
+        profile_document(failed), templates
     )
 
 
-def test_the_table_says_symbol_self_inclusive_samples_and_runs(data: ReportData) -> None:
-    made = with_profiles(data, profile(arms(data)[0]))
-    section = own(made).section("S15")
+def test_the_table_has_symbol_self_inclusive_samples_and_runs(data: ReportData) -> None:
+    profiled = with_profiles(data, profile(arms(data)[0]))
+    section = profile_document(profiled).section("S15")
     assert section is not None
     table = next(b for b in section.blocks if isinstance(b, Table))
     titles = [c.title for c in table.columns]
@@ -117,7 +119,7 @@ def test_the_table_says_symbol_self_inclusive_samples_and_runs(data: ReportData)
     assert first[5:7] == [120, 2]
     assert "200 samples (cpu-clock) in 2 runs" in table.caption
     assert "not a possible saving" in " ".join(table.legend)
-    claims = {c.id: c for c in made.judgement.claims}
+    claims = {c.id: c for c in profiled.judgement.claims}
     assert claims[str(table.rows[0].cells[1].claim)].estimate == 0.6
     facts = dict(next(b for b in section.blocks if isinstance(b, Facts)).pairs)
     assert facts["Binary"].startswith("a build with symbols (bbbb")
@@ -125,16 +127,16 @@ def test_the_table_says_symbol_self_inclusive_samples_and_runs(data: ReportData)
     assert facts["Runs"] == "2 of 5, untimed; 100, 100"
 
 
-def test_a_program_profiled_as_it_is_is_the_measured_one(data: ReportData) -> None:
-    section = own(with_profiles(data, profile(arms(data)[0], profiled_sha256="aa" * 32))).section(
-        "S15"
-    )
+def test_a_profile_of_the_measured_binary_names_it_as_such(data: ReportData) -> None:
+    section = profile_document(
+        with_profiles(data, profile(arms(data)[0], profiled_sha256="aa" * 32))
+    ).section("S15")
     assert section is not None
     facts = dict(next(b for b in section.blocks if isinstance(b, Facts)).pairs)
     assert facts["Binary"] == f"the measured binary ({'aa' * 8})"
 
 
-def test_nothing_of_a_profile_stands_in_the_summary_or_on_the_end_of_a_run(
+def test_a_profile_changes_neither_the_summary_nor_the_terminal(
     data: ReportData,
 ) -> None:
     before, after = (
@@ -150,7 +152,7 @@ def test_too_few_samples_show_a_sentence_and_no_table(data: ReportData) -> None:
     few = replace(
         profile(arms(data)[0]), runs=(9, 9), stacks=(Stack(1, 9, (0,)), Stack(2, 9, (0, 1)))
     )
-    section = own(with_profiles(data, few)).section("S15")
+    section = profile_document(with_profiles(data, few)).section("S15")
     assert section is not None
     assert not [b for b in section.blocks if isinstance(b, Table)]
     assert "too few samples of rayon+system to rank functions: 18 samples, 2 runs" in str(
@@ -158,10 +160,10 @@ def test_too_few_samples_show_a_sentence_and_no_table(data: ReportData) -> None:
     )
 
 
-def test_pages_print_names_that_would_act(data: ReportData, templates: Path) -> None:
-    made = with_profiles(data, profile(arms(data)[0]), profile(arms(data)[-1]))
-    document = own(made)
-    page = html.render(document, made, templates, {})
+def test_pages_print_hostile_names_as_text(data: ReportData, templates: Path) -> None:
+    profiled = with_profiles(data, profile(arms(data)[0]), profile(arms(data)[-1]))
+    document = profile_document(profiled)
+    page = html.render(document, profiled, templates, {})
     assert "<script>alert(1)" not in page
     assert "\x1b" not in page + markdown.render(document, templates)
     assert f'href="profiles/{arms(data)[0]}/flame.svg"' in page
@@ -175,9 +177,11 @@ def test_pages_print_names_that_would_act(data: ReportData, templates: Path) -> 
 
 
 def test_a_flame_graph_is_well_formed_safe_and_the_same_each_time(data: ReportData) -> None:
-    seen = profile(arms(data)[0])
-    svg = flame_svg(seen, shares_of(seen), HOSTILE)
-    assert svg == flame_svg(replace(seen, stacks=seen.stacks[::-1]), shares_of(seen), HOSTILE)
+    sampled = profile(arms(data)[0])
+    svg = flame_svg(sampled, shares_of(sampled), HOSTILE)
+    assert svg == flame_svg(
+        replace(sampled, stacks=sampled.stacks[::-1]), shares_of(sampled), HOSTILE
+    )
     root = ET.fromstring(svg)
     assert not list(root.iter(f"{SVG}script"))
     assert "\x1b" not in svg
@@ -198,19 +202,19 @@ def test_a_flame_graph_is_well_formed_safe_and_the_same_each_time(data: ReportDa
     assert width["schedule"] == pytest.approx(0.1 * width["all:"], abs=1)
     kinds = {name: rect.attrib["class"] for name, rect in boxes.items() if rect is not None}
     assert kinds["schedule"] == "kernel"
-    assert kinds["größe::{{closure}}"] == "series-1", "its bucket's"
+    assert kinds["größe::{{closure}}"] == "series-1", "the colour of its bucket"
     assert LIGHT["ground"] in svg
     assert DARK["ground"] in svg
     assert "prefers-color-scheme: dark" in svg
     assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_folded_stacks_can_be_read_by_others_whatever_the_names(data: ReportData) -> None:
+def test_folded_stacks_are_valid_with_any_names(data: ReportData) -> None:
     lines = folded_text(profile(arms(data)[0])).splitlines()
     assert len(lines) == 3
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == 200
     deepest = next(line for line in lines if "größe" in line)
-    assert deepest.rpartition(" ")[0].count(";") == 2, "the semicolon of a name is none"
+    assert deepest.rpartition(" ")[0].count(";") == 2, "the semicolon of a name separates no frames"
     assert any(line.startswith("main;schedule_[k] ") for line in lines)
 
 
@@ -233,12 +237,12 @@ def test_callgrind_has_no_flame_graph_and_no_inclusive_shares(data: ReportData) 
         unwinding=None,
         stacks=(Stack(1, 70, (1,)), Stack(1, 30, (2,))),
     )
-    made = with_profiles(data, counted)
-    assert sorted(name.rpartition("/")[2] for name in profile_files(made)) == [
+    profiled = with_profiles(data, counted)
+    assert sorted(name.rpartition("/")[2] for name in profile_files(profiled)) == [
         "folded.txt",
         "top.csv",
     ]
-    section = own(made).section("S15")
+    section = profile_document(profiled).section("S15")
     assert section is not None
     table = next(b for b in section.blocks if isinstance(b, Table))
     assert "instructions (Ir)" in table.caption

@@ -43,10 +43,10 @@ def printed(svg: str) -> list[str]:
     return [element.text or "" for element in ET.fromstring(svg).iter(f"{SVG}text")]
 
 
-def test_a_waterfall_ends_where_its_total_does(document: Document, drawn: dict[str, str]) -> None:
-    found = figures_of(document, "waterfall")
-    assert len(found) == 3
-    for figure in found:
+def test_a_waterfall_ends_at_its_total(document: Document, drawn: dict[str, str]) -> None:
+    charts = figures_of(document, "waterfall")
+    assert len(charts) == 3
+    for figure in charts:
         *steps, rest, total = figure.points
         assert rest.label == "interaction / unexplained"
         assert total.label == "total"
@@ -83,7 +83,7 @@ def test_changes_alone_are_dots_with_their_interaction(data: ReportData) -> None
     assert svg.count("<use") == len(figure.points)
 
 
-def test_the_runs_of_every_cell_are_in_the_table_and_of_twelve_in_panels(
+def test_every_configuration_has_its_runs_in_the_table_and_twelve_have_a_panel(
     document: Document,
 ) -> None:
     (figure,) = figures_of(document, "runs")
@@ -123,7 +123,7 @@ def test_the_counters_have_the_axis_of_the_drift_plot_and_their_own_rows(
     assert int(waiting.cells[1].text) == len(shares)
 
 
-def test_counters_that_nobody_reads_or_that_stand_still_are_told_in_words(data: ReportData) -> None:
+def test_missing_and_constant_counters_are_described_and_not_drawn(data: ReportData) -> None:
     blocks = tuple(
         replace(b, sensors=replace(b.sensors, load1=2.0, mem_available_bytes=None))
         for b in data.blocks
@@ -139,7 +139,7 @@ def test_counters_that_nobody_reads_or_that_stand_still_are_told_in_words(data: 
     assert sensors(replace(data, blocks=nothing)) is None
 
 
-def test_runs_far_from_the_others_are_marked_and_counted_and_stay(data: ReportData) -> None:
+def test_outliers_are_marked_counted_and_kept(data: ReportData) -> None:
     quiet = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
     assert not any(is_outlier(wall, quiet) for wall in quiet)
     assert [is_outlier(wall, [*quiet, 99.0, 0.1]) for wall in (99.0, 0.1, 10.2)] == [
@@ -161,7 +161,7 @@ def test_runs_far_from_the_others_are_marked_and_counted_and_stay(data: ReportDa
     assert row.cells[6].value == far.wall
 
 
-def test_the_order_is_shown_with_the_control_and_told_of_every_turn(document: Document) -> None:
+def test_the_execution_order_has_the_control_and_every_position(document: Document) -> None:
     (figure,) = figures_of(document, "order")
     names = {p.series for p in figure.points}
     assert len(names) == 14
@@ -175,10 +175,10 @@ def test_the_order_is_shown_with_the_control_and_told_of_every_turn(document: Do
     assert {row.cells[1].text for row in figure.table.rows} == {str(ROUNDS)}
 
 
-def test_a_map_says_what_the_table_says(document: Document, drawn: dict[str, str]) -> None:
-    found = figures_of(document, "grid")
-    assert len(found) == 3
-    figure = found[-1]
+def test_a_map_has_the_figures_of_the_table(document: Document, drawn: dict[str, str]) -> None:
+    charts = figures_of(document, "grid")
+    assert len(charts) == 3
+    figure = charts[-1]
     fields = {(p.label, p.series): p for p in figure.points if not p.strong}
     assert len(fields) == 4 * 3
     assert fields["rayon", "system"].text == "baseline"
@@ -186,32 +186,32 @@ def test_a_map_says_what_the_table_says(document: Document, drawn: dict[str, str
     assert fields["smol", "mimalloc"].text == "≠"
     table = {row.cells[0].text: row.cells[2].text for row in figure.table.rows}
     for (runtime, allocator), point in fields.items():
-        said = point.text.split(" ")[0]
-        if said[0].isdigit():
-            assert said == table[f"{runtime}+{allocator}"].strip()
+        expected = point.text.split(" ")[0]
+        if expected[0].isdigit():
+            assert expected == table[f"{runtime}+{allocator}"].strip()
     assert {p.text for p in figure.points} <= set(printed(drawn[figure.anchor]))
     assert "hatched is inconclusive" in figure.desc
 
 
-def test_the_edges_of_a_map_say_what_the_table_of_effects_says(
+def test_the_edges_of_a_map_have_the_figures_of_the_table_of_effects(
     document: Document, data: ReportData
 ) -> None:
     figure = figures_of(document, "grid")[0]
     edges = {p.label if p.series == "mean" else p.series: p.text for p in figure.points if p.strong}
     effects = next(b for b in document.section("S14").blocks if isinstance(b, Table))  # type: ignore[union-attr]
-    told = {row.cells[1].text: row for row in effects.rows}
-    assert len(told) >= 2
-    for level, row in told.items():
+    levels = {row.cells[1].text: row for row in effects.rows}
+    assert len(levels) >= 2
+    for level, row in levels.items():
         pooled = row.cells[3].text != "—"
-        said = f"{row.cells[3].text} {row.cells[5].text[0]}" if pooled else "changes sign"
-        assert edges[level] == said
+        expected = f"{row.cells[3].text} {row.cells[5].text[0]}" if pooled else "changes sign"
+        assert edges[level] == expected
     assert edges["rayon"] == edges["system"] == "baseline"
     assert "geometric mean over the other axes" in figure.desc
 
     turning = tuple(replace(e, pooled=False) for e in data.judgement.structure.effects)
     structure = replace(data.judgement.structure, effects=turning)
-    turned = build_document(replace(data, judgement=replace(data.judgement, structure=structure)))
-    means = [p.text for p in figures_of(turned, "grid")[0].points if p.strong]
+    changed = build_document(replace(data, judgement=replace(data.judgement, structure=structure)))
+    means = [p.text for p in figures_of(changed, "grid")[0].points if p.strong]
     assert set(means) <= {"changes sign", "baseline", "—"}
     assert "changes sign" in means
 
@@ -239,7 +239,7 @@ def test_axes_that_are_not_crossed_make_no_map_and_an_experiment_can_fill_it(
     ("ratio", "shade"),
     [(None, 0.0), (1.0, 0.0), (0.97, 0.1), (0.5, 0.8), (2.0, 0.8), (9.0, 0.8), (math.inf, 0.0)],
 )
-def test_shades_are_the_same_to_either_side_and_end(ratio: float | None, shade: float) -> None:
+def test_shades_are_symmetric_and_limited(ratio: float | None, shade: float) -> None:
     assert grid._shade(ratio) == shade
 
 

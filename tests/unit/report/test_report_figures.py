@@ -57,7 +57,7 @@ def test_every_drawing_is_one_svg_with_title_and_description(
         assert root.get("viewBox", "").split()[2] == "720"
 
 
-def test_colours_are_the_pages_and_no_sentinel_is_left(drawn: dict[str, str]) -> None:
+def test_all_colours_are_variables_of_the_page(drawn: dict[str, str]) -> None:
     for svg in drawn.values():
         assert not any(sentinel in svg for sentinel in SENTINELS.values())
         used = set(re.findall(r"var\(--([a-z0-9-]+)\)", svg))
@@ -68,8 +68,8 @@ def test_colours_are_the_pages_and_no_sentinel_is_left(drawn: dict[str, str]) ->
 
 def printed_sizes(element: ET.Element, size: float = 0.0) -> list[float]:
     """Yield the font size of every text, from its element or its group."""
-    told = re.search(r"font-size: ?([\d.]+)px", element.get("style", ""))
-    size = float(told[1]) if told else size
+    style = re.search(r"font-size: ?([\d.]+)px", element.get("style", ""))
+    size = float(style[1]) if style else size
     return [size] * (element.tag == f"{SVG}text") + [
         s for e in element for s in printed_sizes(e, size)
     ]
@@ -81,7 +81,7 @@ def test_nothing_is_printed_smaller_than_11_units(drawn: dict[str, str]) -> None
     assert min(sizes) >= 11
 
 
-def test_no_sign_has_a_clip_of_its_own(drawn: dict[str, str]) -> None:
+def test_no_marker_has_a_clip_path(drawn: dict[str, str]) -> None:
     # A clip path on the marker would move with it and cut it off.
     uses = [use for svg in drawn.values() for use in re.findall(r"<use[^>]*>", svg)]
     assert len(uses) > 50
@@ -96,7 +96,7 @@ def test_names_are_text_and_not_markup(drawn: dict[str, str]) -> None:
     assert "sequential+jemalloc" in labels
 
 
-def test_the_numbers_of_the_forest_are_printed_as_the_table_has_them(
+def test_the_forest_prints_the_text_of_every_point(
     document: Document, drawn: dict[str, str]
 ) -> None:
     for figure in document.figures():
@@ -107,11 +107,10 @@ def test_the_numbers_of_the_forest_are_printed_as_the_table_has_them(
             assert point.text in labels
 
 
-def test_files_are_light_and_stand_alone(document: Document) -> None:
-    drawn = figures.drawings(document)
-    assert list(drawn) == [figure.anchor for figure in document.figures()]
+def test_files_are_light_and_self_contained(document: Document, drawings: dict[str, str]) -> None:
+    assert list(drawings) == [figure.anchor for figure in document.figures()]
     for figure in document.figures():
-        svg = figures.standalone(drawn[figure.anchor], figure)
+        svg = figures.standalone(drawings[figure.anchor], figure)
         assert "var(" not in svg
         assert '<rect width="100%" height="100%" rx="6" fill="#ffffff"/>' in svg
         ET.fromstring(svg)
@@ -119,17 +118,17 @@ def test_files_are_light_and_stand_alone(document: Document) -> None:
 
 def places(path: str) -> list[tuple[float, float]]:
     """Return the points of a path of moves and lines."""
-    found: list[tuple[float, float]] = []
+    points: list[tuple[float, float]] = []
     for command, values in re.findall(r"([A-Zz])([^A-Za-z]*)", path):
         numbers = [float(value) for value in values.split()]
         match command:
             case "H":
-                found.append((numbers[0], found[-1][1]))
+                points.append((numbers[0], points[-1][1]))
             case "V":
-                found.append((found[-1][0], numbers[0]))
+                points.append((points[-1][0], numbers[0]))
             case "M" | "L":
-                found.append((numbers[0], numbers[1]))
-    return found
+                points.append((numbers[0], numbers[1]))
+    return points
 
 
 @pytest.mark.parametrize(
@@ -143,15 +142,10 @@ def places(path: str) -> list[tuple[float, float]]:
         ("M1e-05 2L1e-05 5", "M1e-05 2L1e-05 5"),
     ],
 )
-def test_a_path_is_written_shorter_and_goes_the_same_way(path: str, short: str) -> None:
+def test_a_shortened_path_has_the_same_points(path: str, short: str) -> None:
     assert drawing._straight(path) == short
     if "C" not in path and "e" not in path:
         assert places(short) == places(path)
-
-
-def test_drawing_twice_gives_the_same_bytes(document: Document) -> None:
-    figure = document.figures()[0]
-    assert figures._drawing(figure) == figures._drawing(figure)
 
 
 def test_a_notebook_gets_axes(document: Document) -> None:
@@ -191,7 +185,7 @@ def test_the_forest_shows_every_estimate_and_cuts_only_intervals() -> None:
     assert hi < 9.0
 
 
-def test_the_forest_shows_intervals_whole_that_are_not_much_wider_than_the_estimates_are_apart() -> (
+def test_the_forest_shows_intervals_in_full_that_are_not_much_wider_than_the_estimates_differ() -> (
     None
 ):
     points = (Point("a", 0.77, x_lo=0.63, x_hi=1.04), Point("b", 0.91, x_lo=0.63, x_hi=1.18))
@@ -203,24 +197,24 @@ def test_the_forest_shows_intervals_whole_that_are_not_much_wider_than_the_estim
     assert hi > 1.25
 
 
-def test_ticks_keep_apart_and_hold_1() -> None:
+def test_ticks_do_not_overlap_and_contain_1() -> None:
     ticks = forest.kept_ticks(0.1, 2.2, 300.0)
     assert 1.0 in ticks
     assert ticks == sorted(ticks)
     assert len(ticks) >= 4
 
 
-def test_the_front_holds_what_nothing_undercuts() -> None:
+def test_the_front_contains_the_points_that_no_other_dominates() -> None:
     fast, small, both = Point("fast", 1.0, 9.0), Point("small", 9.0, 1.0), Point("bad", 9.5, 9.5)
     assert memory_time.front((fast, small, both)) == [fast, small]
 
 
-def test_a_point_is_dominated_only_if_both_intervals_lie_apart() -> None:
+def test_a_point_is_dominated_only_if_both_intervals_do_not_overlap() -> None:
     good = Point("good", 1.0, 1.0, 0.9, 1.1, 0.9, 1.1)
-    apart_in_both = Point("a", 2.0, 2.0, 1.8, 2.2, 1.8, 2.2)
-    apart_in_one = Point("b", 2.0, 1.05, 1.8, 2.2, 0.95, 1.2)
-    assert memory_time.dominated(apart_in_both, (good, apart_in_both))
-    assert not memory_time.dominated(apart_in_one, (good, apart_in_one))
+    worse_in_both = Point("a", 2.0, 2.0, 1.8, 2.2, 1.8, 2.2)
+    worse_in_one = Point("b", 2.0, 1.05, 1.8, 2.2, 0.95, 1.2)
+    assert memory_time.dominated(worse_in_both, (good, worse_in_both))
+    assert not memory_time.dominated(worse_in_one, (good, worse_in_one))
 
 
 def test_rings_come_from_the_whole_record_however_many_blocks_are_flagged() -> None:
@@ -234,7 +228,7 @@ def test_rings_come_from_the_whole_record_however_many_blocks_are_flagged() -> N
     assert drift.ringed(points[:300]) == [p for p in points[:300] if p.strong]
 
 
-def test_memory_against_time_shows_intervals_whole_or_with_an_arrow() -> None:
+def test_memory_against_time_shows_intervals_in_full_or_with_an_arrow() -> None:
     near = Point("near", 1.0, 1e6, 0.9, 1.4, 0.99e6, 1.01e6)
     lo, hi = memory_time.limits([1.0], [(0.9, 1.4)])
     assert lo < 0.9
@@ -249,7 +243,7 @@ def test_memory_against_time_shows_intervals_whole_or_with_an_arrow() -> None:
     assert arrows["wide"] == arrows["near"] + 2
 
 
-def test_names_that_differ_are_cut_where_they_stay_apart() -> None:
+def test_names_that_differ_are_cut_to_different_names() -> None:
     names = [
         f"tokio-{engine} + {parser}-json + {allocator}"
         for engine in ("worker-pool", "task-per-file")
@@ -273,7 +267,7 @@ def test_the_rolling_median_ignores_single_spikes() -> None:
     assert set(ys) == {0.0}
 
 
-def test_labels_move_apart_and_stay_in_order() -> None:
+def test_labels_do_not_overlap_and_stay_in_order() -> None:
     places = spread([10.0, 11.0, 12.0, 90.0], 15.0, 0.0, 100.0)
     assert places == sorted(places)
     assert all(b - a >= 15.0 for a, b in pairwise(places))

@@ -35,7 +35,7 @@ from bench_framework.units import MINUS
         (1.31, 0.94, 1.83, "1.31 [0.94, 1.83]"),
     ],
 )
-def test_an_interval_is_shown_with_the_digits_it_carries(
+def test_the_width_of_an_interval_sets_the_number_of_digits(
     ratio: float, lo: float, hi: float, text: str
 ) -> None:
     assert str(show_ratio(ratio, lo, hi, 0.02)) == text
@@ -46,11 +46,11 @@ def test_a_bound_that_could_be_rounded_onto_1_gets_more_digits() -> None:
     assert str(show_ratio(1.021, 1.00004, 1.042, 0.02)) == "1.02100 [1.00004, 1.04200]"
 
 
-def test_an_open_interval_is_shown_as_open() -> None:
+def test_an_open_interval_has_an_infinite_bound() -> None:
     assert str(show_ratio(1.2, 0.0, float("inf"), 0.02)) == "1.20 [0.00, ∞]"
 
 
-def test_a_bound_beyond_any_meaning_is_open() -> None:
+def test_an_extreme_bound_is_infinite() -> None:
     assert str(show_ratio(2.0, 1e-300, 3e275, 0.02)) == "2.00 [0.00, ∞]"
 
 
@@ -68,8 +68,8 @@ def test_rounding_outward_never_narrows_an_interval(
     values: tuple[float, float, float], margin: float
 ) -> None:
     ratio, lo, hi = values
-    shown = show_ratio(ratio, lo, hi, margin)
-    assert Decimal(shown.lo) <= Decimal(repr(lo)) <= Decimal(repr(hi)) <= Decimal(shown.hi)
+    in_table = show_ratio(ratio, lo, hi, margin)
+    assert Decimal(in_table.lo) <= Decimal(repr(lo)) <= Decimal(repr(hi)) <= Decimal(in_table.hi)
 
 
 @given(ratios, st.sampled_from([0.01, 0.02, 0.05]))
@@ -77,8 +77,12 @@ def test_tables_and_sentences_round_alike(
     values: tuple[float, float, float], margin: float
 ) -> None:
     ratio, lo, hi = values
-    shown, said = show_ratio(ratio, lo, hi, margin), rounded(ratio, lo, hi, margin=margin)
-    assert (shown.estimate, shown.lo, shown.hi) == (str(said.estimate), str(said.lo), str(said.hi))
+    in_table, in_text = show_ratio(ratio, lo, hi, margin), rounded(ratio, lo, hi, margin=margin)
+    assert (in_table.estimate, in_table.lo, in_table.hi) == (
+        str(in_text.estimate),
+        str(in_text.lo),
+        str(in_text.hi),
+    )
 
 
 def test_a_measured_value_has_the_digits_of_its_interval_and_at_most_four() -> None:
@@ -93,7 +97,7 @@ def test_a_column_follows_most_of_its_values() -> None:
     assert column_decimals([]) == 0
 
 
-def test_what_could_not_be_told_from_nothing_is_rounded_up() -> None:
+def test_a_noise_floor_is_rounded_up() -> None:
     assert percent_up(0.0132) == "1.4\u202f%"
     assert percent_up(0.0042) == "0.42\u202f%"
     assert percent_up(None) == "—"
@@ -109,7 +113,7 @@ def test_signs_units_and_sizes() -> None:
     assert significant(470.2, 3) == "470"
 
 
-def test_a_column_of_sizes_takes_the_unit_in_which_its_smallest_can_be_read() -> None:
+def test_a_column_of_sizes_has_a_unit_that_suits_its_smallest() -> None:
     mib, gib = 2.0**20, 2.0**30
     assert column_size(gib, [gib, 300 * mib], "iec") == gib
     assert column_size(gib, [gib, 8 * mib], "iec") == 8 * mib
@@ -117,5 +121,5 @@ def test_a_column_of_sizes_takes_the_unit_in_which_its_smallest_can_be_read() ->
     assert column_size(gib, [0.0], "iec") == gib
 
 
-def test_nothing_is_shown_as_nothing() -> None:
+def test_zero_has_one_digit() -> None:
     assert significant(0.0, 3) == "0"

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 def section(document: Document, code: str) -> Section:
-    found = document.section(code)
-    assert found is not None, f"{code} is missing"
-    return found
+    part = document.section(code)
+    assert part is not None, f"{code} is missing"
+    return part
 
 
 def tables(part: Section) -> list[Table]:
@@ -64,7 +64,7 @@ def test_sections_come_in_the_order_of_the_page(document: Document) -> None:
     assert len({s.anchor for s in document.sections}) == len(document.sections)
 
 
-def test_the_summary_answers_first_in_at_most_six_lines_and_tells_how_far_it_can_be_trusted(
+def test_the_summary_has_the_answer_first_and_at_most_six_lines(
     document: Document, data: ReportData
 ) -> None:
     lead, rest = section(document, "S02").blocks
@@ -97,7 +97,7 @@ def test_the_headline_table_names_its_baseline_and_orders_by_ratio(document: Doc
     assert [r.cells[0].text for r in table.rows if r.strong] == ["smol+jemalloc", "rayon+jemalloc"]
 
 
-def test_the_headline_table_says_what_it_counts(document: Document) -> None:
+def test_the_caption_of_the_headline_table_has_its_numbers(document: Document) -> None:
     caption = tables(section(document, "S03"))[2].caption
     for words in (
         "72 comparisons",
@@ -112,7 +112,7 @@ def test_the_headline_table_says_what_it_counts(document: Document) -> None:
         assert words in caption
 
 
-def test_the_notes_say_which_statistic_decides_and_what_could_have_been_found(
+def test_the_notes_name_the_statistic_and_the_minimum_detectable_effect(
     data: ReportData,
 ) -> None:
     judged = data.judgement
@@ -133,7 +133,7 @@ def test_the_notes_say_which_statistic_decides_and_what_could_have_been_found(
     )
 
 
-def test_what_was_not_compared_stands_last_with_its_reason_and_without_figures(
+def test_configurations_without_a_comparison_are_last_with_a_reason_and_no_figures(
     document: Document,
 ) -> None:
     large, middle = (tables(section(document, "S03"))[n] for n in (2, 1))
@@ -148,7 +148,7 @@ def test_what_was_not_compared_stands_last_with_its_reason_and_without_figures(
         assert all(cell.value is None or isinstance(cell.value, str) for cell in refused.cells)
 
 
-def test_the_control_arm_stands_only_in_the_quality_section(document: Document) -> None:
+def test_the_control_is_only_in_the_quality_section(document: Document) -> None:
     for table in tables(section(document, "S03")):
         assert len(table.rows) == 13
     control = next(t for t in tables(section(document, "S21")) if t.anchor == "control-table")
@@ -168,7 +168,7 @@ def test_each_headline_table_has_a_forest_plot_and_a_key_finding(document: Docum
         assert plot.mark("margin") == 0.02
 
 
-def test_memory_is_told_against_the_baseline_and_the_input(document: Document) -> None:
+def test_memory_is_compared_with_the_baseline_and_the_input(document: Document) -> None:
     table = tables(section(document, "S06"))[2]
     cheap = row(table, "sequential+system")
     assert (
@@ -188,7 +188,7 @@ def test_memory_is_told_against_the_baseline_and_the_input(document: Document) -
     assert row(table, "smol+system").verdict is Verdict.EQUIVALENT
 
 
-def test_growth_is_told_by_exponents_between_neighbours(document: Document) -> None:
+def test_scaling_has_exponents_between_neighbouring_sizes(document: Document) -> None:
     exponents = tables(section(document, "S08"))[1]
     assert [c.text for c in exponents.rows[0].cells[1:3]] == ["10MiB", "50MiB"]
     assert exponents.rows[0].cells[-2].text == "sub-linear"
@@ -196,13 +196,13 @@ def test_growth_is_told_by_exponents_between_neighbours(document: Document) -> N
     assert "the intervals are not adjusted for their number" in exponents.caption
 
 
-def test_the_reason_against_an_experiment_comes_from_its_verdict(document: Document) -> None:
+def test_the_reason_against_an_experiment_is_its_verdict(document: Document) -> None:
     experiments = tables(section(document, "S12"))[0]
     assert {r.cells[7].text for r in experiments.rows} == {"slower, size uncertain"}
     assert {r.cells[6].text for r in experiments.rows} == {"rejected"}
 
 
-def test_an_adopted_experiment_stands_with_what_it_did_here(data: ReportData) -> None:
+def test_an_adopted_experiment_is_listed_with_its_measured_effect(data: ReportData) -> None:
     experiments = tuple(replace(i, decision="adopted", why="a hope") for i in data.plan.experiments)
     document = build_document(replace(data, plan=replace(data.plan, experiments=experiments)))
     assert document.section("S12") is None
@@ -215,17 +215,17 @@ def test_an_adopted_experiment_stands_with_what_it_did_here(data: ReportData) ->
         "Author's reason",
     ]
     # The author adopted a change that the runs show to be slower. The table reports the runs.
-    told = {
+    results = {
         r.cells[0].text: (r.cells[4].text, r.cells[6].text, r.cells[7].text) for r in table.rows
     }
-    assert told == {
+    assert results == {
         experiments[0].name: ("△ slower, size uncertain", "the same", "a hope"),
         experiments[1].name: ("▼ faster", "+226\u202fKiB", "a hope"),
         experiments[2].name: ("? inconclusive", "the same", "a hope"),
     }
 
 
-def test_a_column_of_inputs_stands_only_where_there_are_several(data: ReportData) -> None:
+def test_the_column_of_inputs_is_left_out_for_one_input(data: ReportData) -> None:
     fewer = replace(data, plan=replace(data.plan, inputs=data.plan.inputs[:1]))
     several, one = (
         next(b for b in experiments_section.build(d) if isinstance(b, Table)) for d in (data, fewer)
@@ -245,17 +245,6 @@ def test_the_recommendation_can_be_pasted(document: Document, data: ReportData) 
     assert "#   {bin} run --runtime=rayon '--pattern=a b'\\''c' {input}" in paste_block(
         data, data.plan.variants[1]
     )
-
-
-def test_nothing_is_recommended_where_no_variant_beats_another(data: ReportData) -> None:
-    everyone = tuple(
-        replace(group, cell_ids=tuple(c.id for c in data.arms(group.input_id)))
-        for group in data.judgement.best
-    )
-    document = build_document(replace(data, judgement=replace(data.judgement, best=everyone)))
-    blocks = section(document, "S19").blocks
-    assert not any(isinstance(b, Code) for b in blocks)
-    assert any(isinstance(b, Fallback) and "No recommendation" in b.text for b in blocks)
 
 
 def test_the_check_list_has_a_figure_for_each_question(document: Document) -> None:
@@ -286,20 +275,20 @@ def test_binaries_answers_commands_and_gaps_are_listed(document: Document) -> No
         assert words in gaps
 
 
-def test_the_authors_words_stay_apart(document: Document) -> None:
+def test_the_text_of_the_author_is_separate(document: Document) -> None:
     notes = section(document, "S23").blocks
     assert isinstance(notes[0], AuthorText)
     assert notes[0].title == "Why this matrix"
 
 
 @pytest.mark.parametrize("code", ["S02", "S03", "S06", "S08", "S19", "S21", "S22"])
-def test_a_section_without_data_says_so_in_one_line(empty: ReportData, code: str) -> None:
+def test_a_section_without_data_has_only_its_fallback(empty: ReportData, code: str) -> None:
     part = section(build_document(empty), code)
     assert all(isinstance(b, Fallback) or b.kind == "heading" for b in part.blocks)
     assert any(isinstance(b, Fallback) and b.text.endswith(".") for b in part.blocks)
 
 
-def test_experiments_and_notes_are_left_out_where_there_are_none(empty: ReportData) -> None:
+def test_empty_sections_of_experiments_and_notes_are_left_out(empty: ReportData) -> None:
     document = build_document(empty)
     assert document.section("S12") is None
     assert document.section("S23") is None
@@ -312,17 +301,17 @@ def test_no_table_is_ever_empty(document: Document, empty: ReportData) -> None:
                 assert not isinstance(block, Table) or block.rows
 
 
-def test_programs_that_read_nothing_are_told_without_an_input(data: ReportData) -> None:
+def test_programs_without_an_input_are_reported_without_one(data: ReportData) -> None:
     first = data.plan.inputs[0]
     only = replace(first, label="no input", values=(), dataset=None)
     cells = tuple(replace(c, input_id=only.id) for c in data.plan.cells_of(first.id))
-    kept = {c.id for c in cells}
+    ids = {c.id for c in cells}
     judged = data.judgement
     about = replace(
         judged,
-        states=tuple(s for s in judged.states if s.cell_id in kept),
-        summaries=tuple(s for s in judged.summaries if s.cell_id in kept),
-        comparisons=tuple(c for c in judged.comparisons if c.cell_id in kept),
+        states=tuple(s for s in judged.states if s.cell_id in ids),
+        summaries=tuple(s for s in judged.summaries if s.cell_id in ids),
+        comparisons=tuple(c for c in judged.comparisons if c.cell_id in ids),
         best=tuple(replace(b, input_id=only.id) for b in judged.best if b.input_id == first.id),
         floors=(),
         scaling=(),
@@ -331,7 +320,7 @@ def test_programs_that_read_nothing_are_told_without_an_input(data: ReportData) 
         hypotheses=(),
     )
     plan = replace(data.plan, inputs=(only,), cells=cells)
-    blocks = tuple(b for b in data.blocks if b.cell_id in kept)
+    blocks = tuple(b for b in data.blocks if b.cell_id in ids)
     small = replace(data, plan=plan, judgement=about, blocks=blocks, inputs=())
     document = build_document(small)
     assert "no input" not in repr(
@@ -348,7 +337,7 @@ def test_sections_can_be_chosen_by_code(data: ReportData) -> None:
 
 
 @pytest.mark.parametrize(
-    ("subject", "text", "shown"),
+    ("subject", "text", "expected"),
     [
         ("smol", "smol needs less", "smol needs less."),
         ("x", "best group: a, b", "Best group: a, b."),
@@ -356,10 +345,10 @@ def test_sections_can_be_chosen_by_code(data: ReportData) -> None:
     ],
 )
 def test_a_claim_becomes_a_sentence_without_touching_names(
-    subject: str, text: str, shown: str
+    subject: str, text: str, expected: str
 ) -> None:
     claim = Claim("c1", "main", subject, None, None, (), None, text=text)
-    assert sentence(claim).text == shown
+    assert sentence(claim).text == expected
 
 
 def test_the_reference_lists_every_section_and_every_verdict() -> None:
@@ -372,7 +361,7 @@ def test_the_reference_lists_every_section_and_every_verdict() -> None:
         assert f"| {words.glyph} | `{words.ascii}` | {words.time} | {words.memory} |" in text
 
 
-def test_what_programs_note_of_themselves_is_told_once_with_who_said_it(data: ReportData) -> None:
+def test_a_note_of_several_programs_is_printed_once_with_their_names(data: ReportData) -> None:
     first, second, *_ = data.arms(data.plan.inputs[0].id)
     receipts = {
         c.id: (Receipt(notes=("through the page cache: no O_DIRECT here",)),)
@@ -380,7 +369,7 @@ def test_what_programs_note_of_themselves_is_told_once_with_who_said_it(data: Re
     }
     blocks = tuple(replace(b, receipts=receipts.get(b.cell_id, ())) for b in data.blocks)
     runs = sum(b.cell_id in receipts for b in data.measured_blocks)
-    said = [
+    notes = [
         item.text
         for block in section(build_document(replace(data, blocks=blocks)), "S21").blocks
         if isinstance(block, Bullets)
@@ -388,16 +377,16 @@ def test_what_programs_note_of_themselves_is_told_once_with_who_said_it(data: Re
         if "page cache" in item.text
     ]
     who = {data.label(first.id), data.label(second.id)}
-    assert len(said) == 1
-    assert set(said[0].partition(" (")[0].split(", ")) == who
-    assert said[0].endswith(f" ({runs} runs): through the page cache: no O_DIRECT here.")
+    assert len(notes) == 1
+    assert set(notes[0].partition(" (")[0].split(", ")) == who
+    assert notes[0].endswith(f" ({runs} runs): through the page cache: no O_DIRECT here.")
 
 
 class TestBudget:
-    def test_rates_come_in_one_unit_and_what_is_worked_out_is_told(
+    def test_rates_have_one_unit_and_derived_values_have_a_sentence(
         self, document: Document
     ) -> None:
-        plot, table, told = section(document, "S09").blocks
+        plot, table, derivations = section(document, "S09").blocks
         assert isinstance(plot, Figure)
         assert isinstance(table, Table)
         assert plot.table is table
@@ -421,8 +410,8 @@ class TestBudget:
         assert rows[4][3] == "ms"
         assert rows[5][1:3] == ["—", ""]
         assert table.legend == ("No round has all measurements for: gone.",)
-        assert isinstance(told, Bullets)
-        words = [item.text for item in told.items]
+        assert isinstance(derivations, Bullets)
+        words = [item.text for item in derivations.items]
         assert (
             "share is 0.914 [0.905, 0.925] (rate(counting) / ideal_overlap, 40 rounds)" in words[1]
         )
@@ -432,14 +421,16 @@ class TestBudget:
         self, data: ReportData
     ) -> None:
         first, second, *_ = data.arms(data.plan.inputs[-1].id)
-        told = {first.id: {"read": 0.2, "count": 0.05, "none": 0.0}, second.id: {"read": 0.1}}
+        phases = {first.id: {"read": 0.2, "count": 0.05, "none": 0.0}, second.id: {"read": 0.1}}
         blocks = tuple(
-            replace(b, receipts=(Receipt(phases_s=told[b.cell_id]),)) if b.cell_id in told else b
+            replace(b, receipts=(Receipt(phases_s=phases[b.cell_id]),))
+            if b.cell_id in phases
+            else b
             for b in data.blocks
         )
-        own = [b for b in blocks if b.cell_id == first.id]
-        slow = replace(own[0], receipts=(Receipt(phases_s={"read": 9.0, "count": 9.0}),))
-        blocks = tuple(slow if b is own[0] else b for b in blocks)
+        first_blocks = [b for b in blocks if b.cell_id == first.id]
+        slow = replace(first_blocks[0], receipts=(Receipt(phases_s={"read": 9.0, "count": 9.0}),))
+        blocks = tuple(slow if b is first_blocks[0] else b for b in blocks)
         built = section(build_document(replace(data, blocks=blocks)), "S09")
         (table,) = (
             b for b in built.blocks if isinstance(b, Table) and b.anchor.startswith("phases-")
@@ -452,11 +443,11 @@ class TestBudget:
         ]
         rows = {row.cells[0].text: texts(row)[1:] for row in table.rows}
         assert rows == {
-            data.label(first.id): ["200", "50.0", str(len(own))],
-            data.label(second.id): ["100", "—", str(len(own))],
+            data.label(first.id): ["200", "50.0", str(len(first_blocks))],
+            data.label(second.id): ["100", "—", str(len(first_blocks))],
         }
 
-    def test_a_bound_is_no_candidate_in_the_table_and_its_answer_is_its_own(
+    def test_a_bound_has_no_verdict_and_its_answer_is_checked_separately(
         self, data: ReportData
     ) -> None:
         item = data.plan.inputs[0]
@@ -464,8 +455,8 @@ class TestBudget:
         cells = tuple(
             replace(c, role=Role.BOUND) if c.id == limit.id else c for c in data.plan.cells
         )
-        kept = tuple(c for c in data.judgement.comparisons if c.cell_id != limit.id)
-        judged = replace(data.judgement, comparisons=kept)
+        others = tuple(c for c in data.judgement.comparisons if c.cell_id != limit.id)
+        judged = replace(data.judgement, comparisons=others)
         bounded = build_document(
             replace(data, plan=replace(data.plan, cells=cells), judgement=judged)
         )
@@ -497,37 +488,42 @@ class TestNoiseFloor:
         floors = tuple(replace(f, fraction=fraction) for f in data.judgement.floors)
         return build_document(replace(data, judgement=replace(data.judgement, floors=floors)))
 
-    def test_a_difference_that_is_decided_below_it_is_explained(self, data: ReportData) -> None:
+    def test_a_significant_difference_below_it_is_explained(self, data: ReportData) -> None:
         table = tables(section(self._with(data, 9.0), "S03"))[0]
-        (told,) = [line for line in table.legend if line.startswith("Noise floor")]
-        decided = [r for r in table.rows if r.cells[4].text[:1] in "▼▽△▲" and r.cells[4].text]
-        assert len(decided) > 1
-        assert "Noise floor 900\u202f%: the largest difference" in told
-        assert f"{len(decided)} smaller differences were detected: their CIs exclude 1." in told
+        (explanation,) = [line for line in table.legend if line.startswith("Noise floor")]
+        significant = [r for r in table.rows if r.cells[4].text[:1] in "▼▽△▲" and r.cells[4].text]
+        assert len(significant) > 1
+        assert "Noise floor 900\u202f%: the largest difference" in explanation
+        assert (
+            f"{len(significant)} smaller differences were detected: their CIs exclude 1."
+            in explanation
+        )
 
-    def test_nothing_is_explained_where_all_that_is_decided_lies_above_it(
+    def test_no_explanation_where_all_significant_differences_are_above_it(
         self, data: ReportData
     ) -> None:
         for table in tables(section(self._with(data, 0.0001), "S03")):
             assert not [line for line in table.legend if line.startswith("Noise floor")]
 
-    def test_it_is_rounded_in_one_way_wherever_it_stands(self, data: ReportData) -> None:
-        made = self._with(data, 0.13312)
-        shown = "14\u202f%"
-        assert [c.figure for c in made.trust if c.label == "noise floor"] == [
-            f"{shown}, A/A control passed"
+    def test_it_is_rounded_in_one_way_everywhere(self, data: ReportData) -> None:
+        rounded = self._with(data, 0.13312)
+        percent = "14\u202f%"
+        assert [c.figure for c in rounded.trust if c.label == "noise floor"] == [
+            f"{percent}, A/A control passed"
         ]
-        (figure, *_) = [b for b in section(made, "S03").blocks if isinstance(b, Figure)]
-        assert f"noise floor of {shown}" in figure.desc
+        (figure, *_) = [b for b in section(rounded, "S03").blocks if isinstance(b, Figure)]
+        assert f"noise floor of {percent}" in figure.desc
 
 
-def test_where_all_are_best_nobody_stands_out(data: ReportData, document: Document) -> None:
-    everybody = tuple(
+def test_where_all_are_best_no_variant_is_bold_or_recommended(
+    data: ReportData, document: Document
+) -> None:
+    everyone = tuple(
         replace(group, cell_ids=tuple(cell.id for cell in data.arms(group.input_id)))
         for group in data.judgement.best
     )
-    made = build_document(replace(data, judgement=replace(data.judgement, best=everybody)))
-    for table in tables(section(made, "S03")):
+    equal = build_document(replace(data, judgement=replace(data.judgement, best=everyone)))
+    for table in tables(section(equal, "S03")):
         assert not [r for r in table.rows if r.strong]
         assert (
             "No row is bold: no variant of this input is shown to be better than another."
@@ -535,9 +531,12 @@ def test_where_all_are_best_nobody_stands_out(data: ReportData, document: Docume
         )
     assert not [
         p
-        for b in section(made, "S03").blocks
+        for b in section(equal, "S03").blocks
         if isinstance(b, Figure)
         for p in b.points
         if p.strong
     ]
     assert [r for table in tables(section(document, "S03")) for r in table.rows if r.strong]
+    recommendation = section(equal, "S19").blocks
+    assert not any(isinstance(b, Code) for b in recommendation)
+    assert any(isinstance(b, Fallback) and "No recommendation" in b.text for b in recommendation)

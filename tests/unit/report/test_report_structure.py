@@ -7,10 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from report_sample import MIB, sample
+from report_sample import with_sign_change, with_structure
 
 from bench_framework.features.ablation import section as ablation_section
-from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.effects import interactions_section
 from bench_framework.features.effects import section as effects_section
 from bench_framework.features.experiments import before_after_section
@@ -19,7 +18,6 @@ from bench_framework.model.structure import (
     Change,
     Contrast,
     Contribution,
-    Crossing,
     Effect,
     EffectCell,
     Step,
@@ -43,56 +41,16 @@ def tables(blocks: tuple[Block, ...]) -> list[Table]:
 
 
 def sentences(blocks: tuple[Block, ...]) -> list[str]:
-    found = [b.sentence.text for b in blocks if isinstance(b, KeyFinding)]
-    return found + [s.text for b in blocks if isinstance(b, Bullets) for s in b.items]
+    findings = [b.sentence.text for b in blocks if isinstance(b, KeyFinding)]
+    return findings + [s.text for b in blocks if isinstance(b, Bullets) for s in b.items]
 
 
 def texts(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row.cells] for row in table.rows]
 
 
-def retold(data: ReportData, **changes: object) -> ReportData:
-    """Return the record with another structure and its new claims."""
-    structure = replace(data.judgement.structure, **changes)  # type: ignore[arg-type]
-    judged = replace(data.judgement, structure=structure)
-    made = {b.id: b for b in data.builds}
-    return replace(
-        data, judgement=replace(judged, claims=claims_of(data.plan, judged, made, data.inputs))
-    )
-
-
-def turned(data: ReportData) -> ReportData:
-    """Return a record with a variant that is better on the first input and worse on the last."""
-    item, last = data.plan.inputs[0], data.plan.inputs[-1]
-    variant = data.plan.variants[3]
-    found = []
-    for c in data.judgement.comparisons:
-        cell = data.plan.cell(c.cell_id)
-        if cell.variant_id == variant.id and c.metric == "wall" and c.family == "headline":
-            contrast = {item.id: LESS, last.id: MORE}.get(cell.input_id, OPEN)
-            found.append(replace(c, verdict=contrast.verdict, shown=contrast.shown))
-        else:
-            found.append(c)
-    ids = tuple(c.id for c in data.plan.cells if c.variant_id == variant.id)
-    crossing = Crossing(
-        ids,
-        variant.id,
-        data.plan.baseline_id,
-        "wall",
-        item.id,
-        last.id,
-        62.3 * MIB,
-        51.2 * MIB,
-        70.9 * MIB,
-        0.98,
-        40,
-    )
-    told = replace(data, judgement=replace(data.judgement, comparisons=tuple(found)))
-    return retold(told, crossings=(crossing,))
-
-
-def test_where_the_answer_changes_has_every_input_and_the_crossing(data: ReportData) -> None:
-    blocks = interactions_section.build(turned(data))
+def test_a_sign_change_is_listed_with_every_input_and_the_crossing(data: ReportData) -> None:
+    blocks = interactions_section.build(with_sign_change(data))
     (table,) = tables(blocks)
     assert [row[:2] for row in texts(table)] == [
         ["size", "10MiB"],
@@ -100,19 +58,21 @@ def test_where_the_answer_changes_has_every_input_and_the_crossing(data: ReportD
         ["size", "200MiB"],
     ]
     assert [row[4] for row in texts(table)] == ["▼ faster", "? inconclusive", "▲ slower"]
-    said = "\n".join(sentences(blocks))
-    assert "smol+system vs rayon+system depends on the input" in said
+    text = "\n".join(sentences(blocks))
+    assert "smol+system vs rayon+system depends on the input" in text
     assert (
-        "cross over between 10MiB and 200MiB, at about 62\u202fMiB [51, 71] (interpolated)" in said
+        "cross over between 10MiB and 200MiB, at about 62\u202fMiB [51, 71] (interpolated)" in text
     )
 
 
-def test_no_answer_that_turns_is_no_section(data: ReportData) -> None:
+def test_without_a_sign_change_the_section_is_left_out(data: ReportData) -> None:
     assert interactions_section.build(data) == ()
     assert interactions_section.TURNING.section(data) is None
 
 
-def test_an_effect_that_turns_over_other_axes_shows_its_cells_and_no_mean(data: ReportData) -> None:
+def test_an_effect_that_changes_sign_over_other_axes_has_cells_and_no_mean(
+    data: ReportData,
+) -> None:
     item = data.plan.inputs[0]
     ids = tuple(c.id for c in data.arms(item.id)[:2])
     mean = replace(
@@ -126,7 +86,7 @@ def test_an_effect_that_turns_over_other_axes_shows_its_cells_and_no_mean(data: 
         mean=mean,
         cells=(EffectCell("system", ids, LESS), EffectCell("jemalloc", ids, MORE)),
     )
-    one = retold(data, effects=(effect,))
+    one = with_structure(data, effects=(effect,))
     (where,) = tables(interactions_section.build(one))
     assert [row[1:3] for row in texts(where)] == [["system", "0.900"], ["jemalloc", "1.20"]]
     (mains,) = (t for t in tables(effects_section.build(one)) if t.anchor == "effects-1-mains")
@@ -138,28 +98,28 @@ def test_an_effect_that_turns_over_other_axes_shows_its_cells_and_no_mean(data: 
     ]
 
 
-def test_effects_name_family_product_and_what_was_left_out(data: ReportData) -> None:
-    found = tables(effects_section.build(data))
-    small = next(t for t in found if t.anchor == "effects-2-mains")
+def test_effects_have_family_product_and_the_values_left_out(data: ReportData) -> None:
+    effects = tables(effects_section.build(data))
+    small = next(t for t in effects if t.anchor == "effects-2-mains")
     assert "(separate family), Holm-adjusted, 3 interim analyses" in small.caption
     assert "All combinations of runtime (rayon, smol, tokio) × allocator" in small.caption
     assert any(
         "Left out, because combinations are missing: runtime: sequential" in s for s in small.legend
     )
-    whole = next(t for t in found if t.anchor == "effects-1-mains")
+    whole = next(t for t in effects if t.anchor == "effects-1-mains")
     by_level = {row[1]: row for row in texts(whole)}
     assert by_level["jemalloc"][6] == "4 of 4"
     assert by_level["jemalloc"][5] == "▼ faster"
-    both = next(t for t in found if t.anchor == "effects-1-interactions")
+    both = next(t for t in effects if t.anchor == "effects-1-interactions")
     assert {row[4] for row in texts(both)} <= {"≡ no interaction", "? inconclusive"}
 
 
-def test_crossed_axes_without_effects_say_why(data: ReportData) -> None:
+def test_crossed_axes_without_effects_have_a_reason(data: ReportData) -> None:
     reasons = tuple(
         replace(f, axes=(), reason="before the first look")
         for f in data.judgement.structure.factorials
     )
-    section = effects_section.EFFECTS.section(retold(data, effects=(), factorials=reasons))
+    section = effects_section.EFFECTS.section(with_structure(data, effects=(), factorials=reasons))
     assert section is not None
     assert section.blocks[0].text == "No effects of the axes reported: before the first look."  # type: ignore[union-attr]
 
@@ -191,12 +151,14 @@ def ladder(data: ReportData, total: Contrast, share: float | None) -> ReportData
         None if share is None else 0,
         beyond,
     )
-    return retold(data, contributions=(table,))
+    return with_structure(data, contributions=(table,))
 
 
-def test_a_ladder_ends_with_what_is_left_the_total_and_what_lies_beyond(data: ReportData) -> None:
-    told = ladder(data, LESS, 0.9)
-    (table,) = tables(ablation_section.build(told))
+def test_a_ladder_ends_with_the_interaction_the_total_and_the_steps_beyond(
+    data: ReportData,
+) -> None:
+    record = ladder(data, LESS, 0.9)
+    (table,) = tables(ablation_section.build(record))
     assert [row[0] for row in texts(table)] == ["start", "1", "2", "", "total", "beyond"]
     assert [row[6] for row in texts(table)] == [
         "",
@@ -209,10 +171,10 @@ def test_a_ladder_ends_with_what_is_left_the_total_and_what_lies_beyond(data: Re
     assert texts(table)[3][1] == "interaction / unexplained"
     assert "The ratios multiply to the total" in table.caption
     # The design is a ladder, so that the summary has its steps.
-    assert any("contribution of each step" in s for s in sentences(summary.build(told)))
+    assert any("contribution of each step" in s for s in sentences(summary.build(record)))
 
 
-def test_a_total_that_is_not_decided_has_no_shares(data: ReportData) -> None:
+def test_an_inconclusive_total_has_no_shares(data: ReportData) -> None:
     (table,) = tables(ablation_section.build(ladder(data, OPEN, None)))
     assert {row[6] for row in texts(table)} == {"", "—"}
     assert "The total is inconclusive, so there are no shares." in table.legend
@@ -225,7 +187,7 @@ def test_before_and_after_has_one_table_per_input(data: ReportData) -> None:
     assert row[6] == "runtime: rayon → smol, allocator: system → jemalloc"
 
 
-def test_trade_offs_have_the_figures_of_the_binaries_and_who_is_ahead(data: ReportData) -> None:
+def test_trade_offs_have_the_figures_of_the_binaries_and_the_pareto_front(data: ReportData) -> None:
     (table,) = tables(pareto_section.build(data))
     titles = [c.title.partition(",")[0] for c in table.columns]
     assert titles[:6] == [
@@ -252,7 +214,3 @@ def test_sections_without_data_are_left_out(empty: ReportData) -> None:
     )
     for kind in kinds:
         assert kind.section(empty) is None
-
-
-def test_the_sample_is_judged_the_same_twice() -> None:
-    assert sample().judgement.structure == sample().judgement.structure

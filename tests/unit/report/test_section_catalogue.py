@@ -11,9 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
-from report_sample import MIB, bare, sample
+from report_sample import bare, judged_again, sample, with_sign_change
 
-from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.document import build_document
 from bench_framework.features.profile.compute import attach
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
@@ -22,7 +21,7 @@ from bench_framework.features.sections import SECTIONS
 from bench_framework.model.bridge import Bridge, BridgedCell
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.profile import Frame, Profile, Stack
-from bench_framework.model.structure import Crossing, Structure
+from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Details, Facts, Fallback, Table
 
@@ -45,7 +44,7 @@ def nothing() -> ReportData:
 
 
 @cache
-def told(make: Callable[[], ReportData]) -> Document:
+def document_of(make: Callable[[], ReportData]) -> Document:
     return build_document(make())
 
 
@@ -63,20 +62,20 @@ def everything(node: object) -> str:
 def section_text(document: Document, code: str) -> str:
     if code == "S01":
         return everything((document.facts, document.trust, document.status, document.run_line))
-    found = document.section(code)
-    assert found is not None, f"{code} is not in the report"
-    assert not any(isinstance(block, Fallback) for block in found.blocks), f"{code} fell back"
-    return everything(found.blocks)
+    section = document.section(code)
+    assert section is not None, f"{code} is not in the report"
+    assert not any(isinstance(block, Fallback) for block in section.blocks), f"{code} fell back"
+    return everything(section.blocks)
 
 
 def without_text(document: Document, code: str) -> str:
     """Return the replacement of a section: its fallback line, or the line under “Not measured”."""
     if code == "S01":
         return everything((document.facts, document.trust, document.status))
-    found = document.section(code)
-    if found is not None:
-        lines = [block.text for block in found.blocks if isinstance(block, Fallback)]
-        return "\n".join(lines) if lines else everything(found.blocks)
+    section = document.section(code)
+    if section is not None:
+        lines = [block.text for block in section.blocks if isinstance(block, Fallback)]
+        return "\n".join(lines) if lines else everything(section.blocks)
     kind = next(kind for kind in SECTIONS if kind.code == code)
     rest = document.section("S25")
     assert rest is not None
@@ -94,53 +93,8 @@ def without_text(document: Document, code: str) -> str:
 # -- records in which a section has its data ----------------------------------------------------
 
 
-def judged_again(data: ReportData, **changes: object) -> ReportData:
-    """Return the sample with parts of its judgement replaced, and with new claims."""
-    judged = replace(data.judgement, **changes)  # type: ignore[arg-type]  # fields of a judgement
-    made = {build.id: build for build in data.builds}
-    return replace(
-        data, judgement=replace(judged, claims=claims_of(data.plan, judged, made, data.inputs))
-    )
-
-
-def turning() -> ReportData:
-    """Return a record with a variant that is better on the smallest input and worse on the
-    largest.
-    """
-    data = whole()
-    first, last, variant = data.plan.inputs[0], data.plan.inputs[-1], data.plan.variants[3]
-    ends = {
-        first.id: (Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99)),
-        last.id: (Verdict.WORSE, Interval(1.2, 1.1, 1.3, 0.99)),
-    }
-    found = []
-    for c in data.judgement.comparisons:
-        cell = data.plan.cell(c.cell_id)
-        if (
-            cell.variant_id == variant.id
-            and (c.metric, c.family) == ("wall", "headline")
-            and cell.input_id in ends
-        ):
-            verdict, shown = ends[cell.input_id]
-            found.append(replace(c, verdict=verdict, shown=shown))
-        else:
-            found.append(c)
-    ids = tuple(c.id for c in data.plan.cells if c.variant_id == variant.id)
-    crossing = Crossing(
-        ids,
-        variant.id,
-        data.plan.baseline_id,
-        "wall",
-        first.id,
-        last.id,
-        62.3 * MIB,
-        51.2 * MIB,
-        70.9 * MIB,
-        0.98,
-        40,
-    )
-    structure = replace(data.judgement.structure, crossings=(crossing,))
-    return judged_again(data, comparisons=tuple(found), structure=structure)
+def sign_change() -> ReportData:
+    return with_sign_change(whole())
 
 
 def profiled() -> ReportData:
@@ -151,7 +105,7 @@ def profiled() -> ReportData:
         Frame("read", "[kernel.kallsyms]", kernel=True),
     )
     stacks = tuple(s for run in (1, 2) for s in (Stack(run, 60, (0, 1)), Stack(run, 40, (0, 2))))
-    made = Profile(
+    profile = Profile(
         data.arms(data.plan.inputs[0].id)[0].id,
         "perf",
         "perf version 6.1",
@@ -167,7 +121,9 @@ def profiled() -> ReportData:
         stacks,
         (),
     )
-    return replace(data, profiles=(made,), judgement=attach(data.judgement, data.plan, (made,)))
+    return replace(
+        data, profiles=(profile,), judgement=attach(data.judgement, data.plan, (profile,))
+    )
 
 
 def inconclusive() -> ReportData:
@@ -191,16 +147,16 @@ def all_measured() -> ReportData:
 
 def one_reference() -> ReportData:
     data = whole()
-    kept = tuple(c for c in data.judgement.comparisons if c.family != "reference")
+    others = tuple(c for c in data.judgement.comparisons if c.family != "reference")
     plan = replace(data.plan, further_baselines=())
-    return judged_again(replace(data, plan=plan), comparisons=kept, gaps=())
+    return judged_again(replace(data, plan=plan), comparisons=others, gaps=())
 
 
 def bare_structure() -> ReportData:
     return judged_again(whole(), structure=Structure(), derived=(), scaling=())
 
 
-def bridge(verdict: Verdict, shown: Interval, *, cells: bool = True) -> Document:
+def bridge(verdict: Verdict, bounds: Interval, *, cells: bool = True) -> Document:
     """Return the report of two records with an anchor and a changed configuration.
 
     Without `cells`, the records have no configuration in common.
@@ -216,17 +172,20 @@ def bridge(verdict: Verdict, shown: Interval, *, cells: bool = True) -> Document
         statistic="typical",
     )
     changed = Comparison(
-        "b" * 12, "b" * 12, "wall", "bridge", verdict, shown=shown, rounds=20, statistic="typical"
+        "b" * 12, "b" * 12, "wall", "bridge", verdict, shown=bounds, rounds=20, statistic="typical"
     )
     rows = (
         BridgedCell("plain", "", "anchor", anchor, 0.05, 0.0501),
         BridgedCell("edited", "", "changed", changed, 0.05, 0.054, "code"),
     )
-    made = Bridge(
+    comparison = Bridge(
         "A", "B", (), (), rows if cells else (), () if cells else ("edited",), 1, 0.05, 0.02
     )
     return bridged(
-        replace(made, claims=record_comparison_sentences.claims(made)), "demo", "Which?", "iec"
+        replace(comparison, claims=record_comparison_sentences.claims(comparison)),
+        "demo",
+        "Which?",
+        "iec",
     )
 
 
@@ -302,7 +261,7 @@ CATALOGUE = {
     ),
     "S28": Pair(whole, ("CPU time, ms", "1.93"), ("overhead",), nothing, "Nothing was measured."),
     "S07": Pair(
-        turning,
+        sign_change,
         ("smol+system vs rayon+system depends on the input", f"at about 62{THIN}MiB [51, 71]"),
         ("on average", "geometric mean"),
         whole,
@@ -436,16 +395,16 @@ CATALOGUE = {
 """The two records of each code. S10 needs two records and has separate tests below."""
 
 
-def test_the_catalogue_is_whole() -> None:
+def test_the_catalogue_is_complete() -> None:
     assert set(CATALOGUE) == {"S01", *(kind.code for kind in SECTIONS)}
 
 
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_a_section_says_what_its_data_carry_and_not_what_they_do_not(code: str) -> None:
+def test_a_section_states_only_what_its_data_support(code: str) -> None:
     pair = CATALOGUE[code]
     assert pair.says
     assert pair.never
-    text = section_text(told(pair.real), code)
+    text = section_text(document_of(pair.real), code)
     for words in pair.says:
         assert words in text, words
     for words in pair.never:
@@ -453,37 +412,37 @@ def test_a_section_says_what_its_data_carry_and_not_what_they_do_not(code: str) 
 
 
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_a_section_without_its_data_says_so_and_nothing_else(code: str) -> None:
+def test_a_section_without_its_data_has_only_its_fallback(code: str) -> None:
     pair = CATALOGUE[code]
-    text = without_text(told(pair.without), code)
+    text = without_text(document_of(pair.without), code)
     assert text
     assert pair.line in text
     for words in pair.says:
         assert words not in text, words
 
 
-def test_two_records_are_bridged_through_their_anchor_and_never_by_their_times() -> None:
-    made = bridge(Verdict.WORSE, Interval(1.08, 1.06, 1.1, 0.99))
-    text = everything(made.sections)
+def test_two_records_are_compared_relative_to_their_anchors() -> None:
+    report = bridge(Verdict.WORSE, Interval(1.08, 1.06, 1.1, 0.99))
+    text = everything(report.sections)
     assert "Exploratory, relative to the anchors of each record: edited (B) is 8.0" in text
     assert "Anchor plain changed by" in text
-    assert made.status == "exploratory"
+    assert report.status == "exploratory"
     assert "faster" not in text
 
 
 def test_two_records_with_nothing_in_common_are_not_compared() -> None:
-    made = bridge(Verdict.WORSE, Interval(1.08, 1.06, 1.1, 0.99), cells=False)
-    (section,) = made.sections
+    report = bridge(Verdict.WORSE, Interval(1.08, 1.06, 1.1, 0.99), cells=False)
+    (section,) = report.sections
     assert isinstance(section.blocks[0], Fallback)
     assert (
         section.blocks[0].text
         == "The records have no configuration in common: there is nothing to compare."
     )
-    assert "needs" not in everything(made.sections)
+    assert "needs" not in everything(report.sections)
 
 
-def test_a_projection_stands_in_no_table_and_in_no_summary() -> None:
-    document = told(whole)
+def test_a_projection_is_in_no_table_and_in_no_summary() -> None:
+    document = document_of(whole)
     for part in document.sections:
         assert ("a terabyte" in everything(part.blocks)) is (part.code == "S09"), part.code
         tables = [block for block in part.blocks if isinstance(block, Table)]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from report_sample import with_structure
 
 from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
@@ -29,7 +30,6 @@ from bench_framework.report.claim_blocks import MAIN_KINDS, key_claim
 from bench_framework.report.contrasts import interval_cells
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections import budget, masthead, memory, summary
-from tests.unit.report.test_report_structure import retold
 
 if TYPE_CHECKING:
     from bench_framework.report import ReportData
@@ -48,7 +48,7 @@ def ladder(data: ReportData, *steps: Contrast, total: Contrast = TOTAL) -> Table
     """Return the table of a ladder on the first input."""
     item = data.plan.inputs[0]
     ids = [c.id for c in data.arms(item.id)]
-    made = tuple(
+    rungs = tuple(
         Step(
             (Change("axis", str(n), str(n + 1)),),
             ids[n],
@@ -59,33 +59,31 @@ def ladder(data: ReportData, *steps: Contrast, total: Contrast = TOTAL) -> Table
         for n, c in enumerate(steps, 1)
     )
     one = Contribution(
-        item.id, "wall", "ladder", ids[0], ids[len(steps)], made, total, None, 0.0, None, ()
+        item.id, "wall", "ladder", ids[0], ids[len(steps)], rungs, total, None, 0.0, None, ()
     )
-    return tables(ablation_section.build(retold(data, contributions=(one,))))[0]
+    return tables(ablation_section.build(with_structure(data, contributions=(one,))))[0]
 
 
 class TestContributions:
-    def test_what_is_left_is_the_total_over_the_product_of_the_steps(
+    def test_the_interaction_is_the_total_over_the_product_of_the_steps(
         self, data: ReportData
     ) -> None:
         table = ladder(data, LESS, MORE)
         (left,) = [r for r in table.rows if r.cells[1].text == "interaction / unexplained"]
         assert left.cells[3].text == "0.781"  # 0.75 / (0.8 · 1.2)
 
-    def test_a_share_below_zero_is_explained_where_there_is_one(self, data: ReportData) -> None:
+    def test_a_negative_share_is_explained(self, data: ReportData) -> None:
         below = "A negative share: the step works against the total."
         assert below in ladder(data, LESS, MORE).legend
         assert below not in ladder(data, LESS, LESS).legend
 
-    def test_two_figures_of_one_pair_are_explained_where_there_are_two(
-        self, data: ReportData
-    ) -> None:
+    def test_typical_ratios_are_explained_where_there_are_any(self, data: ReportData) -> None:
         other = replace(LESS, reason=TYPICAL_HERE)
-        told = [
+        explained = [
             any("typical ratios over all rounds" in line for line in ladder(data, c, LESS).legend)
             for c in (LESS, other)
         ]
-        assert told == [False, True]
+        assert explained == [False, True]
 
 
 class TestReferences:
@@ -132,7 +130,7 @@ class TestReferences:
         assert cell.text == sure[glyph]
 
 
-def test_growth_counts_the_rounds_of_the_size_that_has_fewer(data: ReportData) -> None:
+def test_an_exponent_has_the_rounds_of_the_size_with_fewer(data: ReportData) -> None:
     first = data.plan.inputs[0]
     few = tuple(
         replace(s, n_rounds=31) if data.plan.cell(s.cell_id).input_id == first.id else s
@@ -164,12 +162,12 @@ def test_a_judged_ratio_in_the_budget_keeps_its_relation_to_one(data: ReportData
         True,
         0.999,
     )
-    shown = []
-    for own in (row, replace(row, judged=False)):
-        judged = replace(data, judgement=replace(data.judgement, derived=(own,)))
+    figures = []
+    for variation in (row, replace(row, judged=False)):
+        judged = replace(data, judgement=replace(data.judgement, derived=(variation,)))
         table = tables(budget.build(judged))[0]
-        shown.append(f"{table.rows[0].cells[1].text} {table.rows[0].cells[2].text}")
-    assert shown == ["1.082 [1.009, 1.170]", "1.08 [1.00, 1.17]"]
+        figures.append(f"{table.rows[0].cells[1].text} {table.rows[0].cells[2].text}")
+    assert figures == ["1.082 [1.009, 1.170]", "1.08 [1.00, 1.17]"]
 
 
 @pytest.mark.parametrize(("floor", "mark"), [(0.019, "pass"), (0.021, "warn")])
@@ -191,7 +189,7 @@ def test_cells_that_were_not_measured_fail_the_count(data: ReportData) -> None:
     )
 
 
-def test_the_summary_tells_a_level_whose_mean_turns(data: ReportData) -> None:
+def test_the_summary_names_a_value_whose_effect_changes_sign(data: ReportData) -> None:
     item = data.plan.inputs[-1]
     ids = tuple(c.id for c in data.arms(item.id)[:2])
     mean = Contrast(
@@ -210,13 +208,13 @@ def test_the_summary_tells_a_level_whose_mean_turns(data: ReportData) -> None:
         mean=mean,
         cells=(EffectCell("system", ids, LESS), EffectCell("jemalloc", ids, MORE)),
     )
-    made = retold(data, effects=(turns,))
-    said = [s.text for b in summary.build(made) for s in getattr(b, "items", ())]
+    changed = with_structure(data, effects=(turns,))
+    in_summary = [s.text for b in summary.build(changed) for s in getattr(b, "items", ())]
     assert any(
-        "depends on the other axes" in text and "no mean is reported" in text for text in said
-    ), said
-    own = [s.text for b in effects_section.build(made) for s in getattr(b, "items", ())]
-    assert any("no mean is reported" in text for text in own), own
+        "depends on the other axes" in text and "no mean is reported" in text for text in in_summary
+    ), in_summary
+    in_section = [s.text for b in effects_section.build(changed) for s in getattr(b, "items", ())]
+    assert any("no mean is reported" in text for text in in_section), in_section
 
 
 class TestHeadline:
@@ -242,9 +240,9 @@ class TestHeadline:
         assert row.cells[titles.index("MiB/s")].value == pytest.approx(size / wall.median)
         assert row.cells[titles.index("Cores")].value == pytest.approx(cpu.median / wall.median)
 
-    def test_a_verdict_of_the_fastest_third_brings_its_explanation(self, data: ReportData) -> None:
+    def test_a_verdict_of_the_fastest_third_is_explained(self, data: ReportData) -> None:
         item = data.plan.inputs[0]
-        why = "Over all rounds: the typical ratio with an unadjusted 95 % CI."
+        explanation = "Over all rounds: the typical ratio with an unadjusted 95 % CI."
         floored = tuple(
             replace(c, statistic="floor", typical=c.shown)
             if c.verdict.decided and c.metric == "wall"
@@ -252,30 +250,30 @@ class TestHeadline:
             for c in data.judgement.comparisons
         )
         typical = tuple(replace(c, statistic="typical") for c in data.judgement.comparisons)
-        told = [
-            any(why in line for line in headline_table(judged, item, "r").legend)
-            for own in (floored, typical)
-            if (judged := replace(data, judgement=replace(data.judgement, comparisons=own)))
+        explained = [
+            any(explanation in line for line in headline_table(judged, item, "r").legend)
+            for comparisons in (floored, typical)
+            if (judged := replace(data, judgement=replace(data.judgement, comparisons=comparisons)))
         ]
-        assert told == [True, False]
+        assert explained == [True, False]
 
 
-def test_the_first_decided_comparison_leads_where_there_is_no_best_group(data: ReportData) -> None:
+def test_the_first_significant_comparison_leads_without_a_best_group(data: ReportData) -> None:
     item = data.plan.inputs[0]
     claims = tuple(c for c in data.judgement.claims if c.kind not in MAIN_KINDS)
-    found = key_claim(replace(data, judgement=replace(data.judgement, claims=claims)), item)
-    assert found is not None
-    assert found.verdict is not None
-    assert found.verdict.decided
+    claim = key_claim(replace(data, judgement=replace(data.judgement, claims=claims)), item)
+    assert claim is not None
+    assert claim.verdict is not None
+    assert claim.verdict.decided
 
 
-def test_control_arms_are_counted_as_such_among_the_cells(data: ReportData) -> None:
-    told = {c.label: c.figure for c in checks(data)}
-    assert ", including 3 A/A controls;" in told["outputs equal"]
-    assert "of 41 configurations" in told["outputs equal"]
+def test_controls_are_counted_separately(data: ReportData) -> None:
+    figures = {c.label: c.figure for c in checks(data)}
+    assert ", including 3 A/A controls;" in figures["outputs equal"]
+    assert "of 41 configurations" in figures["outputs equal"]
 
 
-def test_an_inconclusive_ratio_gets_no_digits_for_the_sake_of_a_bound() -> None:
+def test_an_inconclusive_ratio_gets_no_extra_digits_for_a_bound() -> None:
     near = Interval(1.05, 1.0004, 1.1, 0.95)
     assert interval_cells(near, Verdict.INCONCLUSIVE, 0.02)[1].text == "[1.00, 1.10]"
     assert interval_cells(near, Verdict.WORSE_SIZE_UNCERTAIN, 0.02)[1].text == "[1.0004, 1.1000]"
@@ -291,7 +289,7 @@ def test_an_experiment_that_gains_time_for_more_memory_costs_memory() -> None:
     assert experiments_section.reason(Verdict.INCONCLUSIVE, memory) == "inconclusive"
 
 
-def test_memory_is_told_as_a_share_of_the_input_and_not_the_other_way_round(
+def test_memory_is_a_share_of_the_input(
     data: ReportData,
 ) -> None:
     item = data.plan.inputs[0]
@@ -307,7 +305,7 @@ def test_memory_is_told_as_a_share_of_the_input_and_not_the_other_way_round(
     assert float(cell.text.split("\u202f")[0]) == pytest.approx(100 * peak.median / size, rel=0.05)
 
 
-def test_an_open_difference_in_memory_is_no_key_finding(data: ReportData) -> None:
+def test_an_inconclusive_difference_in_memory_is_no_key_finding(data: ReportData) -> None:
     inconclusive = tuple(
         replace(c, verdict=Verdict.INCONCLUSIVE) if c.metric == "peak_rss" else c
         for c in data.judgement.claims

@@ -38,19 +38,19 @@ def filters(text: str) -> set[str]:
     return set(re.findall(r"`(\w+)`", text.split("Filters:")[1]))
 
 
-def test_what_the_page_is_given_is_documented(
+def test_the_variables_of_the_page_are_documented(
     document: Document, data: ReportData, templates: Path
 ) -> None:
     given = html.context(document, Templates(templates), {}, html.environment_of(data))
     text = part("`report.html.j2`")
     assert names(text) == list(given)
     assert filters(text) == set(html.FILTERS)
-    told = re.search(r"\| `document` \| the report: (.*) \|", text)
-    assert told is not None
-    assert re.findall(r"`(\w+)`", told[1]) == list(type(document).__slots__)
+    fields = re.search(r"\| `document` \| the report: (.*) \|", text)
+    assert fields is not None
+    assert re.findall(r"`(\w+)`", fields[1]) == list(type(document).__slots__)
 
 
-def test_what_the_markdown_is_given_is_documented(document: Document) -> None:
+def test_the_variables_of_the_markdown_are_documented(document: Document) -> None:
     text = part("`report.md.j2`")
     assert names(text) == list(markdown.context(document))
     assert filters(text) == set(markdown.FILTERS)
@@ -68,14 +68,14 @@ def test_one_file_replaces_one_template(
     document: Document, data: ReportData, templates: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "report.css").write_text("body { color: teal }\n", encoding="utf-8")
-    own = Templates(templates, tmp_path)
-    assert "<style>\nbody { color: teal }\n</style>" in html.render(document, data, own, {})
-    assert markdown.render(document, own) == markdown.render(document, templates)
+    custom = Templates(templates, tmp_path)
+    assert "<style>\nbody { color: teal }\n</style>" in html.render(document, data, custom, {})
+    assert markdown.render(document, custom) == markdown.render(document, templates)
     assert replaced(tmp_path) == ("report.css",)
     (tmp_path / "report.md.j2").write_text(
         "{{ context_version }} {{ document.title }}", encoding="utf-8"
     )
-    assert markdown.render(document, own) == "1 search-matrix\n"
+    assert markdown.render(document, custom) == "1 search-matrix\n"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_broken_template_is_one_error_with_its_line(
     assert "nothing was written" in str(caught.value.effect)
 
 
-def test_a_style_that_is_no_text_is_the_same_error(
+def test_a_style_that_is_not_utf8_is_the_same_error(
     data: ReportData, templates: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "report.css").write_bytes(b"\xff\xfe")
@@ -110,13 +110,13 @@ def test_a_style_that_is_no_text_is_the_same_error(
         html.render(build_document(data), data, Templates(templates, tmp_path), {})
 
 
-def test_an_error_of_ours_is_not_blamed_on_the_user(
+def test_an_internal_error_is_not_reported_as_an_error_of_the_user(
     document: Document, templates: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "report.css").write_text("", encoding="utf-8")
-    own = Templates(templates, tmp_path)
+    custom = Templates(templates, tmp_path)
     with pytest.raises(ZeroDivisionError):
-        own.render("report.md.j2", markdown.context(document), markdown.FILTERS, lambda _: 1 / 0)
+        custom.render("report.md.j2", markdown.context(document), markdown.FILTERS, lambda _: 1 / 0)
 
 
 def test_a_folder_that_replaces_nothing_is_an_error(tmp_path: Path) -> None:
