@@ -52,8 +52,8 @@ def document(
     )
     size = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
     run_line = (
-        f"{data.plan.name}  {axis.label or axis.name}, everything else equal  exploratory: chosen after the data were "
-        f"seen; {size}, Holm-adjusted"
+        f"{data.plan.name}  {axis.label or axis.name}, everything else equal  exploratory: chosen "
+        f"after the data were seen; {size}, Holm-adjusted"
     )
     return replace(draft, run_line=run_line, sections=(section,), claims=(), files=(), next=())
 
@@ -78,9 +78,9 @@ def _table(
     chosen = f" where {where}" if where else ""
     size = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
     caption = (
-        f"{axis.label or axis.name} against {start}{chosen}, everything else equal, paired within rounds. Exploratory: "
-        f"chosen after the data were seen. {size}, Holm-adjusted, {looks.count} looks, family-wise level "
-        f"{looks.level * 100:g}\u202f%."
+        f"{axis.label or axis.name} against {start}{chosen}, everything else equal, paired within "
+        f"rounds. Exploratory: chosen after the data were seen. {size}, Holm-adjusted, "
+        f"{looks.count} looks, family-wise level {looks.level * 100:g}\u202f%."
     )
     return Table(
         f"axis-{metric}",
@@ -125,7 +125,8 @@ def _counts(plan: Plan, axis: Axis, metric: str, rows: Sequence[Comparison]) -> 
         counts = Counter(word(c.verdict, metric) for c in level_rows)
         if level_rows:
             lines.append(
-                f"{value.name}: {', '.join(f'{w} in {n} of {len(level_rows)}' for w, n in counts.items())}."
+                f"{value.name}: "
+                f"{', '.join(f'{w} in {n} of {len(level_rows)}' for w, n in counts.items())}."
             )
     return tuple(lines)
 

@@ -26,8 +26,8 @@ CHANGES_WHAT_RUNS: Final = re.compile(
     # tcmalloc.
     r"|MALLOC_.+|_RJEM_MALLOC_CONF|MIMALLOC_.+|TCMALLOC_.+"
     # Numbers of threads of Rust's runtimes and of C libraries.
-    r"|RAYON_(NUM_THREADS|RS_NUM_CPUS)|TOKIO_WORKER_THREADS|ASYNC_STD_THREAD_COUNT|SMOL_THREADS|BLOCKING_MAX_THREADS"
-    r"|(OMP|OPENBLAS|MKL)_NUM_THREADS"
+    r"|RAYON_(NUM_THREADS|RS_NUM_CPUS)|TOKIO_WORKER_THREADS|ASYNC_STD_THREAD_COUNT|SMOL_THREADS"
+    r"|BLOCKING_MAX_THREADS|(OMP|OPENBLAS|MKL)_NUM_THREADS"
     # Variables that Rust's standard library and its loggers read.
     r"|RUST_(MIN_STACK|BACKTRACE|LIB_BACKTRACE|LOG)"
     # Flags for the compiler. benchctl does not pass them to cargo, but a command or `prepare` that
@@ -78,5 +78,6 @@ def _event(name: str, value: str, cells: list[Cell]) -> Event:
         "BX343",
         f"{message}: variants that do not set it themselves run with it",
         effect=f"variants may differ in it: the scenario sets it for {labels} only",
-        help=f"`env -u {name} benchctl run …` measures without it, or the scenario's `env` sets it for all",
+        help=f"`env -u {name} benchctl run …` measures without it, or the scenario's `env` sets it "
+        "for all",
     )

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _STEP: Final = re.compile(
-    r"""\.?(?P<key>[^.\[\]'"$\s]+)|\[(?P<index>\d{1,9})\]|\[(?P<quote>['"])(?P<name>[^'"]+)(?P=quote)\]"""
+    r"""\.?(?P<key>[^.\[\]'"$\s]+)|\[(?P<index>\d{1,9})\]"""
+    r"""|\[(?P<quote>['"])(?P<name>[^'"]+)(?P=quote)\]"""
 )
 _INDEX: Final = re.compile(r"[0-9]{1,9}")
 

@@ -142,7 +142,8 @@ METRICS: Final[dict[str, MetricKind]] = {
             "throughput",
             "bytes/s",
             "higher",
-            "size of the input, or bytes that the worker reports, divided by the median time; judged as `wall`",
+            "size of the input, or bytes that the worker reports, divided by the median time; "
+            "judged as `wall`",
         ),
         MetricKind(
             PEAK_RSS,
@@ -224,13 +225,15 @@ METRICS: Final[dict[str, MetricKind]] = {
         _of_build(
             "dependencies",
             "dependencies",
-            "packages compiled for the binary with its features, build scripts' among them, its own not counted",
+            "packages compiled for the binary with its features, build scripts' among them, its "
+            "own not counted",
             "count",
         ),
         _of_build(
             "build_time",
             "build time",
-            "elapsed time of cargo; none where the binary was there already, and never of two builds alike",
+            "elapsed time of cargo; none where the binary was there already, and never of two "
+            "builds alike",
             "s",
             gated=True,
         ),

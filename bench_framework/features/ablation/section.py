@@ -139,8 +139,8 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
     item = data.plan.input(table.input_id)
     family = family_text(data, data.judgement.structure.contribution_family, "contributions")
     caption = (
-        f"{_HEADS[table.design]}{data.on_input(item, ', input ')}. The ratios multiply to the total; "
-        f"share = log(step) ÷ log(total); {family}.{inversion_note(data)}"
+        f"{_HEADS[table.design]}{data.on_input(item, ', input ')}. The ratios multiply to the "
+        f"total; share = log(step) ÷ log(total); {family}.{inversion_note(data)}"
     )
     return Table(name, caption, columns, tuple(rows), _legend(table), sortable=False)
 

@@ -54,8 +54,8 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
     else:
         title = f"Each change alone vs {start}{where}"
         desc = (
-            "Dots: each change alone, and all changes together as the total, with intervals. Hollow: "
-            "the interaction, total ÷ product of the changes (1: none)."
+            "Dots: each change alone, and all changes together as the total, with intervals. "
+            "Hollow: the interaction, total ÷ product of the changes (1: none)."
         )
     labels = (
         ("x", f"ratio to the start; below 1 is {'better' if data.higher(data.metric) else 'less'}"),

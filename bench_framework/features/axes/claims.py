@@ -209,7 +209,8 @@ class StructureClaims(Names):
         if table.largest is not None:
             step = table.steps[table.largest]
             values["largest"] = (
-                f"{_changes_text(step)} ({self._change(step.contrast, table.metric, margin, percent=percent)})"
+                f"{_changes_text(step)} "
+                f"({self._change(step.contrast, table.metric, margin, percent=percent)})"
             )
         end = table.end_cell_id
         ids = [table.start_cell_id, *(s.cell_id for s in table.steps), end]

@@ -157,15 +157,15 @@ def _tail(data: ReportData, factorial: Factorial) -> str:
 def _legend(factorial: Factorial) -> tuple[str, ...]:
     lines = [
         (
-            "Significant in: combinations with a significant difference in the direction of the mean "
-            "(Holm-adjusted over the combinations of the row)."
+            "Significant in: combinations with a significant difference in the direction of the "
+            "mean (Holm-adjusted over the combinations of the row)."
         ),
         "A level that is better in one combination and worse in another has no mean.",
     ]
     if factorial.left_out:
         lines.append(
-            f"Left out, because combinations are missing: {', '.join(factorial.left_out)}. The table "
-            "uses the largest complete set of combinations with the baseline."
+            f"Left out, because combinations are missing: {', '.join(factorial.left_out)}. The "
+            "table uses the largest complete set of combinations with the baseline."
         )
     return tuple(lines)
 

@@ -101,8 +101,8 @@ def _table(
     )
     legend = (
         (
-            "Verdicts are those of the comparison with a baseline, otherwise those of the pairs of the "
-            "best group, which are adjusted separately."
+            "Verdicts are those of the comparison with a baseline, otherwise those of the pairs "
+            "of the best group, which are adjusted separately."
         ),
     )
     return Table(name, caption, columns, tuple(rows), legend, sortable=False)

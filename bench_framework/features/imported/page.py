@@ -51,14 +51,23 @@ FORMATS: Final = {
 }
 LEGEND: Final = (
     "Ratios are those of geometric means and need not be the quotient of two times.",
-    "n: sessions × runs. Each command ran in one block: no interval here covers drift between the commands.",
+    (
+        "n: sessions × runs. Each command ran in one block: no interval here covers drift between "
+        "the commands."
+    ),
 )
 BOLD: Final = "Bold: the best group, which no other command of this session is shown to beat."
 CANNOT: Final = (
-    "Whether the machine drifted between two commands: a difference of the means may be the machine's.",
+    (
+        "Whether the machine drifted between two commands: a difference of the means may be the "
+        "machine's."
+    ),
     "The noise floor of this machine: no control ran.",
     "Whether the commands did the same work: no output is in the files.",
-    "Which binary ran, with which path, allocator or features, on which machine and from which cache.",
+    (
+        "Which binary ran, with which path, allocator or features, on which machine and from which "
+        "cache."
+    ),
     "Anything that may stop a change: an imported set is never judged by a gate.",
 )
 """The results that need measurements in rounds."""
@@ -146,8 +155,8 @@ def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> T
         else "mean, sd and n (delta method)"
     )
     caption = (
-        f"Time by command, {item.label}; {_count(len(compared), 'comparison')}, Holm-adjusted within the session, "
-        f"family-wise level {data.plan.judge.level * 100:g}{THIN_SPACE}%, "
+        f"Time by command, {item.label}; {_count(len(compared), 'comparison')}, Holm-adjusted "
+        f"within the session, family-wise level {data.plan.judge.level * 100:g}{THIN_SPACE}%, "
         f"margin {margin_text(data.plan.judge.margin)}; Welch's test on the log scale of {source}."
     )
     added = (Column(f"Time, mean, {unit}", "decimal"), Column(f"sd, {unit}", "decimal", drop=2))

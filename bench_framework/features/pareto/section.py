@@ -133,11 +133,11 @@ def _legend(front: Front) -> tuple[str, ...]:
     exact = " or ".join(words.noun(m) for m in front.metrics if m not in MEASURED_COSTS)
     line = (
         f"Bold: Pareto-optimal. Dominated: another variant has less {clear}"
-        f"{f' and no more {exact}' if exact else ''}. Least: no other variant is shown to have less, "
-        "so several variants can share the place. Time and memory are compared by the verdicts of "
-        "the results; pairs without a verdict by non-overlapping 95 % CIs of their medians "
-        "(unpaired, not adjusted); sizes and dependencies by their values. Build time is a single "
-        "build per variant, without a verdict."
+        f"{f' and no more {exact}' if exact else ''}. Least: no other variant is shown to have "
+        "less, so several variants can share the place. Time and memory are compared by the "
+        "verdicts of the results; pairs without a verdict by non-overlapping 95 % CIs of their "
+        "medians (unpaired, not adjusted); sizes and dependencies by their values. Build time is "
+        "a single build per variant, without a verdict."
     )
     return (line,)
 

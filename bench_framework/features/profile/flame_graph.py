@@ -62,13 +62,14 @@ def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
     unit, size = shares.unit, (f"{WIDTH:.0f}", f"{height:.0f}")
     title = f"Flame graph of {label}"
     about = (
-        f"{shares.total} {unit} of {profile.event} in {shares.runs} run{'s' if shares.runs != 1 else ''}; the width is "
-        "the share of stacks that hold a function (inclusive), not a time that could be saved"
+        f"{shares.total} {unit} of {profile.event} in {shares.runs} run"
+        f"{'s' if shares.runs != 1 else ''}; the width is the share of stacks that contain a "
+        "function (inclusive), not a time that could be saved"
     )
     lines = [
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" '
-            f'height="{size[1]}" role="img" aria-labelledby="title about">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" '
+            f'width="{size[0]}" height="{size[1]}" role="img" aria-labelledby="title about">'
         ),
         f'<title id="title">{_safe(title)}</title><desc id="about">{_safe(about)}</desc>',
         f"<style>{_style(colours)}</style>",
@@ -193,7 +194,8 @@ def _drawn(
     x, y, width = place
     name = box.frame.name if box.frame else "all"
     module = f" ({box.frame.module})" if box.frame and box.frame.module else ""
-    title = f"{name[:LONGEST_TITLE]}{module}: {100 * box.total / total:.2f} % of {total} {unit} (inclusive)"
+    share = f"{100 * box.total / total:.2f} % of {total} {unit} (inclusive)"
+    title = f"{name[:LONGEST_TITLE]}{module}: {share}"
     if box.self_samples:
         title += f", {100 * box.self_samples / total:.2f} % at this place itself (self)"
     room = int((width - 4) / CHARACTER)
@@ -203,8 +205,8 @@ def _drawn(
         label = label if len(label) <= room else label[: room - 1] + "…"
         text = f'<text x="{x + 2:.1f}" y="{y + 12:.1f}">{escape(label)}</text>'
     return (
-        f'<g><title>{_safe(title)}</title><rect x="{x:.1f}" y="{y:.1f}" width="{max(width - 0.4, 0.1):.1f}" '
-        f'height="{ROW - 1}" class="{kind}"/>{text}</g>'
+        f'<g><title>{_safe(title)}</title><rect x="{x:.1f}" y="{y:.1f}" '
+        f'width="{max(width - 0.4, 0.1):.1f}" height="{ROW - 1}" class="{kind}"/>{text}</g>'
     )
 
 
@@ -236,7 +238,8 @@ def _style(colours: Mapping[str, str]) -> str:
     )
     return (
         f":root{{{light}}}@media (prefers-color-scheme: dark){{:root{{{dark}}}}}"
-        "text{font:11px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:var(--ink);pointer-events:none}"
+        "text{font:11px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:var(--ink);"
+        "pointer-events:none}"
         ".head{font-weight:700;font-size:14px}.note{fill:var(--muted)}.ground{fill:var(--ground)}"
         ".user{fill:var(--series-6);fill-opacity:.22}.kernel{fill:var(--series-6);fill-opacity:.5}"
         f"{boxes}g:hover rect{{stroke:var(--ink);stroke-width:1}}"

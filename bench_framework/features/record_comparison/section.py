@@ -61,7 +61,10 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
         status=status,
         facts=(("Earlier", bridge.before_id), ("Later", bridge.after_id)),
         trust=(),
-        run_line=f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: two sessions, so never a gate",
+        run_line=(
+            f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: two sessions, so never a "
+            "gate"
+        ),
         sections=(
             Section("S10", "bridge", "Comparison of two records", _blocks(bridge, unit_family)),
         ),
@@ -150,8 +153,8 @@ def _legend(metric: str) -> tuple[str, ...]:
         return ()
     return (
         (
-            "Anchor: a configuration with the same code, command and input in both records; its ratio "
-            "is the measured one."
+            "Anchor: a configuration with the same code, command and input in both records; its "
+            "ratio is the measured one."
         ),
         "Changed: in each record its ratio to the anchors, round by round; the table shows B ÷ A.",
     )

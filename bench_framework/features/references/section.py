@@ -59,7 +59,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for number, item in enumerate(data.plan.inputs, 1):
         references = _references(data, item)
-        if len(references) < 2 or not any(data.summary(c.id, data.metric) for c in references):  # noqa: PLR2004
+        if len(references) <= 1 or not any(data.summary(c.id, data.metric) for c in references):
             continue
         if len(data.plan.inputs) > 1:
             blocks.append(Heading(f"Input {data.input_name(item)}", f"references-{number}"))

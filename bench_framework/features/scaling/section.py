@@ -127,7 +127,10 @@ def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Ta
             cells.append(Cell(text, summary.median if summary else None))
         rows.append(Row(tuple(cells), baseline=data.is_baseline(variant.id)))
     extent = data.replication(c.id for c in data.plan.cells)
-    caption = f"Time by input size: the median of rounds; rounds × runs {extent}; {counts_of(data).text()}."
+    caption = (
+        f"Time by input size: the median of rounds; rounds × runs {extent}; "
+        f"{counts_of(data).text()}."
+    )
     return Table("scaling-times", caption, tuple(columns), tuple(rows))
 
 
