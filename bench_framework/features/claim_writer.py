@@ -128,7 +128,6 @@ class _Author(Names):
                     "typical_lo": c.typical.lo,
                     "typical_hi": c.typical.hi,
                 }
-        interval = c.shown if c.shown and c.shown.lo > 0 and math.isfinite(c.shown.hi) else None
         return Claim(
             id="",
             kind=kind or _KIND_OF_FAMILY.get(c.family, "comparison"),
@@ -137,10 +136,6 @@ class _Author(Names):
             metric=c.metric,
             scope=self.scope(input_id),
             verdict=c.verdict,
-            estimate=interval.ratio if interval else None,
-            lo=interval.lo if interval else None,
-            hi=interval.hi if interval else None,
-            level=interval.level if interval else None,
             adjust=self._adjust(c),
             rounds=c.rounds,
             runs=c.runs,
@@ -148,7 +143,7 @@ class _Author(Names):
             noise_floor=floor.fraction if floor else None,
             cells=(c.cell_id, c.ref_cell_id),
             values=values,
-        )
+        ).with_interval(c.shown)
 
     def _adjust(self, c: Comparison) -> str | None:
         looks = self._judgement.looks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from bench_framework.model.formula import Unit
@@ -251,6 +251,14 @@ class Claim:
     """Further figures that the sentence prints."""
     text: str = ""
     """The sentence, which ``features/sentences.py`` builds from the other fields only."""
+
+    def with_interval(self, interval: Interval | None) -> Claim:
+        """Return the claim with the figures of an interval, unchanged if it is not bounded."""
+        if interval is None or not interval.bounded:
+            return self
+        return replace(
+            self, estimate=interval.ratio, lo=interval.lo, hi=interval.hi, level=interval.level
+        )
 
 
 RecordStatus = Literal["conclusive", "partly conclusive", "exploratory", "failed", "not comparable"]

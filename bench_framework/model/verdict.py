@@ -64,6 +64,11 @@ class Interval:
     level: float
 
     @property
+    def bounded(self) -> bool:
+        """True if both bounds are positive and finite, so that they can be printed."""
+        return self.lo > 0 and math.isfinite(self.hi)
+
+    @property
     def inverse(self) -> Interval:
         """Interval of baseline ÷ candidate. The inverse of a bound of 0 is infinity."""
         return Interval(

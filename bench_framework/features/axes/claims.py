@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import value_phrases
@@ -61,11 +61,6 @@ class StructureClaims(Names):
         return f"Holm over {family} {kind}, {self._looks.count} looks"
 
     def _replacement(self, pair: Replacement) -> Claim:
-        interval = (
-            pair.shown
-            if pair.shown and pair.shown.lo > 0 and math.isfinite(pair.shown.hi)
-            else None
-        )
         values: Values = {"changes": ", ".join(c.text for c in pair.changes)}
         values |= {"statistic": pair.statistic} if pair.statistic and pair.verdict.decided else {}
         values |= {"reason": pair.reason} if pair.reason else {}
@@ -82,15 +77,11 @@ class StructureClaims(Names):
             pair.metric,
             self.scope(pair.input_id),
             pair.verdict,
-            estimate=interval.ratio if interval else None,
-            lo=interval.lo if interval else None,
-            hi=interval.hi if interval else None,
-            level=interval.level if interval else None,
             rounds=pair.rounds,
             margin=self.plan.judge.margin_of(pair.metric),
             cells=(pair.after_cell_id, pair.before_cell_id),
             values=values,
-        )
+        ).with_interval(pair.shown)
 
     def _effect(self, effect: Effect) -> Claim:
         values: Values = {
@@ -166,25 +157,12 @@ class StructureClaims(Names):
 
     def _judged(self, blank: Claim, contrast: Contrast | None) -> Claim:
         """Return the claim with the figures of a contrast if its interval can be printed."""
-        interval = contrast.shown if contrast else None
-        finite = interval if interval and interval.lo > 0 and math.isfinite(interval.hi) else None
-        return Claim(
-            blank.id,
-            blank.kind,
-            blank.subject,
-            blank.reference,
-            blank.metric,
-            blank.scope,
-            blank.verdict,
-            estimate=finite.ratio if finite else None,
-            lo=finite.lo if finite else None,
-            hi=finite.hi if finite else None,
-            level=finite.level if finite else None,
-            adjust=blank.adjust if finite else None,
+        claim = blank.with_interval(contrast.shown if contrast else None)
+        return replace(
+            claim,
+            adjust=claim.adjust if claim.estimate is not None else None,
             rounds=contrast.rounds if contrast else None,
-            margin=self.plan.judge.margin_of(blank.metric or WALL),
-            cells=blank.cells,
-            values=blank.values,
+            margin=self.plan.judge.margin_of(claim.metric or WALL),
         )
 
     def _contribution(self, table: Contribution) -> Claim:
@@ -287,7 +265,7 @@ class StructureClaims(Names):
         interval = contrast.shown
         if contrast.reason == ONE_PROGRAM:
             return "the same program"
-        if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
+        if interval is None or not interval.bounded:
             return "inconclusive"
         return change(
             contrast.verdict,

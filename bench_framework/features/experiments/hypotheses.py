@@ -6,7 +6,6 @@ No comparison is made for a hypothesis: the verdict is the one in the results. A
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims.phrases import change
@@ -72,9 +71,6 @@ def hypothesis_claims(
     for test in tests:
         comparison = test.comparison
         verdict = comparison.verdict if comparison is not None else None
-        interval = comparison.shown if comparison and test.status != "not tested" else None
-        if interval is not None and not (interval.lo > 0 and math.isfinite(interval.hi)):
-            interval = None
         values: dict[str, float | int | str] = {
             "status": test.status,
             "change": test.hypothesis.change,
@@ -87,6 +83,7 @@ def hypothesis_claims(
             values["statistic"] = "floor"
         if cost := costs.phrase(verdict, test.cell_id, test.ref_cell_id, test.metric):
             values["cost"] = cost
+        interval = comparison.shown if comparison and test.status != "not tested" else None
         yield Claim(
             "",
             "hypothesis",
@@ -95,15 +92,11 @@ def hypothesis_claims(
             test.metric,
             names.scope(test.input_id),
             verdict,
-            estimate=interval.ratio if interval else None,
-            lo=interval.lo if interval else None,
-            hi=interval.hi if interval else None,
-            level=interval.level if interval else None,
             rounds=(comparison.rounds or None) if comparison is not None else None,
             margin=names.plan.judge.margin_of(test.metric),
             cells=tuple(cell for cell in (test.cell_id, test.ref_cell_id) if cell),
             values=values,
-        )
+        ).with_interval(interval)
 
 
 def _sentence(claim: Claim) -> str:
