@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import pytest
 
 from bench_framework.compare import contrasts
 from bench_framework.compare import samples as sampling
+from bench_framework.compare.samples import Pair
 from bench_framework.features.judge import judge
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import (
@@ -27,7 +29,7 @@ from bench_framework.model.plan import (
     stable_id,
 )
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
-from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput, Receipt
+from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison, Judgement
@@ -35,6 +37,11 @@ if TYPE_CHECKING:
 Timing = Callable[[str, str, int], float]
 """Function of variant name (``control`` for the A/A control), input name and round to seconds."""
 MIB = 1024 * 1024
+
+
+def pair_of_logs(x: np.ndarray, y: np.ndarray) -> Pair:
+    """Return the paired times of rounds 1 to n from their logarithms."""
+    return Pair(tuple(range(1, len(x) + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
 
 
 @dataclass
@@ -173,10 +180,6 @@ class Study:
     ) -> Comparison:
         cell_id = self.cell(arm, size).id
         return next(c for c in judged.comparisons if c.cell_id == cell_id and c.metric == metric)
-
-
-def receipt(**effective: str) -> Receipt:
-    return Receipt(effective=effective)
 
 
 @pytest.fixture

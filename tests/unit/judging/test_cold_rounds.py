@@ -50,18 +50,18 @@ def measured(
     """Return samples that were verified as cold, except in the rounds given by arm, which are
     ten times as fast.
     """
-    judgement = []
+    blocks = []
     for block in example.blocks(wall):
         arm = example.arm_of(example.plan.cell(block.cell_id))
         if block.round in against.get(arm, ()):
-            judgement.append(replace(block, page_cache=WARM, wall_s=(block.wall_s[0] / 10,)))
+            blocks.append(replace(block, page_cache=WARM, wall_s=(block.wall_s[0] / 10,)))
         elif arm == "b" and block.round in failed:
-            judgement.append(
+            blocks.append(
                 replace(block, page_cache=COLD, status="failed", wall_s=(), message="exit 9")
             )
         else:
-            judgement.append(replace(block, page_cache=COLD))
-    return judgement
+            blocks.append(replace(block, page_cache=COLD))
+    return blocks
 
 
 def judged(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         "CARGO_PROFILE_RELEASE_LTO",
     ],
 )
-def test_what_changes_a_program_is_kept(name: str) -> None:
+def test_variables_that_change_a_program_are_recorded(name: str) -> None:
     assert variables_of({name: "x", "PATH": "/bin"}) == ((name, "x"),)
 
 
@@ -53,11 +53,11 @@ def test_what_changes_a_program_is_kept(name: str) -> None:
         "RUSTUP_HOME",
     ],
 )
-def test_nothing_else_of_an_environment_is_kept(name: str) -> None:
+def test_other_variables_are_not_recorded(name: str) -> None:
     assert variables_of({name: "secret"}) == ()
 
 
-def test_they_are_reported_by_name_and_empty_ones_set_nothing() -> None:
+def test_variables_are_reported_by_name_and_empty_ones_are_not() -> None:
     variables = variables_of({"RUSTFLAGS": "", "RAYON_NUM_THREADS": "1", "LD_PRELOAD": "a.so"})
     assert format_variables(variables) == "LD_PRELOAD=a.so, RAYON_NUM_THREADS=1"
 

@@ -10,8 +10,8 @@ from scipy.stats import binomtest
 
 from bench_framework.compare import paired_test
 from bench_framework.compare.paired_test import Levels
-from bench_framework.compare.samples import Pair
 from bench_framework.stats import intervals, signed_rank
+from tests.unit.judging.conftest import pair_of_logs
 
 
 def test_hodges_lehmann_of_a_known_sample() -> None:
@@ -55,8 +55,7 @@ def test_the_floor_interval_contains_what_its_test_does_not_reject(seed: int) ->
     bounds = intervals.floor(x, y, 0.95, 0)
 
     def p_of(shift: float) -> float:
-        pair = Pair(tuple(range(12)), tuple(np.exp(x - shift).tolist()), tuple(np.exp(y).tolist()))
-        p = paired_test.examine(pair, Levels(1e-6, 0.9), 0).p_floor
+        p = paired_test.examine(pair_of_logs(x - shift, y), Levels(1e-6, 0.9), 0).p_floor
         assert p is not None
         return p
 

@@ -115,29 +115,6 @@ def test_no_claim_uses_a_forbidden_word(study: type[Study]) -> None:
         assert not any(word in claim.text for word in forbidden), claim.text
 
 
-def test_a_gain_in_time_names_what_it_costs(study: type[Study]) -> None:
-    example = study()
-    judged = example.judge(
-        example.blocks(timing({"b": -0.3}, 0.005), timing({"b": 0.25}, 0.005), lambda *_: 1e7)
-    )
-    main = judged.claims[0]
-    assert "less time" in main.text
-    assert "more CPU time" in main.text
-
-
-def test_an_axis_on_which_the_sign_changes_is_not_pooled(study: type[Study]) -> None:
-    example = study(sizes=(10, 200))
-    wall = timing({}, 0.01)
-    judged = example.judge(
-        example.blocks(
-            lambda a, i, r: wall(a, i, r) * ({"10MiB": 1.078, "200MiB": 0.6}[i] if a == "b" else 1)
-        )
-    )
-    (change,) = [c for c in judged.claims if c.kind == "sign-change" and c.metric == "wall"]
-    assert "depends on the input" in change.text
-    assert change.text.endswith("the sign changes between 10MiB and 200MiB")
-
-
 def test_before_the_first_look_there_is_no_verdict(study: type[Study]) -> None:
     example = study(rounds=5)
     judged = judge(example.plan, example.blocks(timing({"b": -0.5}, 0.01)), {}, (), ())
@@ -214,7 +191,7 @@ def test_another_answer_is_not_compared(study: type[Study]) -> None:
     )
 
 
-def test_answers_are_not_asked_for_where_the_scenario_says_none(study: type[Study]) -> None:
+def test_answers_are_not_compared_if_the_scenario_says_none(study: type[Study]) -> None:
     example = study(compare="none")
     other = example.cell("b").id
     blocks = [
@@ -224,7 +201,7 @@ def test_answers_are_not_asked_for_where_the_scenario_says_none(study: type[Stud
     assert example.comparison(example.judge(blocks), "b").verdict is Verdict.BETTER
 
 
-def test_a_mode_that_fell_back_is_not_compared_as_what_was_asked_for(study: type[Study]) -> None:
+def test_a_mode_that_fell_back_is_not_compared_as_the_requested_mode(study: type[Study]) -> None:
     example = study(arms=("read", "mmap"))
     fell = example.cell("mmap").id
     blocks = [
@@ -241,7 +218,7 @@ def test_a_mode_that_fell_back_is_not_compared_as_what_was_asked_for(study: type
     assert judged.status == "not comparable"
 
 
-def test_a_name_that_the_worker_does_not_know_is_the_scenarios_own(study: type[Study]) -> None:
+def test_a_name_that_the_worker_does_not_list_is_no_fallback(study: type[Study]) -> None:
     example = study(arms=("plain", "quick"))
     described = {"axes": {"arm": {"values": [{"name": "read"}, {"name": "mmap"}]}}}
     build = Build("program", ok=True, sha256="1", describe=described)
@@ -252,7 +229,7 @@ def test_a_name_that_the_worker_does_not_know_is_the_scenarios_own(study: type[S
     assert {s.state for s in example.judge(blocks, {"program": build}).states} == {"measured"}
 
 
-def test_a_control_that_differs_from_the_baseline_takes_every_verdict(study: type[Study]) -> None:
+def test_a_control_that_differs_makes_every_verdict_inconclusive(study: type[Study]) -> None:
     example = study(arms=("a", "b"))
 
     def memory(arm: str, where: str, number: int) -> float:
@@ -343,7 +320,7 @@ def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round(
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_no_damage_to_the_rounds_breaks_the_judging(study: type[Study], seed: int) -> None:
+def test_damaged_rounds_are_judged_without_an_error(study: type[Study], seed: int) -> None:
     """Failures, timeouts, cut rounds, missing figures and zeros, in every combination."""
     damage = random.Random(seed)
     example = study(arms=("a", "b", "c"), sizes=(10, 50, 200), rounds=14)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from statistics import NormalDist, median
+from statistics import median
 
 import numpy as np
 import pytest
@@ -13,12 +13,12 @@ from statsmodels.stats.weightstats import ttost_paired
 
 from bench_framework.compare.decide import equivalence_level
 from bench_framework.compare.paired_test import Levels, examine_looks
-from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules, judge_family
 from bench_framework.features.noise.compute import at_least, at_most
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats import intervals, label_swaps, signed_rank
-from bench_framework.stats.holm_family import holm, minimum_detectable_effect
+from bench_framework.stats.holm_family import holm
+from tests.unit.judging.conftest import pair_of_logs
 
 CORN = np.array([14, 56, 60, 16, 6, 8, -48, 49, 24, 28, 29, 41, -67, 23, 75], dtype=float)
 """Wilcoxon 1945, table II: Darwin's corn, crossed minus selfed, in eighths of an inch."""
@@ -30,13 +30,13 @@ def positive(d: np.ndarray) -> int:
     return int(ranks[ranks > 0].sum()) // 2
 
 
-def test_wilcoxons_own_corn_gives_what_r_gives() -> None:
+def test_the_signed_rank_test_of_wilcoxons_data_agrees_with_r() -> None:
     """``wilcox.test(corn)``: V = 96, p-value = 0.04126."""
     assert positive(CORN) == 96
     assert signed_rank.p_value(CORN) == pytest.approx(0.04126, abs=5e-6)
 
 
-def test_rs_own_example_of_a_paired_test() -> None:
+def test_the_example_of_a_paired_test_in_r() -> None:
     """``example(wilcox.test)``, Hollander & Wolfe: V = 40, one-sided p-value = 0.01953."""
     before = np.array([1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30])
     after = np.array([0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29])
@@ -44,7 +44,7 @@ def test_rs_own_example_of_a_paired_test() -> None:
     assert signed_rank.p_value(before - after) / 2 == pytest.approx(0.01953, abs=5e-6)
 
 
-def test_an_interval_of_seven_pairs_is_that_of_r() -> None:
+def test_the_interval_of_seven_pairs_agrees_with_r() -> None:
     """R's exact ``conf.int``, as printed in the reference of the package statease: V = 24, p =
     0.1094, −2.5 to 15.
     """
@@ -95,7 +95,7 @@ def test_the_interval_of_the_floor_is_that_of_all_swaps(seed: int) -> None:
     assert not included(result.hi + room)
 
 
-def test_holms_own_steps() -> None:
+def test_holm_agrees_with_r() -> None:
     """``p.adjust(c(0.01, 0.02, 0.03, 0.04), "holm")`` of R: 0.04 0.06 0.06 0.06."""
     assert [a.p for a in holm([0.01, 0.02, 0.03, 0.04], size=4, level=0.05)] == pytest.approx(
         [0.04, 0.06, 0.06, 0.06]
@@ -121,10 +121,9 @@ def test_bounds_of_rates_are_the_published_ones(
 
 def verdict_of(x: np.ndarray, y: np.ndarray, looks: int) -> Verdict:
     """Judge log times once, with `looks` planned interim analyses."""
-    n = len(x)
-    pair = Pair(tuple(range(1, n + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
+    pair = pair_of_logs(x, y)
     rules = Rules(looks, 1, 0.05, 1)
-    evidence = examine_looks(pair, (n,), Levels(rules.strict, rules.strict), 1)
+    evidence = examine_looks(pair, (len(x),), Levels(rules.strict, rules.strict), 1)
     (result,) = judge_family(
         [Case("a", "b", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))], rules
     )
@@ -162,18 +161,3 @@ def test_equivalence_agrees_with_the_t_tests_of_statsmodels_on_normal_noise() ->
         assert not ours or p <= 0.08, seed
     assert 0.6 * theirs <= equal <= theirs + 3
     assert equal >= 20
-
-
-def test_the_detectable_difference_has_its_closed_form() -> None:
-    """1.25 · (z₁₋ₐ⁄₂ + z₀.₉₅) · SE with a = α/(2·J·M). A table of the normal distribution gives
-    2.7344 and 1.6449.
-    """
-    rules = Rules(looks=2, size=2, level=0.05, seed=1)
-    half = 0.02 * NormalDist().inv_cdf(0.975)
-    assert minimum_detectable_effect(half, rules.strict, 0.0) == pytest.approx(
-        1.25 * (2.7344 + 1.6449) * 0.02, abs=2e-5
-    )
-    # A verdict needs an estimate beyond ε. Without noise, ε itself is the detectable difference.
-    assert minimum_detectable_effect(1e-9, rules.strict, 0.01) == pytest.approx(
-        math.log1p(0.01), abs=1e-6
-    )

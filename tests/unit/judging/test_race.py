@@ -103,7 +103,7 @@ def test_a_race_finds_the_best_of_six_in_less_than_half_of_the_runs(
     assert not {example.cell(arm).id for arm in "ef"} & set(result.cell_ids)
 
 
-def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_trail(
+def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_lose(
     study: type[Study],
 ) -> None:
     example = racing(study)
@@ -166,7 +166,7 @@ def test_equal_programs_never_leave_as_losers(study: type[Study]) -> None:
     assert [lost for example in losers if example for lost in example.lost if lost.beaten] == []
 
 
-def test_the_looks_of_a_race_begin_where_someone_can_lose(study: type[Study]) -> None:
+def test_the_looks_of_a_race_begin_where_a_variant_can_lose(study: type[Study]) -> None:
     looks = looks_of(racing(study).plan)
     assert looks.rounds[-1] == ROUNDS
     # 15 pairs share the level, each with two statistics. n rounds have 2ⁿ swaps.
@@ -174,7 +174,7 @@ def test_the_looks_of_a_race_begin_where_someone_can_lose(study: type[Study]) ->
     assert 2.0 ** (3 - looks.rounds[0]) * 15 * looks.count > looks.level or looks.rounds[0] == 12
 
 
-def test_a_comparison_seen_twice_from_the_other_side_is_itself() -> None:
+def test_a_comparison_mirrored_twice_is_itself() -> None:
     one = Comparison(
         "x",
         "y",

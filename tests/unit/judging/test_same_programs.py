@@ -102,7 +102,7 @@ def test_a_program_never_differs_from_itself(study: type[Study]) -> None:
         "b and a are the same program; their difference is an A/A test: +9.8\u202f% ["
     )
     assert example.cell("c").id in result.best[0].cell_ids
-    assert not any("b needs" in c.text for c in result.claims)
+    assert not any("b takes" in c.text for c in result.claims)
 
 
 def test_one_program_under_two_names_is_no_open_question(study: type[Study]) -> None:

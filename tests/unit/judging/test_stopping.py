@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 
 def timing(effect: float, spread: float, seed: int = 0) -> Timing:
-    import random  # noqa: PLC0415 -- only here
-
     def draw(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{seed}/{arm}/{where}/{number}").gauss(0, spread)
         return 0.05 * (1 + effect * (arm == "b")) * (1 + noise)

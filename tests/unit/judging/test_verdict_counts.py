@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.claims.phrases import FEWEST_COUNTED, verdict_counts
-from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.verdict import Verdict
 
@@ -27,7 +26,7 @@ def wall(arm: str, where: str, number: int) -> float:
 
 def lead(study: type[Study], arms: tuple[str, ...]) -> Claim:
     example = study(arms=arms)
-    judged = judge(example.plan, example.blocks(wall), {}, example.inputs(), example.looks())
+    judged = example.judge(example.blocks(wall))
     (claim,) = (c for c in judged.claims if c.kind == "main")
     assert claim.subject in {"a", *arms}
     rows = [c for c in judged.comparisons if c.metric == "wall" and c.family == "headline"]
@@ -63,7 +62,7 @@ def test_few_are_not_counted(count: int) -> None:
     assert verdict_counts([Comparison("b", "a", "wall", "headline", Verdict.WORSE)] * count) is None
 
 
-def test_words_follow_the_metric_and_stand_in_the_order_of_the_glossary() -> None:
+def test_words_follow_the_metric_and_the_order_of_the_glossary() -> None:
     verdicts = (Verdict.WORSE, Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE, Verdict.INCONCLUSIVE)
     wall_time = [Comparison("b", "a", "wall", "headline", v) for v in verdicts]
     assert verdict_counts(wall_time) == "1 faster (size uncertain), 1 inconclusive, 2 slower"

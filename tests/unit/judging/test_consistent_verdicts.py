@@ -145,7 +145,7 @@ def test_the_best_group_says_of_a_pair_what_the_headline_says(
     assert len(group.cell_ids) == (1 if ours.verdict.decided else 2)
 
 
-def test_a_decided_pair_of_a_large_family_is_no_record_without_an_answer(
+def test_a_conclusive_pair_of_a_large_family_is_reported(
     study: type[Study],
 ) -> None:
     """With many variants the best group is the larger family. The verdict of the headline is
@@ -192,7 +192,7 @@ def test_the_reported_noise_floor_is_that_of_the_headlines_metric(study: type[St
         assert word + value_phrases.upward(floors[metrics[0]] or 0.0) in trust.text
 
 
-def test_where_the_control_differs_the_best_group_is_inconclusive(study: type[Study]) -> None:
+def test_if_the_control_differs_the_best_group_is_inconclusive(study: type[Study]) -> None:
     """Neither the baseline nor the other pairs are conclusive on an input whose A/A control
     differs.
     """

@@ -59,20 +59,20 @@ class Session:
         seed: int = 0,
         rounds: int = 20,
     ) -> None:
-        self.made, self.name, self.seed = replace_rounds(example, rounds), name, seed
+        self.example, self.name, self.seed = replace_rounds(example, rounds), name, seed
         self.code = {arm: arm for arm in example.arms} | (code or {})
         self.times = dict.fromkeys(example.arms, 0.05)
         self.spread = 0.01
         self.machine: Callable[[int], float] = lambda _: 1.0
 
     def side(self, host: Host = HOST, plan: Callable[[Plan], Plan] = lambda p: p) -> Side:
-        example = self.made
+        example = self.example
         specs = {arm: BuildSpec("crate", "prog", features=(arm,)) for arm in example.arms}
-        pairs = example.plan
-        pairs = replace(
-            pairs,
-            variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in pairs.variants),
-            cells=tuple(replace(c, command=((BIN,), ("run",))) for c in pairs.cells),
+        built = example.plan
+        built = replace(
+            built,
+            variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in built.variants),
+            cells=tuple(replace(c, command=((BIN,), ("run",))) for c in built.cells),
         )
         builds = [
             Build(s.id, ok=True, sha256=self.code[a], size_bytes=1000 + len(self.code[a]))
@@ -85,7 +85,7 @@ class Session:
             return self.times[arm] * self.machine(number) * (1 + noise.expovariate(1 / self.spread))
 
         return anchors.side(
-            self.name, plan(pairs), example.blocks(wall), builds, example.inputs(), host
+            self.name, plan(built), example.blocks(wall), builds, example.inputs(), host
         )
 
 
@@ -205,7 +205,7 @@ def test_the_declared_anchor_is_the_only_one(study: type[Study]) -> None:
     assert changed.comparison.verdict is Verdict.EQUIVALENT
 
 
-def test_a_declared_anchor_that_was_built_anew_is_none(study: type[Study]) -> None:
+def test_a_rebuilt_anchor_is_refused(study: type[Study]) -> None:
     before, after = pair(study)
     after.code["anchor"] = "rebuilt"
 
@@ -283,7 +283,7 @@ def test_a_changed_cell_that_is_refused_is_a_member_of_the_family_all_the_same(
     before, after = pair(study, arms=("anchor", "changed", "changed-too"))
     after.times["changed"] = 0.06
     side = after.side()
-    other = next(c for c in side.plan.cells if after.made.arm_of(c) == "changed-too")
+    other = next(c for c in side.plan.cells if after.example.arm_of(c) == "changed-too")
     side = replace(side, answers={**side.answers, other.id: "d1"})
     result = record_comparison.bridge(before.side(), side)
     judged = [
@@ -429,11 +429,11 @@ class TestRates:
         samples = {}
         for sample in side.samples.values():
             variant = side.plan.variant(side.plan.cell(sample.cell_id).variant_id)
-            pairs = (1 + effect * (variant.label == "changed")) * (1 + chance.gauss(0, placement))
+            factor = (1 + effect * (variant.label == "changed")) * (1 + chance.gauss(0, placement))
             wall = {
                 number: 0.05
                 * shift
-                * pairs
+                * factor
                 * (1 + wave * (number % 7))
                 * (1 + chance.expovariate(100))
                 for number in range(1, 21)
@@ -445,9 +445,7 @@ class TestRates:
         judged = self.verdicts(study, 0.0)
         assert sum(v.decided for v in judged) <= 0.05 * len(judged)
 
-    def test_pages_that_lie_elsewhere_in_each_session_are_no_difference(
-        self, study: type[Study]
-    ) -> None:
+    def test_other_memory_pages_in_each_session_are_no_difference(self, study: type[Study]) -> None:
         """Each configuration of each session moves independently by 0.25 %, as copies of a
         binary do.
         """

@@ -48,11 +48,13 @@ def block(seq: int, status: Status, message: str | None = None) -> Block:
         ("ok", None, "not-started", "no round was measured"),
     ],
 )
-def test_the_warm_up_says_why(status: Status, message: str | None, state: str, reason: str) -> None:
+def test_the_reason_comes_from_the_warm_up(
+    status: Status, message: str | None, state: str, reason: str
+) -> None:
     blocks = [block(0, status, message), block(1, status, message)]
     (result,) = cell_state.cell_states(PLAN, samples.collect(blocks), {}, samples.warm_ups(blocks))
     assert (result.state, result.reason) == (state, reason)
 
 
-def test_blocks_of_a_cut_round_say_nothing() -> None:
+def test_blocks_of_a_cut_round_give_no_reason() -> None:
     assert samples.warm_ups([block(0, "skipped")]) == {}

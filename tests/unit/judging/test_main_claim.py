@@ -11,7 +11,6 @@ import numpy as np
 from bench_framework.claims import costs, value_phrases
 from bench_framework.compare import interim_analysis, paired_test, verdict
 from bench_framework.compare.paired_test import Levels
-from bench_framework.compare.samples import Pair
 from bench_framework.compare.stage import Stage
 from bench_framework.compare.verdict import Case, Rules
 from bench_framework.features.judge import judge
@@ -19,6 +18,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Hole
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.rounding import rounded
+from tests.unit.judging.conftest import pair_of_logs
 
 if TYPE_CHECKING:
     from conftest import Study
@@ -59,7 +59,7 @@ def test_the_lead_and_the_recommendation_name_the_cost(study: type[Study]) -> No
     assert advice.endswith("12.0× as much memory vs a")
 
 
-def test_where_the_baseline_is_best_nothing_is_to_be_changed(study: type[Study]) -> None:
+def test_if_the_baseline_is_best_no_change_is_recommended(study: type[Study]) -> None:
     example = study(arms=("a", "b"))
     judged = example.judge(
         example.blocks(lambda arm, i, r: draw(arm, i, r) * (1.2 if arm == "b" else 1))
@@ -68,7 +68,7 @@ def test_where_the_baseline_is_best_nothing_is_to_be_changed(study: type[Study])
     assert advice == "use a; it is the baseline, so no change is needed"
 
 
-def test_who_is_better_beyond_the_margin_leads_before_who_is_better_by_an_open_size(
+def test_a_variant_beyond_the_margin_leads_before_one_of_uncertain_size(
     study: type[Study],
 ) -> None:
     example = study(arms=("a", "b", "c"))
@@ -84,20 +84,16 @@ def test_who_is_better_beyond_the_margin_leads_before_who_is_better_by_an_open_s
     assert lead.subject == "c"
 
 
-def pair(x: np.ndarray, y: np.ndarray) -> Pair:
-    return Pair(tuple(range(1, len(x) + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
-
-
 def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Comparison:
-    given = pair(x, y)
-    evidence = paired_test.examine_looks(given, looks, LEVELS, 0)
+    pair = pair_of_logs(x, y)
+    evidence = paired_test.examine_looks(pair, looks, LEVELS, 0)
     (results,) = verdict.judge_family(
-        [Case("x", "y", "wall", "headline", given, evidence, Thresholds(0.02, 0.01))], RULES
+        [Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))], RULES
     )
     return results
 
 
-def test_two_statistics_that_are_sure_of_opposite_directions_decide_nothing() -> None:
+def test_two_statistics_with_opposite_directions_are_inconclusive() -> None:
     """The p-value of the ranks is far below the level. That of the fastest rounds is too, in
     the opposite direction.
     """
@@ -106,7 +102,7 @@ def test_two_statistics_that_are_sure_of_opposite_directions_decide_nothing() ->
     base = np.repeat([0.0, 1.0], [20, 40])
     x = base + np.where(base == 0, 0.2, -0.3) + random_.normal(0, 0.005, n)
     y = base + random_.normal(0, 0.005, n)
-    (evidence,) = paired_test.examine_looks(pair(x, y), (n,), LEVELS, 0)
+    (evidence,) = paired_test.examine_looks(pair_of_logs(x, y), (n,), LEVELS, 0)
     assert 2 * evidence.p_typical <= LEVELS.strict
     assert evidence.p_floor is not None
     results = judged_pair(x, y, (n,))
@@ -114,7 +110,7 @@ def test_two_statistics_that_are_sure_of_opposite_directions_decide_nothing() ->
     assert results.reason.startswith("mixed")
 
 
-def test_later_noise_in_slow_rounds_does_not_take_back_what_the_fast_ones_show() -> None:
+def test_later_noise_in_slow_rounds_does_not_change_the_verdict_of_the_fast_ones() -> None:
     random_ = np.random.default_rng(2)
     quiet, loud = random_.normal(0, 0.004, (2, 18)), np.abs(random_.normal(0, 0.8, (2, 42))) + 0.3
     x, y = np.concatenate([quiet, loud], axis=1)
@@ -154,7 +150,7 @@ def test_no_variant_is_slower_than_the_baseline_and_among_the_best(study: type[S
     assert worse.cell_id not in judged.best[0].cell_ids
 
 
-def test_an_inconclusive_pair_gets_no_digits_for_the_sake_of_a_bound() -> None:
+def test_an_inconclusive_pair_has_no_additional_digits() -> None:
     assert str(rounded(0.9953, 0.990, 0.99998, margin=0.02).hi) == "0.99998"
     assert str(rounded(0.9953, 0.990, 0.99998, margin=0.02, keep=False).hi) == "1.000"
 

@@ -192,7 +192,7 @@ def test_a_superlative_needs_a_best_group_of_one(study: type[Study]) -> None:
         }[arm]
         return time * (1 + noise.expovariate(1 / 0.01))
 
-    judgement = judge(example.plan, example.blocks(wall), {}, example.inputs(), example.looks())
+    judgement = example.judge(example.blocks(wall))
     mains = [c.text for c in judgement.claims if c.kind == "main"]
     assert mains[0].startswith("On 10MiB: best group of 2: b, c.")
     assert mains[1].startswith("On 200MiB: best: b.")

@@ -47,7 +47,7 @@ def test_equivalence_settles_too(study: type[Study]) -> None:
     assert {c.verdict for c in outcome.verdicts} == {Verdict.EQUIVALENT}
 
 
-def test_an_open_comparison_goes_on_until_the_last_look(study: type[Study]) -> None:
+def test_an_inconclusive_comparison_continues_until_the_last_look(study: type[Study]) -> None:
     example = study(measure=MeasurePolicy(rounds_max=200), rounds=200)
     wall = timing({"b": 0.03}, 0.04)
     assert at(example, wall, 0).reason.endswith("comparisons still open")
@@ -69,7 +69,7 @@ def test_a_hopeless_input_is_given_up(study: type[Study]) -> None:
     }
 
 
-def test_a_large_plausible_difference_is_not_given_up_for_the_margins_sake(
+def test_a_large_plausible_difference_is_not_given_up_because_of_the_margin(
     study: type[Study],
 ) -> None:
     """+40 % under a spread of 30 %: the margin of 2 % cannot be reached, but the difference can."""
@@ -85,15 +85,7 @@ def test_until_rounds_stops_only_at_the_end(study: type[Study]) -> None:
     assert at(example, timing({"b": 0.5}, 0.01), 0).stop
 
 
-@pytest.mark.parametrize(("precision", "stops"), [(0.5, True), (0.0001, False)])
-def test_until_precision_asks_for_the_width(
-    study: type[Study], precision: float, stops: bool
-) -> None:
-    example = study(measure=MeasurePolicy(until="precision", precision=precision))
-    assert at(example, timing({"b": 0.5}, 0.02), 0).stop is stops
-
-
-def test_race_names_the_cells_that_trail(study: type[Study]) -> None:
+def test_a_race_names_the_losing_cells(study: type[Study]) -> None:
     example = study(arms=("a", "b", "c"), measure=MeasurePolicy(strategy="race"))
     assert at(example, timing({"b": 0.8, "c": -0.1}, 0.01), 1).trailing == (example.cell("b").id,)
     assert at(study(), timing({"b": 0.8}, 0.01), 1).trailing == ()
@@ -117,7 +109,7 @@ def test_the_live_table_shows_what_the_report_will_say(study: type[Study]) -> No
     ]
 
 
-def test_looking_at_nothing_decides_nothing(study: type[Study]) -> None:
+def test_a_look_without_blocks_decides_nothing(study: type[Study]) -> None:
     plan = study().plan
     outcome = look(plan, [], plan.inputs[0].id, 0, 12)
     assert not outcome.stop
@@ -137,7 +129,7 @@ def test_a_refused_cell_keeps_no_input_measuring(study: type[Study]) -> None:
     assert (outcome.stop, outcome.reason) == (True, "every comparison is conclusive")
 
 
-def test_the_noise_floor_looks_at_both_ends() -> None:
+def test_the_noise_floor_is_the_larger_end() -> None:
     blank = Comparison("c", "b", "wall", "control", Verdict.INCONCLUSIVE)
     assert floor_fraction(replace(blank, shown=Interval(1, 0.99, 1.013, 0.99))) == pytest.approx(
         0.013
@@ -167,7 +159,7 @@ def test_rounds_behind_the_last_look_are_in_no_verdict(study: type[Study]) -> No
     assert {c.rounds for c in judged.best[0].comparisons} == {18}
 
 
-def test_a_tripped_control_takes_back_what_rounds_decide_and_nothing_else() -> None:
+def test_a_tripped_control_changes_only_the_verdicts_of_rounds() -> None:
     interval = Interval(0.5, 0.5, 0.5, 1.0)
     exact = Comparison("x", "y", "binary_size", "exact", Verdict.BETTER, shown=interval)
     timed = Comparison("x", "y", "wall", "headline", Verdict.BETTER, shown=interval)

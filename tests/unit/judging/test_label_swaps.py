@@ -50,7 +50,7 @@ def test_up_to_twelve_rounds_every_swap_is_listed_once_up_to_its_mirror() -> Non
     assert distinct | mirrored | {(0,) * 5, (1,) * 5} == set(itertools.product([0, 1], repeat=5))
 
 
-def test_the_stream_does_not_know_which_side_is_the_candidate() -> None:
+def test_swaps_do_not_depend_on_the_order_of_the_sides() -> None:
     random = np.random.default_rng(3)
     x, y = random.normal(size=30), random.normal(size=30)
     assert np.array_equal(label_swaps.Swaps(x, y, 7).take(99), label_swaps.Swaps(y, x, 7).take(99))
