@@ -21,7 +21,8 @@ from bench_framework.report.blocks import (
     Section,
     Table,
 )
-from bench_framework.report.numbers import DASH, percent_up, show_comparison
+from bench_framework.report.detectable import effect_note
+from bench_framework.report.numbers import DASH, show_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,10 +99,7 @@ def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
     values = dict(plan.variant(cell.variant_id).values)
     rest = " ".join(values[name] for name in others)
     figures = show_comparison(c)
-    detectable = (
-        f"{percent_up(c.mde)} would have been found" if c.mde and not c.verdict.settled else ""
-    )
-    notes = "; ".join(part for part in (c.reason, detectable) if part)
+    notes = "; ".join(part for part in (c.reason, effect_note(c)) if part)
     return Row(
         (
             Cell(f"{values[axis.name]}{f', with {rest}' if rest else ''}"),

@@ -109,7 +109,7 @@ def parse(text: str, rows: Mapping[str, Unit] | None = None) -> Formula:
     try:
         tree = ast.parse(text.replace("×", "*").replace("÷", "/").strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise FormulaError("this is no formula") from None
+        raise FormulaError("not a valid formula") from None
     reader = _Reader(rows or {})
     try:
         dimension = reader.dimension(tree)
@@ -142,12 +142,12 @@ class _Reader:
                 return self._arithmetic(operator, left, right)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return self._call(name, args)
-        raise FormulaError(f"`{ast.unparse(node)}` may not stand in a formula")
+        raise FormulaError(f"`{ast.unparse(node)}` is not allowed in a formula")
 
     def _row(self, name: str) -> Dimension:
         if name not in self._rows:
             raise FormulaError(
-                f"`{name}` is no formula above this one; write rate({name}) or time({name}) for a "
+                f"`{name}` is not a formula above this one; write rate({name}) or time({name}) for a "
                 "cell"
             )
         self.used[name] = None
@@ -204,4 +204,4 @@ def _value(
             return cells[name][cell]
         case ast.Call(func=ast.Name(id=name), args=args):
             return _FUNCTIONS[name]([_value(arg, cells, rows) for arg in args])
-    raise FormulaError("this is no formula")  # `parse` accepts no other nodes
+    raise FormulaError("not a valid formula")  # `parse` accepts no other nodes

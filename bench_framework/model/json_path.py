@@ -35,7 +35,7 @@ def parse(text: str) -> tuple[str | int, ...]:
         steps.append(int(index) if index is not None else step["key"] or step["name"])
         at = step.end()
     if not steps:
-        raise ValueError("it names nothing")
+        raise ValueError("it is empty")
     return tuple(steps)
 
 

@@ -184,13 +184,13 @@ METRICS: Final[dict[str, MetricKind]] = {
         _system_counter(
             "ctx_vol",
             "voluntary context switches",
-            "times that the program waited and gave up its core",
+            "times that the program gave up its core to wait",
             "ru_nvcsw",
         ),
         _system_counter(
             "ctx_invol",
             "involuntary context switches",
-            "times that the kernel took its core away",
+            "times that the kernel gave its core to another thread",
             "ru_nivcsw",
         ),
         _system_counter(
@@ -225,15 +225,14 @@ METRICS: Final[dict[str, MetricKind]] = {
         _of_build(
             "dependencies",
             "dependencies",
-            "packages compiled for the binary with its features, build scripts' among them, its "
-            "own not counted",
+            "packages compiled for the binary with its features, including those of build scripts, "
+            "without its own",
             "count",
         ),
         _of_build(
             "build_time",
             "build time",
-            "elapsed time of cargo; none where the binary was there already, and never of two "
-            "builds alike",
+            "elapsed time of one cargo build; missing if the binary existed already",
             "s",
             gated=True,
         ),

@@ -113,7 +113,7 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     plan = json.loads((second / "plan.json").read_text())
     assert sorted(cell["role"] for cell in plan["cells"]) == ["baseline", "candidate", "control"]
     assert (
-        "The gate measured again what looked worse in record " + first.name
+        "The gate measured the suspicious pairs of record " + first.name
         in (second / "report.md").read_text()
     )
 
@@ -171,7 +171,7 @@ def test_without_a_confirmation_no_candidate_fails(slower: Folder) -> None:
     assert slower("run", "gated.yaml").returncode == 0
     done = slower("gate", "--no-confirm")
     assert done.returncode == 4, done.stderr
-    assert "look worse and were not measured again" in done.stdout
+    assert "worse in the first measurement, and not measured again" in done.stdout
     assert len(slower.records) == 1
     assert slower("gate").returncode == 1
     assert slower.document["exit_code"] == 1

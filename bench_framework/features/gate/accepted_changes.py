@@ -64,7 +64,7 @@ def _remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) 
         elif not entry.counts_on(day):
             yield f"{name} has expired on {entry.until} and accepts nothing"
         elif all(pair.state == "passed" for pair in matching_pairs):
-            yield f"{name} is not needed now: nothing there was found to be worse"
+            yield f"{name} is not needed: none of its comparisons is worse"
 
 
 def _nothing(metric: Metric, pairs: Sequence[GatedPair]) -> str:

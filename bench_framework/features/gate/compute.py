@@ -210,7 +210,11 @@ def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, 
 def _unknown(
     cell_id: str, ref_cell_id: str, metric: Metric, margin: float
 ) -> tuple[Comparison, str]:
-    reason = "one build is one run" if metric == BUILD_TIME else f"{metric} is not known of both"
+    reason = (
+        "a build is a single run"
+        if metric == BUILD_TIME
+        else f"{metric} is not known for both sides"
+    )
     missing = Comparison(
         cell_id, ref_cell_id, metric, "headline", Verdict.INCONCLUSIVE, reason, margin=margin
     )
@@ -235,11 +239,10 @@ def _state(
         return _worse(c, c.shown.ratio - 1, margin, grown_bytes)
     if c.verdict in (*_BETTER, Verdict.EQUIVALENT):
         return "passed", ""
-    if c.mde is not None and c.mde <= policy.detect and not c.reason:
-        return "passed", f"not decided; growth of {_short(c.mde)} would have been found"
     if c.mde is not None and not c.reason:
-        return "not-judged", f"could not judge below {_short(c.mde)}"
-    return "not-judged", c.reason or "the runs do not decide"
+        state: PairState = "passed" if c.mde <= policy.detect else "not-judged"
+        return state, f"inconclusive: minimum detectable effect {_short(c.mde)}"
+    return "not-judged", c.reason or "inconclusive"
 
 
 def _worse(
@@ -255,8 +258,8 @@ def _worse(
         # Without a second pass, only a change that is beyond the margin as a whole may fail the
         # gate.
         if c.verdict is Verdict.WORSE:
-            return "worse", "its counts vary from run to run by less than they differ"
-        return "not-judged", "its counts vary from run to run, and reach the margin"
+            return "worse", "its counts vary between runs by less than the difference"
+        return "not-judged", "its counts vary between runs, and some reach the margin"
     return "suspicious", ""
 
 
@@ -283,7 +286,8 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
     judged = _judged_by(narrow, metrics, policy.tolerated, CONFIRMATION_LEVEL)
     note = Note(
         "What this record is",
-        f"The gate measured again what looked worse in record {record_id}: fresh rounds, one look.",
+        f"The gate measured the suspicious pairs of record {record_id} again: fresh rounds, one "
+        "interim analysis.",
     )
     return replace(
         judged,
@@ -324,24 +328,17 @@ def second_pass(plan: Plan, first: Gating, again: Judgement, record_id: str) -> 
 
 
 def _second(pair: GatedPair, c: Comparison | None, text: str) -> GatedPair:
-    updated = replace(pair, again=c, again_text=text)
+    state, reason = _confirmed(c)
+    return replace(pair, again=c, again_text=text, state=state, reason=reason)
+
+
+def _confirmed(c: Comparison | None) -> tuple[PairState, str]:
     if c is None:
-        return replace(
-            updated,
-            state="not-judged",
-            reason="looked worse, and was not measured when it was tried again",
-        )
-    if c.verdict in _BROKEN:
-        return replace(
-            updated,
-            state="failed",
-            reason=f"looked worse, and when it was measured again: {c.reason}",
-        )
+        return "not-judged", "worse in the first measurement; the second one has no result"
     if c.verdict in _WORSE:
-        return replace(updated, state="worse", reason="confirmed in fresh rounds")
-    if c.verdict is Verdict.NOT_COMPARABLE or c.reason:
-        reason = f"looked worse, and when it was measured again: {c.reason}"
-        return replace(updated, state="not-judged", reason=reason)
-    return replace(
-        updated, state="passed", reason="looked worse, and was not when it was measured again"
-    )
+        return "worse", "confirmed in fresh rounds"
+    broken = c.verdict in _BROKEN
+    if broken or c.verdict is Verdict.NOT_COMPARABLE or c.reason:
+        reason = f"worse in the first measurement; in the second one: {c.reason}"
+        return "failed" if broken else "not-judged", reason
+    return "passed", "worse in the first measurement, but not in the second one"

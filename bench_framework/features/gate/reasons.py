@@ -72,8 +72,7 @@ def _budgets(gating: Gating, state: BudgetState) -> list[str]:
 def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
     lines = _counted(gating.in_state("not-comparable"), "not comparable")
     suspicious = gating.in_state("suspicious")
-    looks = "looks worse and was" if len(suspicious) == 1 else "look worse and were"
-    lines += _counted(suspicious, f"{looks} not measured again")
+    lines += _counted(suspicious, "worse in the first measurement, and not measured again")
     if not gating.pairs:
         where = f" among the gated cells ({policy.cells})" if policy.cells else ""
         return [f"nothing was compared: no candidate{where} has a baseline"]

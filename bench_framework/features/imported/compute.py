@@ -42,7 +42,7 @@ ONCE: Final = 1
 NO_SPREAD: Final = "its file gives no number of runs or no spread: values without an interval"
 ZERO_SPREAD: Final = "every spread is given as zero: no interval follows from rounded figures"
 MOST_DETECTABLE: Final = 10.0
-HOPELESS: Final = "runs so few and so different would not have shown a factor of ten"
+HOPELESS: Final = "too few or too variable runs: even a factor of ten cannot be detected"
 _BETTER: Final = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN})
 _WORSE: Final = frozenset({Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN})
 

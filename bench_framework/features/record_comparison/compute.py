@@ -153,7 +153,7 @@ def _refusal(
         return Verdict.NOT_COMPARABLE, "another input"
     answers = before.answers.get(match.before.id), after.answers.get(match.after.id)
     if None not in answers and answers[0] != answers[1]:
-        return Verdict.OTHER_OUTPUT, "its answer is another one than in the earlier record"
+        return Verdict.OTHER_OUTPUT, "its answer differs from the one in the earlier record"
     return None
 
 

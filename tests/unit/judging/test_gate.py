@@ -63,7 +63,9 @@ def test_what_is_slower_beyond_its_margin_is_suspicious_and_the_rest_passes(
     assert "slower" in suspicious.text
     # Without a second pass no regression is confirmed.
     assert gating.exit_code == 4
-    assert gating.reasons == ("1 comparison: looks worse and was not measured again",)
+    assert gating.reasons == (
+        "1 comparison: worse in the first measurement, and not measured again",
+    )
 
 
 def test_growth_within_the_margin_passes_and_is_named(study: type[Study]) -> None:
@@ -113,7 +115,7 @@ def test_a_cell_that_no_time_can_judge_is_not_passed(study: type[Study]) -> None
     assert {pair.state for pair in gating.pairs if pair.metric != "peak_rss"} == {"not-judged"}
     assert gating.exit_code == 4
     assert gating.reasons == ("1 cell: no gated time could be judged",)
-    assert "could not judge below" in gating.pairs[0].reason
+    assert "minimum detectable effect" in gating.pairs[0].reason
 
 
 def test_one_judged_time_is_enough_unless_the_policy_asks_for_more(study: type[Study]) -> None:
@@ -175,7 +177,7 @@ def test_a_build_time_is_one_run_and_is_not_judged(study: type[Study]) -> None:
         ("wall", "passed"),
         ("build_time", "not-judged"),
     }
-    assert gating.pairs[1].reason == "one build is one run"
+    assert gating.pairs[1].reason == "a build is a single run"
     assert gating.exit_code == 0
 
 
@@ -295,7 +297,8 @@ class TestTheSecondPass:
         assert gating.exit_code == 0
         assert {p.state for p in gating.pairs if p.metric != "peak_rss"} == {"passed"}
         assert any(
-            p.reason == "looked worse, and was not when it was measured again" for p in gating.pairs
+            p.reason == "worse in the first measurement, but not in the second one"
+            for p in gating.pairs
         )
 
     def test_a_control_that_trips_confirms_nothing(self, study: type[Study]) -> None:

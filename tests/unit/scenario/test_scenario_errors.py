@@ -299,7 +299,7 @@ SINGLE = {
         AXES + "derived: {x: min(}",
         "BC209",
         "min(",
-        "`x` cannot be computed: this is no formula",
+        "`x` cannot be computed: not a valid formula",
         "",
     ),
     "a formula that mixes units": (
