@@ -1,20 +1,35 @@
-"""Words agree with the interval next to them. Swapped sides mirror both.
+"""Words and digits agree with the interval of a sentence. Swapped sides mirror both.
 
 This file tests four thousand intervals. ``nox -s statistics -- words_of_intervals`` tests 200 000.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "statistics"))  # the folder is not a package
 
-from interval_words import BETTER, MIRROR, WORSE, _sentence_agrees, examine
+from interval_words import BETTER, MIRROR, WORSE, claim_of, examine, sentence_agrees
 
-from bench_framework.model.verdict import Verdict
+from bench_framework import rounding
+from bench_framework.compare import paired_test, verdict
+from bench_framework.compare.paired_test import Levels
+from bench_framework.compare.samples import Pair
+from bench_framework.compare.verdict import Case, Rules
+from bench_framework.features import sentences
+from bench_framework.model import words
+from bench_framework.model.verdict import Thresholds, Verdict
+from tests.unit.judging.conftest import pair_of_logs
+
+RULES = Rules(looks=2, size=2, level=0.05, seed=1)
+LEVELS = Levels(RULES.strict, 0.025)
 
 
 def test_sentences_of_4_000_random_intervals_agree_with_their_digits_from_both_sides() -> None:
@@ -46,9 +61,87 @@ def test_sentences_of_4_000_random_intervals_agree_with_their_digits_from_both_s
 def test_the_check_itself_sees_a_sentence_that_says_what_its_digits_do_not(
     text: str, name: Verdict
 ) -> None:
-    assert not _sentence_agrees(text, name, 0.02)
+    assert not sentence_agrees(text, name, 0.02)
 
 
 def test_every_verdict_with_a_direction_has_its_mirror() -> None:
     assert {MIRROR[name] for name in BETTER} == set(WORSE)
     assert {MIRROR[name] for name in WORSE} == set(BETTER)
+
+
+@given(st.floats(0.2, 5), st.floats(0, 0.5), st.floats(0, 0.5), st.sampled_from([0.01, 0.02, 0.05]))
+def test_printed_bounds_enclose_the_real_ones(
+    ratio: float, down: float, up: float, margin: float
+) -> None:
+    lo, hi = ratio * math.exp(-down), ratio * math.exp(up)
+    printed = rounding.rounded(ratio, lo, hi, margin=margin)
+    assert printed.lo <= rounding.decimal(lo)
+    assert printed.hi >= rounding.decimal(hi)
+    assert 2 <= printed.decimals <= 6
+
+
+series = st.integers(0, 2**32 - 1).flatmap(
+    lambda seed: st.tuples(
+        st.just(seed),
+        st.integers(1, 24),
+        st.sampled_from([0.0, 0.005, 0.02, 0.2, 3.0]),
+        st.sampled_from([0.0, 0.01, 0.1]),
+    )
+)
+
+
+def case_of(pair: Pair) -> Case:
+    evidence = paired_test.examine_looks(pair, (len(pair) // 2 + 1, len(pair)), LEVELS, 1)
+    return Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))
+
+
+def pair_of(drawn: tuple[int, int, float, float]) -> Pair:
+    seed, n, shift, spread = drawn
+    x, y = np.random.default_rng(seed).normal(0, 1, (2, n)) * spread
+    return pair_of_logs(x + shift, y)
+
+
+@settings(max_examples=60, deadline=None)
+@given(series)
+def test_exchanging_the_two_sides_mirrors_verdict_and_words(
+    drawn: tuple[int, int, float, float],
+) -> None:
+    pair = pair_of(drawn)
+    (one,) = verdict.judge_family([case_of(pair)], RULES)
+    (two,) = verdict.judge_family([case_of(pair.mirrored())], RULES)
+    assert two.verdict is MIRROR.get(one.verdict, one.verdict)
+    assert (one.p, one.p_adjusted, one.statistic, one.reason) == (
+        two.p,
+        two.p_adjusted,
+        two.statistic,
+        two.reason,
+    )
+    assert one.shown is not None
+    assert two.shown is not None
+    assert math.log(one.shown.ratio) == pytest.approx(-math.log(two.shown.ratio), abs=1e-9)
+    assert words.word(one.verdict, "wall").replace("faster", "slower") == words.word(
+        two.verdict, "wall"
+    ).replace("faster", "slower")
+    if one.verdict.decided:
+        for verdicted, comparison in ((one.verdict, one), (two.verdict, two)):
+            assert comparison.shown is not None
+            text = sentences.say(claim_of(comparison.shown, verdicted, 0.02, "cpu"))
+            assert sentence_agrees(text, verdicted, 0.02)
+
+
+@settings(max_examples=60, deadline=None)
+@given(series)
+def test_a_displayed_interval_never_contradicts_its_verdict(
+    drawn: tuple[int, int, float, float],
+) -> None:
+    (comparison,) = verdict.judge_family([case_of(pair_of(drawn))], RULES)
+    assert comparison.shown is not None
+    assert comparison.shown.lo <= comparison.shown.ratio <= comparison.shown.hi
+    if comparison.verdict.decided:
+        assert not comparison.shown.lo <= 1 <= comparison.shown.hi
+    if comparison.verdict is Verdict.EQUIVALENT:
+        assert 1 / 1.02 < comparison.shown.lo <= comparison.shown.hi < 1.02
+    for interval in (comparison.typical, comparison.floor):
+        assert interval is None or all(
+            math.isfinite(v) and v > 0 for v in (interval.lo, interval.ratio, interval.hi)
+        )

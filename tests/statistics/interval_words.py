@@ -116,8 +116,9 @@ def _touches(interval: Interval, margin: float) -> bool:
     )
 
 
-def _contradictions(interval: Interval, name: Verdict, margin: float, metric: str) -> Iterator[str]:
-    claim = Claim(
+def claim_of(interval: Interval, name: Verdict, margin: float, metric: str) -> Claim:
+    """Return a claim about two variants A and B."""
+    return Claim(
         "c1",
         "comparison",
         "A",
@@ -132,8 +133,11 @@ def _contradictions(interval: Interval, name: Verdict, margin: float, metric: st
         margin=margin,
         rounds=20,
     )
-    text = sentences.say(claim)
-    if not _sentence_agrees(text, name, margin):
+
+
+def _contradictions(interval: Interval, name: Verdict, margin: float, metric: str) -> Iterator[str]:
+    text = sentences.say(claim_of(interval, name, margin, metric))
+    if not sentence_agrees(text, name, margin):
         yield f"{name}: {text}"
     keep = name is not Verdict.INCONCLUSIVE
     ratio_text = show_ratio(interval.ratio, interval.lo, interval.hi, margin, keep=keep)
@@ -150,7 +154,7 @@ def _contradictions(interval: Interval, name: Verdict, margin: float, metric: st
         yield f"{name}: {term}"
 
 
-def _sentence_agrees(text: str, name: Verdict, margin: float) -> bool:
+def sentence_agrees(text: str, name: Verdict, margin: float) -> bool:
     """Return whether the words of a sentence agree with the interval in its brackets."""
     low, high = _ends(text)
     if low > high + SLACK:
