@@ -37,7 +37,7 @@ def test_without_an_anchor_there_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("arm", "role"), [("a", Role.BASELINE), ("c", Role.CANDIDATE)])
-def test_a_variant_that_is_measured_anyway_serves_as_it_is(
+def test_a_measured_variant_is_the_anchor_without_another_cell(
     tmp_path: Path, arm: str, role: Role
 ) -> None:
     plain, plan = (
@@ -99,7 +99,7 @@ class TestRevision:
         assert plan.comparisons_planned == 2
         assert len({c.id for c in plan.cells}) == len(plan.cells) == 4
 
-    def test_the_identity_of_the_other_variants_does_not_know_of_it(
+    def test_the_identity_of_other_variants_does_not_depend_on_it(
         self, tmp_path: Path, scenario: str
     ) -> None:
         with_anchor = plan_of(tmp_path, scenario)

@@ -81,7 +81,7 @@ class TestWorkspace:
         crate = read_crate(workspace, "beta")
         assert (crate.name, crate.features, crate.bins) == ("beta", ("default", "x"), ())
 
-    def test_which_one(self, workspace: Path) -> None:
+    def test_a_workspace_needs_the_name_of_a_member(self, workspace: Path) -> None:
         with pytest.raises(CrateMissing) as caught:
             read_crate(workspace)
         assert caught.value.known == ("alpha", "beta")
@@ -94,7 +94,7 @@ class TestWorkspace:
         assert problem.help == "did you mean `alpha`?  packages: alpha, beta"
 
 
-def test_no_folder_no_manifest_no_toml(tmp_path: Path) -> None:
+def test_a_missing_or_invalid_manifest_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CrateMissing, match="no such folder"):
         read_crate(tmp_path / "x")
     with pytest.raises(CrateMissing, match=r"it has no Cargo\.toml"):
@@ -108,13 +108,13 @@ def test_no_folder_no_manifest_no_toml(tmp_path: Path) -> None:
     "manifest",
     ['package = "x"', "[package]\nname = 3", "[features]\na = 1", "bin = 3\n[package]\nname='x'"],
 )
-def test_a_manifest_of_another_shape_is_no_accident(manifest: str, tmp_path: Path) -> None:
+def test_a_manifest_of_another_shape_is_an_error(manifest: str, tmp_path: Path) -> None:
     folder = write(tmp_path / "d", manifest)
     with contextlib.suppress(CrateMissing):
         assert read_crate(folder).bins == ()
 
 
-def test_unknown_features_of_ones_own_crate(crate: Path, refuses: Refuses) -> None:
+def test_unknown_features_of_a_local_crate(crate: Path, refuses: Refuses) -> None:
     head = f"version: 1\nname: n\nquestion: q\nworker: {{crate: {crate.name}, features: [simd, fsat, always/std]}}\n"
     (problem,) = refuses("", head=head).problems
     assert problem.code == "BC302"

@@ -27,7 +27,7 @@ AXES = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
 TALLY = "version: 1\nname: n\nquestion: q\nworker: {crate: builtin, bin: tally}\n"
 
 
-def test_seven_errors_are_printed_exactly_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seven_errors_are_printed_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     # The worker is frozen, so that a new feature in the current one does not change the expected
     # text.
     monkeypatch.setattr(assets, "native_dir", lambda: FIXTURES / "native")
@@ -857,23 +857,29 @@ class TestFiles:
     def test_a_device(self) -> None:
         assert self.only(Path("/dev/null")) == ("BC003", "`/dev/null` is not a regular file")
 
-    def test_empty(self, tmp_path: Path) -> None:
-        assert self.written(tmp_path, b"") == ("BC005", "the file is empty")
-        assert self.written(tmp_path, b"# nothing\n") == ("BC005", "the file is empty")
-
-    def test_other_encodings(self, tmp_path: Path) -> None:
-        assert self.written(tmp_path, "version: 1".encode("utf-16")) == (
-            "BC004",
-            "the file is UTF-16",
-        )
-        assert self.written(tmp_path, b"a: 1\nb: \xff") == (
-            "BC004",
-            "the file is not UTF-8: byte 0xff in line 2",
-        )
-        assert self.written(tmp_path, b"\xef\xbb\xbfversion: 1")[0] == "BC004"
-
-    def test_too_large(self, tmp_path: Path) -> None:
-        assert self.written(tmp_path, b"#" * (1 << 20) + b"##")[0] == "BC006"
+    @pytest.mark.parametrize(
+        ("content", "code", "message"),
+        [
+            (b"", "BC005", "the file is empty"),
+            (b"# nothing\n", "BC005", "the file is empty"),
+            ("version: 1".encode("utf-16"), "BC004", "the file is UTF-16"),
+            (b"a: 1\nb: \xff", "BC004", "the file is not UTF-8: byte 0xff in line 2"),
+            (b"\xef\xbb\xbfversion: 1", "BC004", "the file is UTF-8 with a byte order mark"),
+            pytest.param(
+                b"#" * (1 << 20) + b"##",
+                "BC006",
+                "the file is larger than 1024 KiB",
+                id="too large",
+            ),
+            (b"a: &a [*a]", "BC001", "an alias refers to a value that contains it"),
+            pytest.param(b"[" * 1000, "BC006", "the document is nested too deeply", id="nested"),
+            (b"- a\n- b\n", "BC102", "a scenario must be a mapping of keys"),
+        ],
+    )
+    def test_unreadable_content(
+        self, content: bytes, code: str, message: str, tmp_path: Path
+    ) -> None:
+        assert self.written(tmp_path, content) == (code, message)
 
     def test_a_billion_laughs(self, tmp_path: Path) -> None:
         rows = ["a: &a [x, x, x, x, x, x, x, x, x]"]
@@ -882,21 +888,6 @@ class TestFiles:
         code, message = self.written(tmp_path, "\n".join(rows).encode())
         assert code == "BC006"
         assert "20000 values" in message
-
-    def test_an_alias_of_itself(self, tmp_path: Path) -> None:
-        assert self.written(tmp_path, b"a: &a [*a]") == (
-            "BC001",
-            "an alias refers to a value that contains it",
-        )
-
-    def test_nested_without_end(self, tmp_path: Path) -> None:
-        assert self.written(tmp_path, b"[" * 1000) == ("BC006", "the document is nested too deeply")
-
-    def test_no_mapping(self, tmp_path: Path) -> None:
-        assert self.written(tmp_path, b"- a\n- b\n") == (
-            "BC102",
-            "a scenario must be a mapping of keys",
-        )
 
     def written(self, folder: Path, content: bytes) -> tuple[str, str]:
         path = folder / "s.yaml"

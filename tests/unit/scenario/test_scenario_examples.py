@@ -112,7 +112,7 @@ def test_policies_come_from_the_file(house: Plan) -> None:
     assert house.answer.contract
 
 
-def test_prose_goes_by_its_other_name(house: Plan) -> None:
+def test_another_name_of_a_data_set_is_resolved(house: Plan) -> None:
     datasets = [given.dataset for given in house.inputs]
     assert [(d.family, d.size_bytes, d.seed) for d in datasets if d is not None] == [
         ("prose", 10 << 20, 42),

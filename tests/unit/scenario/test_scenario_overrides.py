@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,12 +25,21 @@ TEXT = (
 )
 
 
-def test_a_number_inside(loads: Loads) -> None:
-    assert loads(TEXT, "measure.rounds.max=99").spec.measure.rounds.max == 99
-
-
-def test_a_key_that_the_file_does_not_have(loads: Loads) -> None:
-    assert loads(TEXT, "gate.wall=3%").spec.gate.margins() == (("wall", 0.03),)
+@pytest.mark.parametrize(
+    ("overrides", "value", "expected"),
+    [
+        (["measure.rounds.max=99"], lambda spec: spec.measure.rounds.max, 99),
+        (["gate.wall=3%"], lambda spec: spec.gate.margins(), (("wall", 0.03),)),
+        (["axes.arm=[a, c, d]"], lambda spec: spec.axes["arm"], ["a", "c", "d"]),
+        (["notes.0.text=other"], lambda spec: spec.notes[0].text, "other"),
+        (["env.A=x=y"], lambda spec: spec.env, {"A": "x=y"}),
+        (["measure.warmup=1", "measure.warmup=0"], lambda spec: spec.measure.warmup, 0),
+    ],
+)
+def test_an_override_sets_a_value(
+    loads: Loads, overrides: list[str], value: Callable[[Any], object], expected: object
+) -> None:
+    assert value(loads(TEXT, *overrides).spec) == expected
 
 
 def test_keys_are_those_of_the_file(loads: Loads, refuses: Refuses) -> None:
@@ -38,22 +47,6 @@ def test_keys_are_those_of_the_file(loads: Loads, refuses: Refuses) -> None:
     (problem,) = refuses(TEXT, "limits.max_cells=9").problems
     assert problem.message == "unknown key `max_cells` in `limits`"
     assert "did you mean `max-cells`?" in (problem.help or "")
-
-
-def test_a_whole_list(loads: Loads) -> None:
-    assert loads(TEXT, "axes.arm=[a, c, d]").spec.axes["arm"] == ["a", "c", "d"]
-
-
-def test_an_item_of_a_list(loads: Loads) -> None:
-    assert loads(TEXT, "notes.0.text=other").spec.notes[0].text == "other"
-
-
-def test_the_last_one_wins(loads: Loads) -> None:
-    assert loads(TEXT, "measure.warmup=1", "measure.warmup=0").spec.measure.warmup == 0
-
-
-def test_values_may_hold_equals_signs(loads: Loads) -> None:
-    assert loads(TEXT, "env.A=x=y").spec.env == {"A": "x=y"}
 
 
 def test_one_end_of_the_rounds_moves_the_other(plans: Plans) -> None:
@@ -82,7 +75,7 @@ def test_a_merged_value_is_changed_in_its_own_place_only(loads: Loads) -> None:
     assert (arm["a"].env, arm["b"].env) == ({"K": "x"}, {"K": "y"})
 
 
-def test_the_scenario_is_another_one(loads: Loads) -> None:
+def test_an_override_changes_the_digest_of_the_scenario(loads: Loads) -> None:
     assert loads(TEXT, "level=1%").sha256 != loads(TEXT).sha256
     assert loads(TEXT, "level=1%").sha256 == loads(TEXT + "level: 1%").sha256
 

@@ -53,7 +53,7 @@ def test_variants_are_chosen_by_their_values(
     assert labels(expand(loads(AXES + f"profile: {{variants: {variants}}}"))) == expected
 
 
-def test_what_k_leaves_out_is_not_profiled(loads: Loads) -> None:
+def test_variants_that_k_omits_are_not_profiled(loads: Loads) -> None:
     assert labels(expand(loads(AXES + "profile: {variants: all}"), only="arm=b io=y")) == [
         "a + x",
         "b + y",

@@ -52,7 +52,7 @@ def test_a_long_value_is_cut_too() -> None:
     assert lines[4].count("^") == 60
 
 
-def test_nothing_steers_the_terminal() -> None:
+def test_control_characters_are_escaped() -> None:
     text = "\n".join(
         rendered("k: \x1b[31m\u202e", Position(1, 4, 6), label="\x1b]0;x\x07", advice="a\nb")
     )
