@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from functools import cache
 from typing import Literal
 
 from bench_framework.compare import contrasts, samples
@@ -630,6 +631,7 @@ def builds(p: Plan) -> tuple[Build, ...]:
     )
 
 
+@cache
 def sample(rounds: int = ROUNDS) -> ReportData:
     """Return the judged record."""
     p = plan()
@@ -706,6 +708,7 @@ def with_sign_change(data: ReportData) -> ReportData:
     return judged_again(data, comparisons=tuple(rows), structure=structure)
 
 
+@cache
 def bare() -> ReportData:
     """Return a record without measurements, in which every section prints its fallback."""
     full = sample(rounds=0)

@@ -23,6 +23,7 @@ from bench_framework.report.blocks import (
     Bullets,
     Checklist,
     Code,
+    Details,
     Fallback,
     Figure,
     KeyFinding,
@@ -171,18 +172,14 @@ def test_each_headline_table_has_a_forest_plot_and_a_key_finding(document: Docum
 def test_memory_is_compared_with_the_baseline_and_the_input(document: Document) -> None:
     table = tables(section(document, "S06"))[2]
     cheap = row(table, "sequential+system")
-    assert (
-        texts(cheap)[:6]
-        == [
-            "sequential+system",
-            "33.00",
-            "0.550",
-            "[0.547, 0.553]",
-            "▼ less memory",
-            "16\u202f%",
-        ]
-        or texts(cheap)[4] == "▼ less memory"
-    )
+    assert texts(cheap)[:6] == [
+        "sequential+system",
+        "33.00",
+        "0.5500",
+        "[0.5478, 0.5523]",
+        "▼ less memory",
+        "16\u202f%",
+    ]
     assert texts(cheap)[6] == "44.0"
     assert texts(cheap)[-1] == ""
     assert row(table, "smol+system").verdict is Verdict.EQUIVALENT
@@ -261,8 +258,11 @@ def test_binaries_answers_commands_and_gaps_are_listed(document: Document) -> No
     assert binaries.rows[1].cells[1].text == "jemalloc"
     assert len(answers.rows) == 4, "one digest per input and the odd one out"
     details = section(document, "S24").blocks[-1]
-    assert "RUST_LOG=off /store/" in repr(details)
-    assert "'--pattern=a b'" in repr(details) or "--pattern" in repr(details)
+    assert isinstance(details, Details)
+    (commands,) = details.blocks
+    assert isinstance(commands, Code)
+    assert "RUST_LOG=off /store/" in commands.text
+    assert "'--pattern=a b'\"'\"'c'" in commands.text
     gaps = " ".join(
         i.text for b in section(document, "S25").blocks if isinstance(b, Bullets) for i in b.items
     )
@@ -288,10 +288,9 @@ def test_a_section_without_data_has_only_its_fallback(empty: ReportData, code: s
     assert any(isinstance(b, Fallback) and b.text.endswith(".") for b in part.blocks)
 
 
-def test_empty_sections_of_experiments_and_notes_are_left_out(empty: ReportData) -> None:
-    document = build_document(empty)
-    assert document.section("S12") is None
-    assert document.section("S23") is None
+def test_sections_without_data_are_left_out(empty: ReportData) -> None:
+    codes = {section.code for section in build_document(empty).sections}
+    assert not codes & {"S05", "S07", "S11", "S12", "S13", "S14", "S20", "S23"}
 
 
 def test_no_table_is_ever_empty(document: Document, empty: ReportData) -> None:

@@ -29,7 +29,6 @@ from bench_framework.report.sections import summary
 if TYPE_CHECKING:
     from bench_framework.report import ReportData
     from bench_framework.report.blocks import Block
-    from bench_framework.report.sections.kind import SectionKind
 
 LESS = Contrast(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
 MORE = Contrast(Verdict.WORSE, Interval(1.2, 1.1, 1.3, 0.99), 40, 1e-9, 1e-8)
@@ -63,11 +62,6 @@ def test_a_sign_change_is_listed_with_every_input_and_the_crossing(data: ReportD
     assert (
         "cross over between 10MiB and 200MiB, at about 62\u202fMiB [51, 71] (interpolated)" in text
     )
-
-
-def test_without_a_sign_change_the_section_is_left_out(data: ReportData) -> None:
-    assert interactions_section.build(data) == ()
-    assert interactions_section.TURNING.section(data) is None
 
 
 def test_an_effect_that_changes_sign_over_other_axes_has_cells_and_no_mean(
@@ -202,15 +196,3 @@ def test_trade_offs_have_the_figures_of_the_binaries_and_the_pareto_front(data: 
     assert rows["rayon+system"]["Binary size"] == "1.82\u202fMiB"
     assert rows["smol+jemalloc"]["Pareto front"].startswith("least time")
     assert rows["tokio+jemalloc"]["Pareto front"].startswith("dominated by ")
-
-
-def test_sections_without_data_are_left_out(empty: ReportData) -> None:
-    kinds: tuple[SectionKind, ...] = (
-        before_after_section.BEFORE_AFTER,
-        interactions_section.TURNING,
-        ablation_section.CONTRIBUTIONS,
-        pareto_section.TRADEOFFS,
-        effects_section.EFFECTS,
-    )
-    for kind in kinds:
-        assert kind.section(empty) is None

@@ -34,16 +34,6 @@ THIN = "\u202f"
 
 
 @cache
-def whole() -> ReportData:
-    return sample()
-
-
-@cache
-def nothing() -> ReportData:
-    return bare()
-
-
-@cache
 def document_of(make: Callable[[], ReportData]) -> Document:
     return build_document(make())
 
@@ -94,11 +84,11 @@ def without_text(document: Document, code: str) -> str:
 
 
 def sign_change() -> ReportData:
-    return with_sign_change(whole())
+    return with_sign_change(sample())
 
 
 def profiled() -> ReportData:
-    data = whole()
+    data = sample()
     frames = (
         Frame("main", "prog"),
         Frame("parse", "prog"),
@@ -130,7 +120,7 @@ def inconclusive() -> ReportData:
     """Return a record in which all comparisons of time are inconclusive, so that no variant
     leads.
     """
-    data = whole()
+    data = sample()
     everyone = tuple(
         replace(group, cell_ids=tuple(c.id for c in data.arms(group.input_id)))
         for group in data.judgement.best
@@ -140,20 +130,20 @@ def inconclusive() -> ReportData:
 
 def all_measured() -> ReportData:
     """Return a record in which every planned configuration was measured, without holes."""
-    data = whole()
+    data = sample()
     states = tuple(replace(s, state="measured", reason="") for s in data.judgement.states)
     return judged_again(replace(data, plan=replace(data.plan, holes=())), states=states)
 
 
 def one_reference() -> ReportData:
-    data = whole()
+    data = sample()
     others = tuple(c for c in data.judgement.comparisons if c.family != "reference")
     plan = replace(data.plan, further_baselines=())
     return judged_again(replace(data, plan=plan), comparisons=others, gaps=())
 
 
 def bare_structure() -> ReportData:
-    return judged_again(whole(), structure=Structure(), derived=(), scaling=())
+    return judged_again(sample(), structure=Structure(), derived=(), scaling=())
 
 
 def bridge(verdict: Verdict, bounds: Interval, *, cells: bool = True) -> Document:
@@ -212,21 +202,19 @@ class Pair:
 
 
 CATALOGUE = {
-    "S01": Pair(
-        whole, ("partly conclusive", "36 measured"), ("\nconclusive\n",), nothing, "failed"
-    ),
+    "S01": Pair(sample, ("partly conclusive", "36 measured"), ("\nconclusive\n",), bare, "failed"),
     "S02": Pair(
-        whole,
+        sample,
         (
             "On 200MiB: best group of 2: rayon+jemalloc, smol+jemalloc.",
             f"at the cost of 21{THIN}% more memory",
         ),
         ("fastest is", "tokio needs less"),
-        nothing,
+        bare,
         "Nothing is decided: ",
     ),
     "S03": Pair(
-        whole,
+        sample,
         (
             "▼ faster",
             "? inconclusive",
@@ -235,40 +223,40 @@ CATALOGUE = {
             f"MDE 2.1{THIN}%",
         ),
         ("as fast as",),
-        nothing,
+        bare,
         "Nothing was measured",
     ),
     "S04": Pair(
-        whole,
+        sample,
         (f"54{THIN}% closed [48, 61]", "share closed inconclusive"),
         (f"24{THIN}% closed", "closes the gap"),
         one_reference,
         "there is no second reference",
     ),
     "S05": Pair(
-        whole,
+        sample,
         ("[0.878, 0.911]", "? inconclusive", "measured in the same rounds"),
         ("regression", "no change"),
         bare_structure,
         "No two measured variants differ only in features or revision.",
     ),
     "S06": Pair(
-        whole,
+        sample,
         ("rayon+jemalloc uses 21.0", "▲ more memory", "≡ equivalent"),
         ("memory unchanged", "no memory cost", "rayon+jemalloc needs less memory"),
-        nothing,
+        bare,
         "Memory was not measured.",
     ),
-    "S28": Pair(whole, ("CPU time, ms", "1.93"), ("overhead",), nothing, "Nothing was measured."),
+    "S28": Pair(sample, ("CPU time, ms", "1.93"), ("overhead",), bare, "Nothing was measured."),
     "S07": Pair(
         sign_change,
         ("smol+system vs rayon+system depends on the input", f"at about 62{THIN}MiB [51, 71]"),
         ("on average", "geometric mean"),
-        whole,
+        sample,
         "No verdict changes its sign",
     ),
     "S08": Pair(
-        whole,
+        sample,
         (
             "with exponent 0.952 [0.938, 0.964]: sub-linear",
             "with exponent 0.989 [0.976, 1.002]: linear",
@@ -278,7 +266,7 @@ CATALOGUE = {
         "",
     ),
     "S14": Pair(
-        whole,
+        sample,
         (
             f"8.9{THIN}% less time [7.9, 9.9] (geometric mean over 4 combinations, significant in 4)",
             "1 of 3",
@@ -288,32 +276,32 @@ CATALOGUE = {
         "Fewer than two axes vary",
     ),
     "S13": Pair(
-        whole,
+        sample,
         ("unexplained = 0.894 of the time", "interaction / unexplained"),
         ("add up to", "0.983 + 0.908"),
         bare_structure,
         "No ablation",
     ),
     "S11": Pair(
-        whole,
+        sample,
         ("one thread per file", "? inconclusive", f"+226{THIN}KiB"),
         ("optimization", "improves by"),
-        nothing,
+        bare,
         "has no adopted experiment",
     ),
     "S12": Pair(
-        whole,
+        sample,
         (
             "slower, size uncertain",
             "rejected",
             "1 experiment not adopted: 1 slower (size uncertain)",
         ),
         ("no gain", "useless"),
-        nothing,
+        bare,
         "no experiment that was not adopted",
     ),
     "S09": Pair(
-        whole,
+        sample,
         (
             "ideal overlap is 812 [804, 822]",
             "share is 0.914 [0.905, 0.925]",
@@ -326,70 +314,70 @@ CATALOGUE = {
         "derives no value",
     ),
     "S16": Pair(
-        whole,
+        sample,
         (
             "hypothesis “stealing of work” is not supported",
             "hypothesis “<b>the disk</b>” was not tested",
             "no other axis changed",
         ),
         ("because", "root cause", "“stealing of work” is supported"),
-        nothing,
+        bare,
         "states a hypothesis",
     ),
     "S15": Pair(
         profiled,
         ("parse", "A share of the samples is not a possible saving"),
         ("would save", "can be gained"),
-        whole,
+        sample,
         "No profile",
     ),
     "S19": Pair(
-        whole,
+        sample,
         ('default = ["jemalloc"]', "use any of rayon+jemalloc", "choose by cost or simplicity"),
         ("always use", "use smol+jemalloc"),
         inconclusive,
         "No recommendation: ",
     ),
     "S20": Pair(
-        whole,
+        sample,
         (
             "least memory: sequential+system",
             "dominated (another variant is better in time and memory and worse in nothing)",
         ),
         ("best overall", "negligible"),
-        nothing,
+        bare,
         "Fewer than two variants have both a time",
     ),
     "S21": Pair(
-        whole,
+        sample,
         ("outputs equal", "actual modes as requested", "control-table"),
         ("all good", "no noise"),
-        nothing,
+        bare,
         "No sample was finished.",
     ),
     "S22": Pair(
-        whole,
+        sample,
         ("9f2c9f2c9f2c9f2c", "41ab41ab41ab41ab"),
         ("identical binaries",),
-        nothing,
+        bare,
         "No binary was recorded.",
     ),
     "S24": Pair(
-        whole,
+        sample,
         ("RUST_LOG=off /store/", "ab12ab12ab12ab12"),
         ("make bench",),
-        nothing,
+        bare,
         "benchctl run search",
     ),
     "S25": Pair(
-        whole,
+        sample,
         ("io_uring is refused here", "tokio+mimalloc, 200MiB", "sequential+mimalloc, 50MiB"),
         ("Everything that was planned was measured.",),
         all_measured,
         "Other machines: every figure is from one host",
     ),
     "S23": Pair(
-        whole, ("The index is read once a minute.",), ("c1",), nothing, "The author wrote no notes."
+        sample, ("The index is read once a minute.",), ("c1",), bare, "The author wrote no notes."
     ),
 }
 """The two records of each code. S10 needs two records and has separate tests below."""
@@ -442,7 +430,7 @@ def test_two_records_with_nothing_in_common_are_not_compared() -> None:
 
 
 def test_a_projection_is_in_no_table_and_in_no_summary() -> None:
-    document = document_of(whole)
+    document = document_of(sample)
     for part in document.sections:
         assert ("a terabyte" in everything(part.blocks)) is (part.code == "S09"), part.code
         tables = [block for block in part.blocks if isinstance(block, Table)]
