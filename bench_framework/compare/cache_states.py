@@ -22,17 +22,15 @@ def observed_state(blocks: Sequence[Block]) -> CacheState:
     return states.pop() if len(states) == 1 else "unknown"
 
 
-def needed(plan: Plan) -> dict[str, CacheState]:
+def needed(cells: Sequence[Cell]) -> dict[str, CacheState]:
     """Return cell id → state that must be verified for each run; its round is void otherwise.
 
     This applies to every cold cell, and to warm cells only in a plan with cold cells. In a plan
     without cold cells, an input that is larger than memory is partly read from disk by all variants
     equally.
     """
-    any_cold = any(c.cache == "cold" for c in plan.cells)
-    return {
-        c.id: c.cache for c in plan.cells if c.cache == "cold" or (c.cache == "warm" and any_cold)
-    }
+    any_cold = any(c.cache == "cold" for c in cells)
+    return {c.id: c.cache for c in cells if c.cache == "cold" or (c.cache == "warm" and any_cold)}
 
 
 def refusal(cell: Cell, blocks: Sequence[Block]) -> str:

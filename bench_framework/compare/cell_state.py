@@ -16,7 +16,9 @@ from bench_framework.model.judgement import CellState
 from bench_framework.model.run import Event
 
 if TYPE_CHECKING:
+    from bench_framework.model.metrics import DeclaredMetric
     from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import AnswerPolicy
     from bench_framework.model.run import Block, Build
 
 NO_ANSWER = "none"
@@ -39,7 +41,7 @@ def cell_states(
             its warm-up blocks contain the reason.
     """
     expected = {
-        item.id: _expected_answer(plan, plan.baseline_cell(item.id), samples)
+        item.id: _expected_answer(plan.answer, plan.baseline_cell(item.id), samples)
         for item in plan.inputs
     }
     return tuple(
@@ -49,7 +51,7 @@ def cell_states(
             cell,
             samples.get(cell.id),
             builds,
-            _expected_answer(plan, cell, samples)
+            _expected_answer(plan.answer, cell, samples)
             if cell.role.separate
             else expected[cell.input_id],
         )
@@ -114,12 +116,14 @@ def _failure(cell: Cell, sample: Sample) -> tuple[Literal["failed", "not-compara
     return "failed", f"{message} (round {first.round}; {len(failed)} of {sample.rounds} rounds)"
 
 
-def _expected_answer(plan: Plan, cell: Cell | None, samples: Mapping[str, Sample]) -> str | None:
+def _expected_answer(
+    policy: AnswerPolicy, cell: Cell | None, samples: Mapping[str, Sample]
+) -> str | None:
     """Return the most frequent answer digest of a cell; the earliest one if several are equal.
 
     The answer of the baseline is expected of all candidates.
     """
-    if plan.answer.compare == NO_ANSWER or cell is None or cell.id not in samples:
+    if policy.compare == NO_ANSWER or cell is None or cell.id not in samples:
         return None
     digests = Counter(_digests(samples[cell.id].blocks))
     return digests.most_common(1)[0][0] if digests else None
@@ -191,8 +195,7 @@ def _known_values(build: Build | None, axis: str) -> frozenset[str] | None:
 
 def build_of(plan: Plan, variant_id: str, builds: Mapping[str, Build]) -> Build | None:
     """Return the build of a variant, or that of the program; `None` if it was not built."""
-    spec = plan.variant(variant_id).build
-    return builds.get(spec.id if spec is not None else "program")
+    return builds.get(plan.variant(variant_id).build_id)
 
 
 def fallback_events(
@@ -231,10 +234,12 @@ def exact_value(build: Build | None, metric: str) -> float | None:
     return float(value) if value is not None else None
 
 
-def higher_is_better(plan: Plan, builds: Mapping[str, Build]) -> frozenset[str]:
+def higher_is_better(
+    metrics: Sequence[DeclaredMetric], builds: Mapping[str, Build]
+) -> frozenset[str]:
     """Return the metrics that the scenario, or else a worker, declares as better when larger."""
-    declared_here = {metric.name for metric in plan.metrics}
-    higher = {metric.name for metric in plan.metrics if metric.direction == "higher"}
+    declared_here = {metric.name for metric in metrics}
+    higher = {metric.name for metric in metrics if metric.direction == "higher"}
     for build in builds.values():
         declared = (build.describe or {}).get("metrics")
         for entry in declared if isinstance(declared, Sequence) else ():

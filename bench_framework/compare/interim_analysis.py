@@ -80,7 +80,7 @@ def look(
     looks = looks_of(plan)
     cells = {cell.id for cell in plan.cells_of(input_id)}
     of_input = [block for block in blocks if block.cell_id in cells]
-    samples = sampling.collect(of_input, cache_states.needed(plan))
+    samples = sampling.collect(of_input, cache_states.needed(plan.cells))
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
     states = cell_state.cell_states(plan, samples, builds or {}, sampling.warm_ups(of_input))
     usable = frozenset(s.cell_id for s in states if s.state == "measured")
@@ -91,7 +91,7 @@ def look(
         reached,
         index,
         usable,
-        higher=cell_state.higher_is_better(plan, builds or {}),
+        higher=cell_state.higher_is_better(plan.metrics, builds or {}),
         seed=plan.measure.seed,
         thorough=False,
         same=same_programs.same_cells(plan, builds or {}),

@@ -75,7 +75,7 @@ def judge_requested(
     Returns:
         Comparisons by pair, then by metric; and the schedule with the family size M of these pairs.
     """
-    samples = sampling.collect(blocks, cache_states.needed(plan))
+    samples = sampling.collect(blocks, cache_states.needed(plan.cells))
     states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     usable = frozenset(s.cell_id for s in states if s.state == "measured")
     size = max(1, len(pairs) * len(metrics))
@@ -88,7 +88,7 @@ def judge_requested(
             tuple(sorted({look.round for look in taken if look.input_id == item.id})),
             max((look.index for look in taken if look.input_id == item.id), default=0),
             usable,
-            higher=cell_state.higher_is_better(plan, builds),
+            higher=cell_state.higher_is_better(plan.metrics, builds),
             seed=plan.measure.seed,
             same=same_programs.same_cells(plan, builds),
         )

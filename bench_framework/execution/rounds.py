@@ -16,7 +16,7 @@ from bench_framework.execution.input_progress import BlockChecks, InputProgress
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.racing import REASONS, cells_to_drop, drop_pending
-from bench_framework.execution.target import build_id_of, target_of
+from bench_framework.execution.target import target_of
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Event, Look
 from bench_framework.store import layout, lines
@@ -153,7 +153,7 @@ class Measuring:
         targets = {}
         tuning = str(self.record.path / layout.TUNING) if self.plan.tuning else None
         for cell in self.plan.cells_of(item.id):
-            build = builds.get(build_id_of(self.plan, cell))
+            build = builds.get(self.plan.variant(cell.variant_id).build_id)
             if cell.id in contents.dropped or build is None or not build.ok:
                 continue
             try:

@@ -13,13 +13,11 @@ from bench_framework.errors import CellError, MachineError
 from bench_framework.model.plan import Role, Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from bench_framework.model.plan import Cell, Plan, Word
+    from bench_framework.model.plan import Cell, Word
     from bench_framework.model.run import Build, PreparedInput
 
-PROGRAM: Final = "program"
-"""Id of the build of an external program."""
 MOST_CPUS: Final = 8192
 """Largest number of CPUs that Linux supports (CONFIG_NR_CPUS)."""
 _NEEDS: Final = {"bin": "a worker", "input": "an input", "tuning": "`tuning`"}
@@ -90,12 +88,6 @@ def target_of(
     )
 
 
-def build_id_of(plan: Plan, cell: Cell) -> str:
-    """Return the id of the build that a cell runs."""
-    spec = plan.variant(cell.variant_id).build
-    return spec.id if spec is not None else PROGRAM
-
-
 def parse_cpus(text: str) -> tuple[int, ...]:
     """Parse CPU numbers such as ``0-1,3``, the format of taskset; none for an empty text.
 
@@ -127,17 +119,17 @@ def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quot
     return shlex.quote(value) if quote else value
 
 
-def require_cpus(plan: Plan, usable: Collection[int] | None = None) -> None:
+def require_cpus(cells: Sequence[Cell], usable: Collection[int] | None = None) -> None:
     """Check that every CPU in every `cpus` is available.
 
     Args:
-        plan: plan with the cells.
+        cells: cells of a plan.
         usable: available CPU numbers; the kernel is asked by default.
 
     Raises:
         MachineError: BX238, a CPU is not available.
     """
-    lists = dict.fromkeys(cell.cpus for cell in plan.cells if cell.cpus)
+    lists = dict.fromkeys(cell.cpus for cell in cells if cell.cpus)
     if not lists:
         return
     usable = available_cpus() if usable is None else usable
@@ -145,7 +137,7 @@ def require_cpus(plan: Plan, usable: Collection[int] | None = None) -> None:
         missing = [cpu for cpu in parse_cpus(text) if cpu not in usable]
         if not missing:
             continue
-        labels = dict.fromkeys(cell.label for cell in plan.cells if cell.cpus == text)
+        labels = dict.fromkeys(cell.label for cell in cells if cell.cpus == text)
         raise MachineError(
             f"`cpus: {text}` contains {_numbers(missing)}, which cannot be used on this machine",
             code="BX238",

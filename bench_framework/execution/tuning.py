@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError
 from bench_framework.execution.process import Command
-from bench_framework.execution.target import build_id_of, target_of
+from bench_framework.execution.target import target_of
 from bench_framework.store import layout
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ def tune(
     if not plan.tuning or is_done(record):
         return
     cell = next(cell for cell in plan.cells if cell.variant_id == plan.baseline_id)
-    build = next((b for b in builds if b.id == build_id_of(plan, cell) and b.ok), None)
+    build = next(
+        (b for b in builds if b.id == plan.variant(cell.variant_id).build_id and b.ok), None
+    )
     if build is None:
         raise _failed(("{bin}",), "the baseline's program could not be built", None)
     prepared = next((item for item in inputs if item.input_id == cell.input_id), None)

@@ -90,13 +90,13 @@ def judge(
     Returns:
         A judgement that is bitwise equal for equal arguments.
     """
-    samples = sampling.collect(blocks, cache_states.needed(plan))
+    samples = sampling.collect(blocks, cache_states.needed(plan.cells))
     looks = looks_of(plan) if looks is None else looks
     cell_states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     usable = frozenset(s.cell_id for s in cell_states if s.state == "measured")
     same = same_programs.same_cells(plan, builds)
     given = partial(replace, same=same) if seed is None else partial(replace, same=same, seed=seed)
-    higher = cell_state.higher_is_better(plan, builds)
+    higher = cell_state.higher_is_better(plan.metrics, builds)
     stages = [
         given(_stage(plan, looks, samples, usable, looks_taken, item.id), higher=higher)
         for item in plan.inputs

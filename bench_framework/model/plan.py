@@ -21,6 +21,8 @@ from bench_framework.model.revisions import Revisions
 CacheState = Literal["warm", "cold", "unknown"]
 
 CONTROL_LABEL: Final = "control"
+PROGRAM: Final = "program"
+"""Id of the build of a program that benchctl does not build."""
 _KEPT_IDS: Final = 4096
 _KEPT_INDICES: Final = 64
 
@@ -166,6 +168,11 @@ class Variant:
         They do not depend on the label or on the order of the axes.
         """
         return _variant_id(self.values, self.experiment, self.anchor)
+
+    @property
+    def build_id(self) -> str:
+        """Id of the build, or `PROGRAM`."""
+        return self.build.id if self.build is not None else PROGRAM
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from bench_framework.errors import MachineError
 from bench_framework.model.plan import Hole, Role
@@ -13,10 +13,8 @@ from bench_framework.model.plan import Hole, Role
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bench_framework.model.plan import Plan, Variant, Word
+    from bench_framework.model.plan import Cell, Plan, Variant, Word
 
-PROGRAM: Final = "program"
-"""Build id of a program that benchctl does not build."""
 Description = Mapping[str, Any]
 """The JSON object that a worker prints for `describe`."""
 
@@ -35,19 +33,24 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     reasons = {
         v.id: reason
         for v in plan.variants
-        if (reason := _reason(plan, v, descriptions)) is not None
+        if (reason := _reason(v, plan.cells, descriptions)) is not None
     }
     if not reasons:
         return plan
     if plan.baseline_id in reasons:
         raise _impossible(
-            plan, f"the baseline cannot run on this machine: {reasons[plan.baseline_id]}"
+            plan.scenario_path,
+            f"the baseline cannot run on this machine: {reasons[plan.baseline_id]}",
         )
     cells = tuple(cell for cell in plan.cells if cell.variant_id not in reasons)
     if any(c.role is Role.CANDIDATE for c in plan.cells) and not any(
         c.role is Role.CANDIDATE for c in cells
     ):
-        raise _impossible(plan, "no candidate can run on this machine", tuple(reasons.values()))
+        raise _impossible(
+            plan.scenario_path,
+            "no candidate can run on this machine",
+            tuple(reasons.values()),
+        )
     holes = [
         Hole(
             (*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values),
@@ -74,11 +77,13 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     )
 
 
-def _reason(plan: Plan, variant: Variant, descriptions: Mapping[str, Description]) -> str | None:
-    described = descriptions.get(variant.build.id if variant.build is not None else PROGRAM)
+def _reason(
+    variant: Variant, cells: Iterable[Cell], descriptions: Mapping[str, Description]
+) -> str | None:
+    described = descriptions.get(variant.build_id)
     if described is None:
         return None
-    commands = (cell.command for cell in plan.cells if cell.variant_id == variant.id)
+    commands = (cell.command for cell in cells if cell.variant_id == variant.id)
     settings = (*variant.values, *(pair for words in commands for pair in _flags(words)))
     for axis, value in dict.fromkeys(settings):
         if reason := unavailable(described, axis, value):
@@ -109,13 +114,13 @@ def unavailable(described: Description, axis: str, value: str) -> str | None:
     return str(reason) if reason else None
 
 
-def _impossible(plan: Plan, message: str, reasons: tuple[str, ...] = ()) -> MachineError:
+def _impossible(scenario: str, message: str, reasons: tuple[str, ...] = ()) -> MachineError:
     return MachineError(
         message,
         code="BX223",
         details=tuple(("reason", reason) for reason in dict.fromkeys(reasons)),
         effect="nothing was measured",
         help="select other values with -k or -S (such as -S fixed.direct=off), change "
-        f"{plan.scenario_path}, "
+        f"{scenario}, "
         "or work in a folder on another file system",
     )

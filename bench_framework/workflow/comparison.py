@@ -88,7 +88,7 @@ def compare_record(
     folder = finding.resolve(results, name)
     with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
         metrics = record.plan.judge.metrics if metrics is None else metrics
-        _require_metrics(record.plan, metrics)
+        _require_metrics(record.plan.judge.metrics, metrics)
         recorded = baseline is None and candidate is None and metrics == record.plan.judge.metrics
         judgement = record.judgement() or judge_record(record)
         if not recorded:
@@ -148,14 +148,14 @@ def compare_axis(
     with records.Record.open(folder) as record, corrupt_records.corruption_reported(folder):
         plan, contents = record.plan, record.contents
         metrics = plan.judge.sampled if metrics is None else metrics
-        _require_metrics(plan, metrics)
+        _require_metrics(plan.judge.metrics, metrics)
         if exact := [metric for metric in metrics if is_exact(metric)]:
             raise UsageError(
                 f"{', '.join(exact)} is a property of the program and not measured in rounds",
                 code="BX107",
                 help="use a metric that is measured in rounds; the report compares the others",
             )
-        chosen = _variant_axis(plan, axis)
+        chosen = _variant_axis(plan.axes, axis)
         pairs = requested_pairs.axis_pairs(plan, axis, _cells_where(plan, where))
         if not pairs:
             raise UsageError(
@@ -173,11 +173,11 @@ def compare_axis(
     return ComparedTable(judged, page)
 
 
-def _variant_axis(plan: Plan, name: str) -> Axis:
-    known = [axis for axis in plan.axes if axis.kind != "input" and len(axis.values) > 1]
+def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
+    known = [axis for axis in axes if axis.kind != "input" and len(axis.values) > 1]
     axis = next((axis for axis in known if axis.name == name), None)
     if axis is None:
-        of_input = any(axis.name == name and axis.kind == "input" for axis in plan.axes)
+        of_input = any(axis.name == name and axis.kind == "input" for axis in axes)
         reason = (
             f"{name} is an axis of the input: its levels do different work in separate rounds"
             if of_input
@@ -209,8 +209,8 @@ def _cells_where(plan: Plan, where: str | None) -> frozenset[str]:
     )
 
 
-def _require_metrics(plan: Plan, metrics: Sequence[Metric]) -> None:
-    known = dict.fromkeys((*KNOWN_METRICS, *plan.judge.metrics))
+def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> None:
+    known = dict.fromkeys((*KNOWN_METRICS, *judged))
     unknown = [metric for metric in metrics if metric not in known]
     if unknown or not metrics:
         raise UsageError(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from bench_framework.model.plan import BuildSpec, Dataset, Plan
+    from bench_framework.model.plan import BuildSpec, Dataset, Plan, Variant
     from bench_framework.store.journal import Contents
     from bench_framework.workflow.capability import Description
     from bench_framework.workflow.time_estimates import Resolution
@@ -85,8 +85,8 @@ def forecast_scenario(
     plan = leave_out(plan, _descriptions(plan))
     looks = looks_of(plan)
     datasets = _datasets(plan)
-    earlier = _last_record(plan, results)
-    records = time_estimates.earlier_records(plan, results)
+    earlier = _last_record(plan.name, results)
+    records = time_estimates.earlier_records(plan.name, results)
     per_round, basis = time_estimates.block_times(plan, records)
     per_round += UNTIMED_S * len(plan.cells)
     rounds = plan.measure.rounds_max + plan.measure.warmup_rounds
@@ -97,7 +97,7 @@ def forecast_scenario(
     return Forecast(
         plan=plan,
         looks=looks,
-        builds=_builds(plan, earlier),
+        builds=_builds(plan.builds, plan.variants, earlier),
         datasets=datasets,
         blocks=len(plan.cells) * rounds,
         run_s=run_s,
@@ -144,7 +144,7 @@ def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
     from bench_framework.execution.inputs import datasets
     from bench_framework.execution.machine import host
 
-    folder = datasets.data_dir(plan, host.environment())
+    folder = datasets.data_dir(plan.data_dir, host.environment())
     unique = dict.fromkeys(item.dataset for item in plan.inputs if item.dataset is not None)
     return tuple(
         (dataset, dataset.kind == "file" or datasets.generated_path(dataset, folder).exists())
@@ -177,13 +177,15 @@ def _descriptions(plan: Plan) -> dict[str, Description]:
     return descriptions
 
 
-def _builds(plan: Plan, earlier: Contents | None) -> tuple[BuildForecast, ...]:
+def _builds(
+    specs: Sequence[BuildSpec], variants: Sequence[Variant], earlier: Contents | None
+) -> tuple[BuildForecast, ...]:
     from bench_framework.execution.machine.host import cache_root
 
     known = {build.id: build for build in (earlier.builds if earlier else ())}
     forecasts = []
-    for spec in plan.builds:
-        sharing = sum(1 for variant in plan.variants if variant.build == spec)
+    for spec in specs:
+        sharing = sum(1 for variant in variants if variant.build == spec)
         last = known.get(spec.id)
         # Only cargo knows if sources have changed since the last build; `run` asks it.
         there = time_estimates.built_binary(spec, cache_root()) is not None
@@ -191,11 +193,11 @@ def _builds(plan: Plan, earlier: Contents | None) -> tuple[BuildForecast, ...]:
     return tuple(forecasts)
 
 
-def _last_record(plan: Plan, results: Path) -> Contents | None:
+def _last_record(scenario: str, results: Path) -> Contents | None:
     from bench_framework.errors import RecordError
     from bench_framework.store.finding import find_records
 
-    for folder in reversed(find_records(results, plan.name)[-3:]):
+    for folder in reversed(find_records(results, scenario)[-3:]):
         from bench_framework.store import journal, layout
 
         try:

@@ -153,8 +153,9 @@ def _prepare(
             encoding="utf-8",
         )
         plan = plan_scenario(str(scenario))
+        assert plan.program is not None
         build, event = programs.add_control(
-            plan, programs.find_program(plan, env), {}, launcher, env
+            plan, programs.find_program(plan.program[0], plan.scenario_path, env), {}, launcher, env
         )
         if event is not None:
             observer.notify(Message(event.message))

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
     from bench_framework.execution.stop import Stop
-    from bench_framework.model.plan import Plan
+    from bench_framework.model.metrics import DeclaredMetric
+    from bench_framework.model.plan import Plan, Variant
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Build, Event, Host, PreparedInput
     from bench_framework.workflow.run_options import RunOptions
 
@@ -55,16 +57,20 @@ def prepare(
     careful = InterruptibleObserver(observer, stopping)
     tool = hyperfine.find(launcher, env, careful)
     event: Event | None = None
-    builds = cargo.build_all(plan, launcher, env, careful, datasets.workplace(plan, env))
+    place = datasets.workplace(plan, env)
+    builds = cargo.build_all(
+        plan.builds, launcher, env, careful, place, contract=plan.answer.contract
+    )
     if plan.program is not None:
-        program = programs.find_program(plan, env)
-        builds = (
-            programs.add_description(plan, program, launcher, env, datasets.workplace(plan, env)),
-        )
+        name, *arguments = plan.program
+        program = programs.find_program(name, plan.scenario_path, env)
+        if plan.answer.contract:
+            program = programs.add_description(program, arguments, launcher, env, place)
+        builds = (program,)
     if not any(build.ok for build in builds):
         raise _nothing_built(builds)
     if plan.revisions is not None and not all(build.ok for build in builds):
-        raise _one_side_only(plan, builds)
+        raise _one_side_only(plan.variants, builds)
     able = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
     if able is not plan:
         for hole in able.holes[len(plan.holes) :]:
@@ -77,8 +83,9 @@ def prepare(
             build for build in builds if plan.program is not None or build.id in build_ids
         )
         plan = able
-    require_known(plan, builds)
-    inputs = datasets.prepare_inputs(plan, env, careful)
+    require_known(plan.judge.metrics, plan.metrics, builds)
+    data = datasets.data_dir(plan.data_dir, env)
+    inputs = datasets.prepare_inputs(plan.inputs, data, env, careful)
     if plan.program is not None:
         build, event = programs.add_control(
             plan, builds[0], {i.input_id: i for i in inputs}, launcher, env
@@ -87,7 +94,6 @@ def prepare(
     if plan.instructions is not None and not plan.instructions.optional:
         instructions.counter(plan.instructions, launcher, env)
     stopping.check()
-    data = datasets.data_dir(plan, env)
     facts = host.facts(launcher, hyperfine=tool.name, results=options.results, data=data, env=env)
     noted = (*([event] if event else []), *environment_variables.events(plan, facts.variables))
     return Prepared(plan, builds, inputs, tool, facts, noted)
@@ -108,11 +114,11 @@ def _nothing_built(builds: Sequence[Build]) -> BenchError:
     )
 
 
-def _one_side_only(plan: Plan, builds: Sequence[Build]) -> BenchError:
+def _one_side_only(variants: Sequence[Variant], builds: Sequence[Build]) -> BenchError:
     from bench_framework.errors import BuildError
 
     failed = next(build for build in builds if not build.ok)
-    variant = next(v for v in plan.variants if v.build is not None and v.build.id == failed.id)
+    variant = next(v for v in variants if v.build is not None and v.build.id == failed.id)
     return BuildError(
         f"{variant.label} cannot be built",
         details=(
@@ -124,7 +130,9 @@ def _one_side_only(plan: Plan, builds: Sequence[Build]) -> BenchError:
     )
 
 
-def require_known(plan: Plan, builds: Sequence[Build]) -> None:
+def require_known(
+    judged: Sequence[Metric], declared: Sequence[DeclaredMetric], builds: Sequence[Build]
+) -> None:
     """Refuse a judged metric that neither benchctl, nor the scenario, nor any of its workers knows.
 
     Raises:
@@ -139,8 +147,8 @@ def require_known(plan: Plan, builds: Sequence[Build]) -> None:
         for entry in metrics:
             if isinstance(entry, Mapping) and "name" in entry:
                 announced[str(entry["name"])] = str(entry.get("direction", "none"))
-    known = {*METRICS, *(metric.name for metric in plan.metrics)}
-    for metric in plan.judge.metrics:
+    known = {*METRICS, *(metric.name for metric in declared)}
+    for metric in judged:
         if metric in known or announced.get(metric) in {"lower", "higher"}:
             continue
         usable = [name for name, direction in announced.items() if direction in {"lower", "higher"}]

@@ -83,11 +83,13 @@ class ProfileResult:
     exit_code: int
 
 
-def profile_policy(plan: Plan, *, requested: bool) -> ProfilePolicy | None:
+def profile_policy(
+    policy: ProfilePolicy | None, baseline_id: str, *, requested: bool
+) -> ProfilePolicy | None:
     """Return what a run profiles: the policy of the scenario, or the baseline if `--profile` is given."""
-    if plan.profile is None:
-        return ProfilePolicy((plan.baseline_id,)) if requested else None
-    return plan.profile if requested or plan.profile.after_run else None
+    if policy is None:
+        return ProfilePolicy((baseline_id,)) if requested else None
+    return policy if requested or policy.after_run else None
 
 
 def profile_run(
@@ -154,7 +156,10 @@ def profile_record(
         observer.notify(PlanReady(record.plan))
         with stopping.on_signals(), lock.MachineLock(record.plan.name, observer, stopping):
             inputs = datasets.prepare_inputs(
-                record.plan, env, InterruptibleObserver(observer, stopping)
+                record.plan.inputs,
+                datasets.data_dir(record.plan.data_dir, env),
+                env,
+                InterruptibleObserver(observer, stopping),
             )
             _require_same_inputs(record, inputs)
             outcome = _profile(
@@ -194,7 +199,7 @@ def _profile(
     outcome = profiles.profile(
         subject,
         policy,
-        profiles.cells_of(plan, policy) if cells is None else cells,
+        profiles.cells_of(plan.cells, policy) if cells is None else cells,
         profiles.ProfilingTools(
             launcher,
             env,
@@ -256,7 +261,7 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
 
 
 def _policy_of(plan: Plan, options: ProfileOptions) -> ProfilePolicy:
-    policy = profile_policy(plan, requested=True)
+    policy = profile_policy(plan.profile, plan.baseline_id, requested=True)
     assert policy is not None
     return replace(
         policy,

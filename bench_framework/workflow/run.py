@@ -29,14 +29,15 @@ from bench_framework.workflow.run_options import plan_run
 from bench_framework.workflow.scenarios import find_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.stop import Stop
     from bench_framework.model.judgement import Judgement
-    from bench_framework.model.plan import Plan
+    from bench_framework.model.plan import Plan, Variant
     from bench_framework.report import Document
+    from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
     from bench_framework.workflow.preparation import Prepared
     from bench_framework.workflow.run_options import RunOptions
@@ -101,7 +102,7 @@ def run_plan(
     from bench_framework.execution.machine import host, lock
 
     host.require_linux()
-    target.require_cpus(plan)
+    target.require_cpus(plan.cells)
     observer = observer or SilentObserver()
     observer.notify(PlanReady(plan))
     with process.Launcher() as launcher:
@@ -110,7 +111,7 @@ def run_plan(
             with stopping.on_signals(), lock.MachineLock(plan.name, observer, stopping):
                 return _run_locked(plan, text, options, observer, launcher, stopping)
         except Interrupted:  # while waiting for the lock
-            return _interrupted(None, plan)
+            return _interrupted(None, plan.command)
 
 
 def _run_locked(
@@ -134,17 +135,17 @@ def _run_locked(
                 record,
                 prepared.builds,
                 prepared.inputs,
-                profile_policy(plan, requested=bool(options.profile)),
+                profile_policy(plan.profile, plan.baseline_id, requested=bool(options.profile)),
                 observer,
                 launcher,
                 stopping,
             )
     except Interrupted:
-        return _interrupted(record, plan)
+        return _interrupted(record, plan.command)
     judgement = judge_record(record)
     record.save(judgement)
     pages = _pages(record, judgement, options)
-    failures = _failures(plan, record)
+    failures = _failures(plan.variants, record.contents)
     code = EXIT_NOT_MEASURED if failures else EXIT_DONE
     if stopped:
         resume = (
@@ -290,8 +291,8 @@ def _observe(
     )
 
 
-def _interrupted(record: Record | None, plan: Plan) -> Outcome:
-    resume = f"interrupted; `{plan.command}` "
+def _interrupted(record: Record | None, command: str) -> Outcome:
+    resume = f"interrupted; `{command}` "
     if record is None:
         return Outcome(
             None,
@@ -317,17 +318,14 @@ def _on_stop(level: int) -> str:
     )
 
 
-def _failures(plan: Plan, record: Record) -> tuple[BenchError, ...]:
+def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchError, ...]:
     """Return the errors of a run: first failed builds, then failed cells."""
     from bench_framework.errors import AnswerError, BuildError, CellError
 
-    contents = record.contents
     failures: list[BenchError] = []
     for build in contents.builds:
         if not build.ok:
-            lost = [
-                v.label for v in plan.variants if v.build is not None and v.build.id == build.id
-            ]
+            lost = [v.label for v in variants if v.build is not None and v.build.id == build.id]
             failures.append(
                 BuildError(
                     f"cannot build {', '.join(lost) or build.id}",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Role, stable_id
+from bench_framework.model.plan import PROGRAM, Role, stable_id
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison, Judgement
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import BuildSpec, Cell, Plan
-    from bench_framework.model.policies import Metric
+    from bench_framework.model.policies import JudgePolicy, Metric
 
 MOST_RECORDS: Final = 12
 """Number of the newest records that are read; each takes some milliseconds."""
@@ -71,12 +71,12 @@ class Resolution:
     pairs: int = 0
 
 
-def earlier_records(plan: Plan, results: Path) -> tuple[EarlierRecord, ...]:
-    """Return earlier records of this machine: first those of the scenario, each group newest first."""
+def earlier_records(scenario: str, results: Path) -> tuple[EarlierRecord, ...]:
+    """Return earlier records of this machine: first those of a scenario, each group newest first."""
     from bench_framework.execution.machine.host import this_host_id
     from bench_framework.store.finding import find_records
 
-    same = find_records(results, plan.name)[::-1]
+    same = find_records(results, scenario)[::-1]
     others = [folder for folder in find_records(results)[::-1] if folder not in same]
     folders = [*same, *others][:MOST_RECORDS]
     return tuple(_read(folders, this_host_id())) if folders else ()
@@ -145,7 +145,7 @@ def workload(plan: Plan, cell: Cell, *, sized: bool = True) -> str:
 
 def block_times(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[float, dict[str, int]]:
     """Return the seconds of one round without overhead, and the number of cells by source of estimate."""
-    now = _binaries_now(plan)
+    now = _binaries_now(plan.builds, plan.program)
     total, basis = 0.0, Counter[str]()
     for cell in plan.cells:
         seconds, source = _block_time(plan, cell, records, now)
@@ -161,7 +161,7 @@ def _block_time(
     for record in records:
         for other in record.plan.cells:
             if other.id in record.seconds and workload(record.plan, other) == work:
-                build = _build_id(plan, cell)
+                build = plan.variant(cell.variant_id).build_id
                 same = record.binaries.get(build) == now.get(build)
                 return record.seconds[other.id], SAME if same else REBUILT
     size, work = _size(plan, cell), workload(plan, cell, sized=False)
@@ -180,21 +180,16 @@ def _size(plan: Plan, cell: Cell) -> int | None:
     return dataset.size_bytes if dataset else None
 
 
-def _build_id(plan: Plan, cell: Cell) -> str:
-    build = plan.variant(cell.variant_id).build
-    return build.id if build else "program"
-
-
-def _binaries_now(plan: Plan) -> dict[str, str]:
+def _binaries_now(specs: Iterable[BuildSpec], command: Sequence[str] | None) -> dict[str, str]:
     """Return the sha256 of existing binaries by build id."""
     from bench_framework.execution.machine.host import cache_root
 
     paths: dict[str, Path] = {}
-    for spec in plan.builds:
+    for spec in specs:
         if (binary := built_binary(spec, cache_root())) is not None:
             paths[spec.id] = binary
-    if plan.program and (program := shutil.which(plan.program[0])):
-        paths["program"] = Path(program)
+    if command and (program := shutil.which(command[0])):
+        paths[PROGRAM] = Path(program)
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
 
 
@@ -224,23 +219,25 @@ def resolution(plan: Plan, looks: Looks, records: Sequence[EarlierRecord]) -> Re
         ]
         same = record.plan.name == plan.name and not best.record
         if len(known) > best.pairs or (same and not known):
-            effects = _detectable(plan, looks, known or record.comparisons)
+            effects = _detectable(plan.judge, looks, known or record.comparisons)
             if effects:
                 best = Resolution(effects, record.name, len(known))
     return best
 
 
-def _detectable(plan: Plan, looks: Looks, comparisons: Iterable[Comparison]) -> dict[Metric, float]:
+def _detectable(
+    policy: JudgePolicy, looks: Looks, comparisons: Iterable[Comparison]
+) -> dict[Metric, float]:
     worst: dict[Metric, float] = {}
     for c in comparisons:
         half = _half_width(c)
-        if half is None or c.metric not in plan.judge.metrics:
+        if half is None or c.metric not in policy.metrics:
             continue
         at_last = half * math.sqrt(c.rounds / looks.rounds[-1])
         strict = looks.level / (looks.count * looks.family)
-        mde = expm1(minimum_detectable_effect(at_last, strict, plan.judge.epsilon_of(c.metric)))
+        mde = expm1(minimum_detectable_effect(at_last, strict, policy.epsilon_of(c.metric)))
         worst[c.metric] = max(worst.get(c.metric, 0.0), mde)
-    return {metric: worst[metric] for metric in plan.judge.metrics if metric in worst}
+    return {metric: worst[metric] for metric in policy.metrics if metric in worst}
 
 
 def _half_width(c: Comparison) -> float | None:

@@ -35,11 +35,11 @@ from bench_framework.model.run import Build
 from bench_framework.store.layout import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
-    from bench_framework.model.plan import BuildSpec, Plan
+    from bench_framework.model.plan import BuildSpec
 
 BUILD_TIMEOUT_S: Final = 7200.0
 BUILTIN: Final = "builtin"
@@ -218,21 +218,28 @@ class Builder:
 
 
 def build_all(
-    plan: Plan, launcher: Launcher, env: Mapping[str, str], observer: Observer, place: Path
+    specs: Sequence[BuildSpec],
+    launcher: Launcher,
+    env: Mapping[str, str],
+    observer: Observer,
+    place: Path,
+    *,
+    contract: bool,
 ) -> tuple[Build, ...]:
-    """Run every build of a plan, in its order. A failed build affects only its own variants.
+    """Run builds in the given order. A failed build affects only its own variants.
 
     Args:
-        plan: plan with the builds.
+        specs: the builds.
         launcher: starts cargo and the binaries.
         env: environment of cargo and the binaries.
         observer: receives the progress.
         place: folder in which the binaries will work, as `describe` checks it.
+        contract: true if the binaries follow the worker protocol.
 
     Raises:
         MachineError: BX231, cargo is not installed.
     """
-    if plan.builds:
+    if specs:
         try:
             launcher.capture(["cargo", "--version"], env)
         except MachineError as error:
@@ -244,11 +251,9 @@ def build_all(
                 help="install Rust from https://rustup.rs, or add cargo to PATH; "
                 "`benchctl doctor` checks it",
             ) from error
-    builder = Builder(launcher, env, observer, plan.answer.contract, place)
-    total = len(plan.builds)
-    return tuple(
-        builder.build(spec, index, total) for index, spec in enumerate(plan.builds, start=1)
-    )
+    builder = Builder(launcher, env, observer, contract, place)
+    total = len(specs)
+    return tuple(builder.build(spec, index, total) for index, spec in enumerate(specs, start=1))
 
 
 def arguments(spec: BuildSpec, crate: Path) -> list[str]:

@@ -14,29 +14,29 @@ from bench_framework.execution import worker
 from bench_framework.execution.build import binaries
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.process import Command, scratch_folder
-from bench_framework.execution.target import PROGRAM, Target, target_of
+from bench_framework.execution.target import Target, target_of
+from bench_framework.model.plan import PROGRAM
 from bench_framework.model.run import Build, Event
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bench_framework.execution.process import Launcher
     from bench_framework.model.plan import Plan
+    from bench_framework.model.policies import AnswerPolicy
     from bench_framework.model.run import PreparedInput
 
 COPIED: Final = (b"\x7fELF", b"#!")
 """First bytes of files that may be run from another path: an ELF program or a script."""
 
 
-def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
-    """Find the program of a plan: an absolute path, one relative to the scenario, or on PATH.
+def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build:
+    """Find a program by an absolute path, a path relative to the scenario, or a name on PATH.
 
     Raises:
         MachineError: BX234, the program does not exist or is not executable.
     """
-    assert plan.program is not None
-    name = plan.program[0]
-    base = Path(plan.scenario_path).absolute().parent
+    base = Path(scenario_path).absolute().parent
     path = str(base / name) if "/" in name else shutil.which(name, path=env.get("PATH"))
     if path is None or not Path(path).exists():
         raise _unfit(
@@ -64,17 +64,20 @@ def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
 
 
 def add_description(
-    plan: Plan, build: Build, launcher: Launcher, env: Mapping[str, str], place: Path
+    build: Build,
+    arguments: Sequence[str],
+    launcher: Launcher,
+    env: Mapping[str, str],
+    place: Path,
 ) -> Build:
     """Add the answer to `describe` to a program that is declared to follow the worker protocol.
 
     A program without a valid description is measured nevertheless. A mode that it cannot run then
     fails in its cell.
     """
-    if not plan.answer.contract or plan.program is None or build.path is None:
-        return build
+    assert build.path is not None
     try:
-        description = binaries.describe([build.path, *plan.program[1:]], launcher, env, place)
+        description = binaries.describe([build.path, *arguments], launcher, env, place)
     except MeasureError:
         return build
     return replace(build, describe=description)
@@ -100,7 +103,8 @@ def add_control(
     if not plan.measure.control or build.path is None:
         return build, None
     source = Path(build.path)
-    reason = _reason_not_to_copy(plan, source)
+    assert plan.program is not None
+    reason = _reason_not_to_copy(plan.program[0], source)
     if not reason:
         stored = binaries.store(cache_root(env) / "binaries", source, source.name)
         copied = replace(build, control_path=str(stored.control))
@@ -116,15 +120,14 @@ def add_control(
     return replace(build, control_path=build.path), event
 
 
-def _reason_not_to_copy(plan: Plan, source: Path) -> str:
+def _reason_not_to_copy(name: str, source: Path) -> str:
     """Return the reason why a program must not be copied to another path; empty if it may be.
 
     Some programs depend on their own path: the interpreter of a virtual environment finds its
     libraries by it, a dispatcher selects its tool. Such a copy may give the same answer and
     still do other work (docs/method.md#aa-control).
     """
-    assert plan.program is not None
-    if "/" not in plan.program[0]:
+    if "/" not in name:
         return "it was found on PATH"
     if source.is_symlink():
         return "it is a symbolic link"
@@ -148,15 +151,16 @@ def _same_result(
         if baseline is None or control is None:
             continue
         prepared = inputs.get(item.id)
-        first = _run_once(plan, target_of(baseline, both[0], prepared, env), launcher)
-        return first is not None and first == _run_once(
-            plan, target_of(control, both[1], prepared, env), launcher
-        )
+        policy, timeout_s = plan.answer, plan.measure.timeout_s
+        target = target_of(baseline, both[0], prepared, env)
+        first = _run_once(target, policy, timeout_s, launcher)
+        target = target_of(control, both[1], prepared, env)
+        return first is not None and first == _run_once(target, policy, timeout_s, launcher)
     return True
 
 
 def _run_once(
-    plan: Plan, target: Target, launcher: Launcher
+    target: Target, policy: AnswerPolicy, timeout_s: float, launcher: Launcher
 ) -> tuple[int | None, int | None, str] | None:
     """Return exit code, signal and answer of one run; `None` if the run failed."""
     with scratch_folder() as folder:
@@ -171,18 +175,18 @@ def _run_once(
                     target.cwd,
                     target.stdin,
                     str(out),
-                    timeout_s=plan.measure.timeout_s,
+                    timeout_s=timeout_s,
                     cpus=target.cpus,
                 )
             )
             for argv in target.cleanup:
                 launcher.capture(argv, target.env, cwd=target.cwd)
-            if plan.answer.contract:
+            if policy.contract:
                 lines = answers.read_bytes().splitlines() if answers.is_file() else []
                 digest = worker.parse_reply(lines[-1]).answer.digest if lines else ""
             else:
-                path = Path(plan.answer.file) if plan.answer.file else out
-                digest = worker.digest_file(path, plan.answer).digest
+                path = Path(policy.file) if policy.file else out
+                digest = worker.digest_file(path, policy).digest
         except MeasureError:
             return None
         return finished.exit_code, finished.signal, digest

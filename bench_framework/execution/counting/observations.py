@@ -14,7 +14,7 @@ from bench_framework.execution import progress
 from bench_framework.execution.counting import instructions
 from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.machine.host import utc_now
-from bench_framework.execution.target import build_id_of, target_of
+from bench_framework.execution.target import target_of
 from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.observation import Observation
 from bench_framework.model.plan import Role
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.stop import Stop
     from bench_framework.execution.target import Target
+    from bench_framework.model.metrics import InstructionPolicy
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.run import Build, PreparedInput
     from bench_framework.store.records import Record
@@ -66,14 +67,14 @@ def observe_cells(
     if (
         plan.instructions is not None
         and targets
-        and (used := _counter(plan, record, launcher, observer, env))
+        and (used := _counter(plan.instructions, record, launcher, observer, env))
     ):
         counting.count_instructions(targets, used)
     record.sync()
 
 
 def _counter(
-    plan: Plan,
+    policy: InstructionPolicy,
     record: Record,
     launcher: Launcher,
     observer: progress.Observer,
@@ -86,11 +87,10 @@ def _counter(
     Raises:
         MachineError: BX250, none works, and the scenario requests it.
     """
-    assert plan.instructions is not None
     try:
-        return instructions.counter(plan.instructions, launcher, env)
+        return instructions.counter(policy, launcher, env)
     except MachineError as error:
-        if not plan.instructions.optional:
+        if not policy.optional:
             raise
         event = Event(
             "BX250",
@@ -119,7 +119,7 @@ def _target(
     good = any(b.cell_id == cell.id and b.status == "ok" and not b.warmup for b in contents.blocks)
     if not good or (dropped is not None and dropped.state != "raced"):
         return None
-    build = next((b for b in builds if b.id == build_id_of(plan, cell)), None)
+    build = next((b for b in builds if b.id == plan.variant(cell.variant_id).build_id), None)
     prepared = next((p for p in inputs if p.input_id == cell.input_id), None)
     tuning = str(record.path / layout.TUNING) if plan.tuning else None
     try:

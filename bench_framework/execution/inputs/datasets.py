@@ -24,7 +24,7 @@ from bench_framework.store.layout import write_whole
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from types import ModuleType
 
     from bench_framework.execution.progress import Observer
@@ -34,9 +34,9 @@ ROOM_LEFT_BYTES: Final = 64 << 20
 """Space that a generated input leaves free for the record."""
 
 
-def data_dir(plan: Plan, env: Mapping[str, str]) -> Path:
-    """Return the folder of the generated inputs of a plan."""
-    return Path(plan.data_dir) if plan.data_dir else cache_root(env) / "data"
+def data_dir(configured: str | None, env: Mapping[str, str]) -> Path:
+    """Return the folder of generated inputs: the one that the scenario gives, or one in the cache."""
+    return Path(configured) if configured else cache_root(env) / "data"
 
 
 def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
@@ -47,33 +47,38 @@ def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
     dataset = next((item.dataset for item in plan.inputs if item.dataset is not None), None)
     if dataset is None:
         return Path.cwd()
-    return Path(dataset.path).parent if dataset.path else data_dir(plan, env)
+    return Path(dataset.path).parent if dataset.path else data_dir(plan.data_dir, env)
 
 
 def prepare_inputs(
-    plan: Plan, env: Mapping[str, str], observer: Observer
+    inputs: Sequence[Input], folder: Path, env: Mapping[str, str], observer: Observer
 ) -> tuple[PreparedInput, ...]:
-    """Return every input of a plan and generate missing ones; several inputs may share one dataset.
+    """Return the given inputs and generate missing ones; several inputs may share one dataset.
+
+    Args:
+        inputs: inputs of a plan.
+        folder: folder of generated inputs, see `data_dir`.
+        env: environment of benchctl.
+        observer: receives the progress.
 
     Raises:
         MachineError: BC401, the disk has too little space; BC405, the generator is missing;
             BC406, a file is missing.
     """
-    folder = data_dir(plan, env)
-    missing = _missing_bytes(plan, folder)
+    missing = _missing_bytes(inputs, folder)
     if missing:
         require_room(folder, missing)
     prepared: dict[str, PreparedInput] = {}
-    inputs = []
-    for item in plan.inputs:
+    prepared_inputs = []
+    for item in inputs:
         if item.dataset is None:
-            inputs.append(PreparedInput(item.id, None, None, None, None, None))
+            prepared_inputs.append(PreparedInput(item.id, None, None, None, None, None))
             continue
         key = item.dataset.id
         if key not in prepared:
             prepared[key] = _prepare(item, item.dataset, folder, env, observer)
-        inputs.append(_for_input(prepared[key], item.id))
-    return tuple(inputs)
+        prepared_inputs.append(_for_input(prepared[key], item.id))
+    return tuple(prepared_inputs)
 
 
 def require_room(folder: Path, size: int) -> None:
@@ -236,8 +241,8 @@ def reading(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _missing_bytes(plan: Plan, folder: Path) -> int:
-    datasets = {item.dataset.id: item.dataset for item in plan.inputs if item.dataset}
+def _missing_bytes(inputs: Sequence[Input], folder: Path) -> int:
+    datasets = {item.dataset.id: item.dataset for item in inputs if item.dataset}
     return sum(
         dataset.size_bytes or 0
         for dataset in datasets.values()

@@ -13,7 +13,7 @@ from bench_framework.execution.process import Command, scratch_folder
 from bench_framework.execution.profiling import symbols
 from bench_framework.execution.profiling.samplers import Sampler, find_sampler
 from bench_framework.execution.progress import InterruptibleObserver, Message
-from bench_framework.execution.target import build_id_of, target_of
+from bench_framework.execution.target import target_of
 from bench_framework.model.plan import Role
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.run import Event
@@ -72,12 +72,10 @@ class ProfilingTools:
     """Working directory of the programs."""
 
 
-def cells_of(plan: Plan, policy: ProfilePolicy) -> tuple[Cell, ...]:
-    """Return the cells of a policy in plan order, without the A/A control."""
+def cells_of(cells: Sequence[Cell], policy: ProfilePolicy) -> tuple[Cell, ...]:
+    """Return the cells of a policy in the given order, without the A/A control."""
     variant_ids = set(policy.variant_ids)
-    return tuple(
-        c for c in plan.cells if c.variant_id in variant_ids and c.role is not Role.CONTROL
-    )
+    return tuple(c for c in cells if c.variant_id in variant_ids and c.role is not Role.CONTROL)
 
 
 def profile(
@@ -158,7 +156,7 @@ class _CellProfiler:
     def profile(self, known: dict[str, symbols.Symbols], remarks: tuple[str, ...]) -> Profile | str:
         """Return the profile, or the reason for none; empty if stopped in the first run."""
         plan, cell = self._subject.plan, self._cell
-        measured = self._subject.builds.get(build_id_of(plan, cell))
+        measured = self._subject.builds.get(plan.variant(cell.variant_id).build_id)
         if measured is None:
             return "it was not built"
         spec = plan.variant(cell.variant_id).build

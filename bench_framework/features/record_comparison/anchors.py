@@ -73,7 +73,7 @@ def side(
 ) -> Side:
     """Return a record in the form that the comparison needs."""
     by_id = {build.id: build for build in builds}
-    samples = sampling.collect(blocks, cache_states.needed(plan))
+    samples = sampling.collect(blocks, cache_states.needed(plan.cells))
     states = cell_state.cell_states(plan, samples, by_id, sampling.warm_ups(blocks))
     digests = {
         cell: Counter(

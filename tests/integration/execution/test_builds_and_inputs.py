@@ -59,7 +59,9 @@ def crate(tmp_path: Path) -> Path:
 def build(
     plan: Plan, specs: tuple[BuildSpec, ...], launcher: Launcher, env: dict[str, str]
 ) -> tuple[Build, ...]:
-    return cargo.build_all(replace(plan, builds=specs), launcher, env, SilentObserver(), Path.cwd())
+    return cargo.build_all(
+        specs, launcher, env, SilentObserver(), Path.cwd(), contract=plan.answer.contract
+    )
 
 
 def git(folder: Path, *words: str) -> str:
@@ -150,73 +152,70 @@ def test_a_revision_is_built_outside_the_working_tree(
     assert remote.revision == commit
 
 
-def test_a_generated_input_is_reused_and_reproducible(
-    tmp_path: Path, env: dict[str, str], plan_of: MakePlan
-) -> None:
+def test_a_generated_input_is_reused_and_reproducible(tmp_path: Path, env: dict[str, str]) -> None:
     dataset = Dataset("generated", "prose", 100_000, 42)
     items = (Input("a", (("on", "a"),), dataset), Input("b", (("on", "b"),), dataset))
-    plan = replace(plan_of({"a": ["x"]}), inputs=items, data_dir=str(tmp_path / "data"))
-    first = datasets.prepare_inputs(plan, env, SilentObserver())
+    first = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver())
     assert first[0].path == first[1].path
     assert [item.input_id for item in first] == [item.id for item in items]
     path = Path(str(first[0].path))
     assert path.stat().st_size == first[0].size_bytes == 100_000
     assert first[0].made_s is not None
     text = path.read_bytes()
-    again = datasets.prepare_inputs(plan, env, SilentObserver())
+    again = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver())
     assert again[0].made_s is None
     assert again[0].sha256 == first[0].sha256
     path.write_bytes(b"someone wrote here")
-    third = datasets.prepare_inputs(plan, env, SilentObserver())
+    third = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver())
     assert third[0].made_s is not None
     assert path.read_bytes() == text
     assert not [item for item in path.parent.iterdir() if "part" in item.name]
 
 
 def test_a_full_disk_is_an_error_before_anything_is_written(
-    tmp_path: Path, env: dict[str, str], plan_of: MakePlan
+    tmp_path: Path, env: dict[str, str]
 ) -> None:
     huge = Input("a", (), Dataset("generated", "prose", 1 << 60, 42))
-    plan = replace(plan_of({"a": ["x"]}), inputs=(huge,), data_dir=str(tmp_path / "data"))
     with pytest.raises(MachineError, match="the inputs need") as caught:
-        datasets.prepare_inputs(plan, env, SilentObserver())
+        datasets.prepare_inputs((huge,), tmp_path / "data", env, SilentObserver())
     assert caught.value.code == "BC401"
     assert not (tmp_path / "data").exists()
 
 
 def test_the_error_for_an_unknown_kind_lists_the_known_ones(
-    tmp_path: Path, env: dict[str, str], plan_of: MakePlan
+    tmp_path: Path, env: dict[str, str]
 ) -> None:
     item = Input("a", (), Dataset("generated", "poetry", 10, 42))
-    plan = replace(plan_of({"a": ["x"]}), inputs=(item,), data_dir=str(tmp_path / "data"))
     with pytest.raises(MachineError, match="poetry") as caught:
-        datasets.prepare_inputs(plan, env, SilentObserver())
+        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver())
     assert "prose" in dict(caught.value.details)["kinds"]
 
 
 def test_a_users_file_is_digested_again_only_if_it_changes(
-    tmp_path: Path, env: dict[str, str], plan_of: MakePlan
+    tmp_path: Path, env: dict[str, str]
 ) -> None:
     path = tmp_path / "mine"
     path.write_text("abc")
     item = Input("a", (), Dataset("file", "mine", path=str(path)))
-    plan = replace(plan_of({"a": ["x"]}), inputs=(item,))
-    first = datasets.prepare_inputs(plan, env, SilentObserver())[0]
+    first = datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver())[0]
     assert (first.path, first.size_bytes) == (str(path), 3)
     assert first.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert datasets.prepare_inputs(plan, env, SilentObserver())[0] == first
+    assert datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver())[0] == first
     path.write_text("abcd")
-    assert datasets.prepare_inputs(plan, env, SilentObserver())[0].sha256 != first.sha256
+    assert (
+        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver())[0].sha256
+        != first.sha256
+    )
     path.unlink()
     with pytest.raises(MachineError, match="does not exist"):
-        datasets.prepare_inputs(plan, env, SilentObserver())
+        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver())
 
 
 def test_the_control_of_a_program_is_a_copy(
     launcher: Launcher, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     plan = replace(plan_of({"a": [BIN, "hi"]}), program=("/bin/echo",))
-    program = programs.find_program(plan, env)
+    program = programs.find_program("/bin/echo", "s.yaml", env)
     assert program.id == "program"
     copied, event = programs.add_control(plan, program, {}, launcher, env)
     assert event is None
@@ -255,7 +254,7 @@ def test_a_program_that_may_depend_on_its_path_is_not_copied(
         name = "prog"
         env = {**env, "PATH": f"{folder}:{env['PATH']}"}
     plan = replace(plan_of({"a": [BIN]}), program=(name,))
-    original = programs.find_program(plan, env)
+    original = programs.find_program(name, "s.yaml", env)
     same, event = programs.add_control(plan, original, {}, launcher, env)
     assert event is not None
     assert reason in event.message
@@ -270,15 +269,17 @@ def test_a_program_whose_copy_behaves_differently_is_not_copied(
     program.chmod(0o755)
     (tmp_path / "data").write_text("in my folder")
     plan = replace(plan_of({"a": [BIN]}), program=(str(program),))
-    same, event = programs.add_control(plan, programs.find_program(plan, env), {}, launcher, env)
+    same, event = programs.add_control(
+        plan, programs.find_program(str(program), "s.yaml", env), {}, launcher, env
+    )
     assert event is not None
     assert event.code == "BX332"
     assert same.control_path == str(program)
 
 
-def test_a_missing_program_is_an_error(env: dict[str, str], plan_of: MakePlan) -> None:
+def test_a_missing_program_is_an_error(env: dict[str, str]) -> None:
     with pytest.raises(MachineError, match="does not exist"):
-        programs.find_program(replace(plan_of({"a": ["x"]}), program=("no-such-program",)), env)
+        programs.find_program("no-such-program", "s.yaml", env)
 
 
 def test_a_second_benchctl_waits_and_reports_the_first(tmp_path: Path, launcher: Launcher) -> None:

@@ -281,8 +281,8 @@ def test_blocks_without_a_cache_state_are_unknown(plan_of: MakePlan, data: Path)
     assert cache_states.refusal(plan.cells[1], [block]) == (
         "cache state not verified: 1 of 1 samples were not verified as cold (round 1: not checked)"
     )
-    assert set(cache_states.needed(plan)) == {
+    assert set(cache_states.needed(plan.cells)) == {
         c.id for c in plan.cells
     }  # a warm cell and a cold one
     alone, _ = plan_with(plan_of, data, {"a": "warm"})
-    assert cache_states.needed(alone) == {}
+    assert cache_states.needed(alone.cells) == {}

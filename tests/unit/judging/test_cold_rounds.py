@@ -122,8 +122,8 @@ def test_failures_and_unseen_rounds_count_together(study: type[Study]) -> None:
 def test_warm_runs_are_verified_only_in_plans_with_cold_ones(study: type[Study]) -> None:
     example = study(control=False)
     cold, warm = (example.cell(arm).id for arm in ("a", "b"))
-    assert cache_states.needed(example.plan) == {}
-    assert cache_states.needed(cold_plan(example, "b")) == {cold: "cold", warm: "warm"}
+    assert cache_states.needed(example.plan.cells) == {}
+    assert cache_states.needed(cold_plan(example, "b").cells) == {cold: "cold", warm: "warm"}
     blocks = example.blocks(wall)
     assert sampling.collect(blocks)[cold].void == frozenset()
     alone = sampling.collect(blocks, {cold: "cold"})

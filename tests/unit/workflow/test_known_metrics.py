@@ -35,7 +35,9 @@ def plan_of(folder: Path, judge: str) -> Plan:
 
 def test_announced_declared_and_built_in_metrics_are_accepted(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, "wall, waits, declared, minor_faults, instructions")
-    require_known(plan, [Build("program", ok=True, describe=DESCRIPTION)])
+    require_known(
+        plan.judge.metrics, plan.metrics, [Build("program", ok=True, describe=DESCRIPTION)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,10 +47,12 @@ def test_announced_declared_and_built_in_metrics_are_accepted(tmp_path: Path) ->
 def test_other_metrics_are_refused_with_the_announced_ones(
     metric: str, words: str, tmp_path: Path
 ) -> None:
+    plan, build = (
+        plan_of(tmp_path, f"wall, {metric}"),
+        Build("program", ok=True, describe=DESCRIPTION),
+    )
     with pytest.raises(MachineError) as caught:
-        require_known(
-            plan_of(tmp_path, f"wall, {metric}"), [Build("program", ok=True, describe=DESCRIPTION)]
-        )
+        require_known(plan.judge.metrics, plan.metrics, [build])
     assert caught.value.code == "BX252"
     assert words in caught.value.message
     assert caught.value.details == (("announced", "waits"),)

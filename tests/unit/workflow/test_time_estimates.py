@@ -67,7 +67,7 @@ def record(plan: Plan, seconds: float, half: float | None = None, **binaries: st
 
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_estimates, "_binaries_now", lambda _: {"program": "new"})
+    monkeypatch.setattr(time_estimates, "_binaries_now", lambda *_: {"program": "new"})
 
 
 @pytest.mark.usefixtures("now")
@@ -127,6 +127,6 @@ def test_records_of_other_machines_and_damaged_ones_are_ignored(tmp_path: Path) 
     folder.mkdir(parents=True)
     (folder / "journal.jsonl").write_text("{}\n")
     (folder / "env.json").write_text("{")
-    assert time_estimates.earlier_records(plan_of(tmp_path), tmp_path / "results") == ()
+    assert time_estimates.earlier_records(plan_of(tmp_path).name, tmp_path / "results") == ()
     (folder / "env.json").write_text(json.dumps({"host_id": this_host_id()}))
-    assert time_estimates.earlier_records(plan_of(tmp_path), tmp_path / "results") == ()
+    assert time_estimates.earlier_records(plan_of(tmp_path).name, tmp_path / "results") == ()
