@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.features.ablation.step_table import waterfall
 from bench_framework.model.structure import TYPICAL_HERE
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.contrasts import (
     contrast_cells,
@@ -29,7 +29,7 @@ from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
-    from bench_framework.model.structure import Contrast, Contribution, Step
+    from bench_framework.model.structure import Contribution, Step
     from bench_framework.report.context import ReportData
 
 _HEADS: Final = {
@@ -187,17 +187,14 @@ def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
 
 
 def _quotient(table: Contribution) -> Cell:
-    intervals = [_interval(c) for c in (*(s.contrast for s in table.steps), table.total)]
-    if any(s is None for s in intervals):
+    contrasts = (*(s.contrast for s in table.steps), table.total)
+    intervals = [c.shown for c in contrasts if c is not None and c.shown is not None]
+    if len(intervals) < len(contrasts):
         return Cell(DASH)
-    *steps, total = (s.ratio for s in intervals if s is not None)
+    *steps, total = (interval.ratio for interval in intervals)
     for step in steps:
         total /= step
     return Cell(f"{total:.3f}" if abs(total - 1) < _NEAR_ONE else significant(total, 3), total)
-
-
-def _interval(contrast: Contrast | None) -> Interval | None:
-    return contrast.shown if contrast is not None else None
 
 
 def _share(share: float | None) -> Cell:

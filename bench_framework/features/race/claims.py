@@ -41,20 +41,16 @@ def race_claims(names: Names, judgement: Judgement, write_claim: ClaimWriter) ->
             "idle": sum(not lost.beaten for lost in race.lost),
         },
     )
+    raced = next((group.metric for group in judgement.best), None)
     pairs = {
         (c.cell_id, c.ref_cell_id): c
         for c in (*best_pairs(judgement.best), *judgement.comparisons)
-        if c.verdict.decided and (c.family == "best" or c.metric == _raced(judgement))
+        if c.verdict.decided and (c.family == "best" or c.metric == raced)
     }
     for lost in race.lost:
         yield _lost(
             names, lost, pairs.get((lost.cell_id, lost.to_cell_id or "")), judgement, write_claim
         )
-
-
-def _raced(judgement: Judgement) -> str | None:
-    """Return the metric by which the best group is determined."""
-    return next((group.metric for group in judgement.best), None)
 
 
 def _lost(
@@ -84,13 +80,9 @@ def _lost(
         family = next(
             g
             for g in judgement.best
-            if lost.cell_id in {c for p in g.comparisons for c in _both(p)}
+            if lost.cell_id in {c for p in g.comparisons for c in (p.cell_id, p.ref_cell_id)}
         )
         adjust = f"Holm over {len(family.comparisons)} pairs, {judgement.looks.count} looks"
     return replace(
         claim, kind="dropped", adjust=adjust, values={**claim.values, "after": lost.round}
     )
-
-
-def _both(pair: Comparison) -> tuple[str, str]:
-    return pair.cell_id, pair.ref_cell_id
