@@ -147,8 +147,8 @@ class _Reader:
     def _row(self, name: str) -> Dimension:
         if name not in self._rows:
             raise FormulaError(
-                f"`{name}` is not a formula above this one; write rate({name}) or time({name}) for a "
-                "cell"
+                f"`{name}` is not a formula above this one; write rate({name}) or time({name}) "
+                "for a cell"
             )
         self.used[name] = None
         return next(dimension for dimension, unit in _UNITS.items() if unit == self._rows[name])
