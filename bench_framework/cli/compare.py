@@ -82,9 +82,9 @@ def compare(
     from bench_framework.workflow.comparison import (
         compare_axis,
         compare_record,
+        compare_records,
         require_one_comparison,
     )
-    from bench_framework.workflow.record_comparison import BRIDGED_METRICS, compare_records
 
     console: Console = context.obj
     require_one_comparison(
@@ -92,9 +92,7 @@ def compare(
     )
     metrics = tuple(metric.split(",")) if metric is not None else None
     if later is not None:
-        bridged = compare_records(
-            console.results, record, later, metrics=metrics or BRIDGED_METRICS
-        )
+        bridged = compare_records(console.results, record, later, metrics=metrics)
         _show(console, bridged.document, asdict(bridged.bridge), full=True)
         return
     if axis is not None:

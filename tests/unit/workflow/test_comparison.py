@@ -23,9 +23,8 @@ from bench_framework.scenario.plan import expand
 from bench_framework.store import lines
 from bench_framework.store.records import Record
 from bench_framework.workflow import comparison
-from bench_framework.workflow.comparison import compare_axis, compare_record
+from bench_framework.workflow.comparison import compare_axis, compare_record, compare_records
 from bench_framework.workflow.pages import terminal_page
-from bench_framework.workflow.record_comparison import compare_records
 
 if TYPE_CHECKING:
     from pathlib import Path
