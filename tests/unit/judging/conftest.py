@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -28,7 +29,7 @@ from bench_framework.model.plan import (
     Variant,
     stable_id,
 )
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import AnswerPolicy, GatePolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput
 
 if TYPE_CHECKING:
@@ -37,6 +38,31 @@ if TYPE_CHECKING:
 Timing = Callable[[str, str, int], float]
 """Function of variant name (``control`` for the A/A control), input name and round to seconds."""
 MIB = 1024 * 1024
+
+
+def timing(effects: Mapping[str, float], spread: float = 0.02, seed: int = 0) -> Timing:
+    """Return 50 ms × (1 + effect) × skewed noise, equal for equal arguments."""
+
+    def draw(arm: str, where: str, number: int) -> float:
+        noise = random.Random(f"{seed}/{arm}/{where}/{number}")
+        skewed = 1 + noise.expovariate(1 / spread) if spread else 1
+        return 0.05 * (1 + effects.get(arm, 0.0)) * skewed
+
+    return draw
+
+
+def log_normal_timing(factors: Mapping[str, float], spread: float = 0.005, seed: int = 7) -> Timing:
+    """Return 0.1 s × the arm's factor × log-normal noise, equal for equal arguments."""
+
+    def draw(arm: str, where: str, number: int) -> float:
+        rng = np.random.default_rng([seed, number, *map(ord, arm + where)])
+        return float(0.1 * factors.get(arm, 1.0) * np.exp(spread * rng.standard_normal()))
+
+    return draw
+
+
+def gate_policy(**given: object) -> JudgePolicy:
+    return JudgePolicy(gate=GatePolicy(**given))  # type: ignore[arg-type]
 
 
 def pair_of_logs(x: np.ndarray, y: np.ndarray) -> Pair:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from bench_framework.features.gate import compute as gate
@@ -14,29 +12,15 @@ from bench_framework.features.judge import judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BuildSpec, Role
-from bench_framework.model.policies import GatePolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Block, Build, Look
 from bench_framework.model.verdict import Verdict
+from tests.unit.judging.conftest import gate_policy, log_normal_timing
 
 if TYPE_CHECKING:
-    from conftest import Study
+    from conftest import Study, Timing
 
 MIB = 1 << 20
-Timing = Callable[[str, str, int], float]
-
-
-def policy(**given: object) -> JudgePolicy:
-    return JudgePolicy(gate=GatePolicy(**given))  # type: ignore[arg-type]
-
-
-def noisy(factors: dict[str, float], spread: float = 0.005, seed: int = 7) -> Timing:
-    """Return 0.1 s × the arm's factor with log-normal noise that is equal for equal arguments."""
-
-    def timing(arm: str, where: str, number: int) -> float:
-        rng = np.random.default_rng([seed, number, *map(ord, arm + where)])
-        return float(0.1 * factors.get(arm, 1.0) * np.exp(spread * rng.standard_normal()))
-
-    return timing
 
 
 def first(example: Study, wall: Timing, **more: Timing) -> Gating:
@@ -51,8 +35,10 @@ def states(gating: Gating, example: Study) -> dict[tuple[str, str], str]:
 def test_what_is_slower_beyond_its_margin_is_suspicious_and_the_rest_passes(
     study: type[Study],
 ) -> None:
-    example = study(arms=("a", "slow", "same", "fast"), policy=policy(margins=(("wall", 0.02),)))
-    gating = first(example, noisy({"slow": 1.05, "fast": 0.9}))
+    example = study(
+        arms=("a", "slow", "same", "fast"), policy=gate_policy(margins=(("wall", 0.02),))
+    )
+    gating = first(example, log_normal_timing({"slow": 1.05, "fast": 0.9}))
     assert states(gating, example) == {
         ("slow", "wall"): "suspicious",
         ("same", "wall"): "passed",
@@ -69,8 +55,8 @@ def test_what_is_slower_beyond_its_margin_is_suspicious_and_the_rest_passes(
 
 
 def test_growth_within_the_margin_passes_and_is_named(study: type[Study]) -> None:
-    example = study(arms=("a", "slow"), policy=policy(margins=(("wall", 0.10),)))
-    gating = first(example, noisy({"slow": 1.05}))
+    example = study(arms=("a", "slow"), policy=gate_policy(margins=(("wall", 0.10),)))
+    gating = first(example, log_normal_timing({"slow": 1.05}))
     (pair,) = gating.pairs
     assert pair.state == "passed"
     assert pair.comparison.verdict is not Verdict.WORSE
@@ -80,8 +66,8 @@ def test_growth_within_the_margin_passes_and_is_named(study: type[Study]) -> Non
 def test_a_decided_growth_below_the_margin_says_what_is_tolerated(study: type[Study]) -> None:
     # The margin of the gate is inside the interval: significant, size uncertain, and the estimate
     # is below the margin.
-    example = study(arms=("a", "slow"), policy=policy(margins=(("wall", 0.065),)))
-    gating = first(example, noisy({"slow": 1.05}, spread=0.02))
+    example = study(arms=("a", "slow"), policy=gate_policy(margins=(("wall", 0.065),)))
+    gating = first(example, log_normal_timing({"slow": 1.05}, spread=0.02))
     (pair,) = gating.pairs
     assert pair.comparison.verdict is Verdict.WORSE_SIZE_UNCERTAIN
     assert pair.state == "passed"
@@ -90,7 +76,9 @@ def test_a_decided_growth_below_the_margin_says_what_is_tolerated(study: type[St
 
 def test_the_defaults_gate_time_processor_and_memory(study: type[Study]) -> None:
     example = study(arms=("a", "b"))
-    gating = first(example, noisy({}), rss=lambda arm, _, __: (50 if arm == "a" else 60) * MIB)
+    gating = first(
+        example, log_normal_timing({}), rss=lambda arm, _, __: (50 if arm == "a" else 60) * MIB
+    )
     assert states(gating, example) == {
         ("b", "wall"): "passed",
         ("b", "cpu"): "passed",
@@ -102,16 +90,20 @@ def test_the_defaults_gate_time_processor_and_memory(study: type[Study]) -> None
 def test_memory_must_grow_by_more_than_a_mebibyte(
     grown: float, state: str, study: type[Study]
 ) -> None:
-    example = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("peak_rss", 0.05))))
+    example = study(
+        arms=("a", "b"), policy=gate_policy(margins=(("wall", 0.02), ("peak_rss", 0.05)))
+    )
     gating = first(
-        example, noisy({}), rss=lambda arm, _, __: (5 if arm == "a" else 5 + grown) * MIB
+        example,
+        log_normal_timing({}),
+        rss=lambda arm, _, __: (5 if arm == "a" else 5 + grown) * MIB,
     )
     assert states(gating, example)["b", "peak_rss"] == state
 
 
 def test_a_cell_that_no_time_can_judge_is_not_passed(study: type[Study]) -> None:
     example = study(arms=("a", "b"))
-    gating = first(example, noisy({}, spread=0.4))
+    gating = first(example, log_normal_timing({}, spread=0.4))
     assert {pair.state for pair in gating.pairs if pair.metric != "peak_rss"} == {"not-judged"}
     assert gating.exit_code == 4
     assert gating.reasons == ("1 cell: no gated time could be judged",)
@@ -119,7 +111,7 @@ def test_a_cell_that_no_time_can_judge_is_not_passed(study: type[Study]) -> None
 
 
 def test_one_judged_time_is_enough_unless_the_policy_asks_for_more(study: type[Study]) -> None:
-    quiet, loud = noisy({}), noisy({}, spread=0.4)
+    quiet, loud = log_normal_timing({}), log_normal_timing({}, spread=0.4)
     margins = (("wall", 0.02), ("cpu", 0.02))
     for more, code in (
         ({}, 0),
@@ -127,19 +119,19 @@ def test_one_judged_time_is_enough_unless_the_policy_asks_for_more(study: type[S
         ({"on_inconclusive": "fail"}, 4),
         ({"require": ("cpu",)}, 0),
     ):
-        example = study(arms=("a", "b"), policy=policy(margins=margins, **more))
+        example = study(arms=("a", "b"), policy=gate_policy(margins=margins, **more))
         gating = first(example, loud, cpu=quiet)
         assert states(gating, example) == {("b", "wall"): "not-judged", ("b", "cpu"): "passed"}
         assert gating.exit_code == code, (more, gating.reasons)
 
 
 def test_failed_comes_before_worse_and_worse_before_not_judged(study: type[Study]) -> None:
-    example = study(arms=("a", "broken", "slow"), policy=policy(margins=(("wall", 0.02),)))
+    example = study(arms=("a", "broken", "slow"), policy=gate_policy(margins=(("wall", 0.02),)))
     blocks = [
         replace(b, status="failed", wall_s=())
         if example.arm_of(example.plan.cell(b.cell_id)) == "broken"
         else b
-        for b in example.blocks(noisy({"slow": 1.1}))
+        for b in example.blocks(log_normal_timing({"slow": 1.1}))
     ]
     gating = gate.first_pass(example.plan, blocks, {}, example.inputs(), example.looks())
     assert states(gating, example) == {("broken", "wall"): "failed", ("slow", "wall"): "suspicious"}
@@ -148,7 +140,9 @@ def test_failed_comes_before_worse_and_worse_before_not_judged(study: type[Study
 
 
 def test_a_binary_that_grew_fails_at_once(study: type[Study]) -> None:
-    example = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("binary_size", 0.02))))
+    example = study(
+        arms=("a", "b"), policy=gate_policy(margins=(("wall", 0.02), ("binary_size", 0.02)))
+    )
     plan = example.plan
     specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
     plan = replace(
@@ -161,7 +155,7 @@ def test_a_binary_that_grew_fails_at_once(study: type[Study]) -> None:
         specs["b"].id: Build(specs["b"].id, ok=True, size_bytes=1100, sha256="2"),
     }
     gating = gate.first_pass(
-        plan, example.blocks(noisy({})), builds, example.inputs(), example.looks()
+        plan, example.blocks(log_normal_timing({})), builds, example.inputs(), example.looks()
     )
     assert {(p.metric, p.state) for p in gating.pairs} == {
         ("wall", "passed"),
@@ -171,8 +165,10 @@ def test_a_binary_that_grew_fails_at_once(study: type[Study]) -> None:
 
 
 def test_a_build_time_is_one_run_and_is_not_judged(study: type[Study]) -> None:
-    example = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("build_time", 0.5))))
-    gating = first(example, noisy({}))
+    example = study(
+        arms=("a", "b"), policy=gate_policy(margins=(("wall", 0.02), ("build_time", 0.5)))
+    )
+    gating = first(example, log_normal_timing({}))
     assert {(p.metric, p.state) for p in gating.pairs} == {
         ("wall", "passed"),
         ("build_time", "not-judged"),
@@ -201,7 +197,7 @@ def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> No
         regular, strict = looks_of(example.plan), gate.strict_looks(example.plan)
         assert strict.rounds == regular.rounds
         assert (strict.family, strict.level) == (2 * len(arms[1:]), gate.LEVEL)
-        gating = first(example, noisy({}, spread=0.05))
+        gating = first(example, log_normal_timing({}, spread=0.05))
         assert (gating.looks, gating.family) == (regular.count, strict.family)
         for comparison in (p.comparison for p in gating.pairs if p.metric == "wall"):
             assert comparison.verdict is Verdict.INCONCLUSIVE
@@ -215,12 +211,12 @@ class TestTheSecondPass:
     @staticmethod
     def passes(study: type[Study], again: dict[str, float], spread: float = 0.005) -> Gating:
         example = study(
-            arms=("a", "slow", "same"), policy=policy(margins=(("wall", 0.02), ("cpu", 0.02)))
+            arms=("a", "slow", "same"), policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02)))
         )
-        gating = first(example, noisy({"slow": 1.05}))
+        gating = first(example, log_normal_timing({"slow": 1.05}))
         plan = gate.confirmation_plan(example.plan, gating, "20260101T0000Z")
         assert plan is not None
-        timing = noisy(again, spread, seed=8)
+        timing = log_normal_timing(again, spread, seed=8)
         blocks = [
             Block(
                 seq=n * len(plan.cells) + k,
@@ -254,15 +250,15 @@ class TestTheSecondPass:
         example = study(
             arms=("a", "slow", "same"),
             sizes=(1, 2),
-            policy=policy(margins=(("wall", 0.02), ("cpu", 0.02))),
+            policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02))),
         )
-        wall = noisy({})
+        wall = log_normal_timing({})
         gating = first(
             example,
             lambda arm, where, n: (
                 wall(arm, where, n) * (1.05 if (arm, where) == ("slow", "2MiB") else 1)
             ),
-            cpu=noisy({}, seed=9),
+            cpu=log_normal_timing({}, seed=9),
         )
         plan = gate.confirmation_plan(example.plan, gating, "r")
         assert plan is not None
@@ -308,4 +304,6 @@ class TestTheSecondPass:
 
     def test_nothing_suspicious_needs_no_second_pass(self, study: type[Study]) -> None:
         example = study()
-        assert gate.confirmation_plan(example.plan, first(example, noisy({})), "r") is None
+        assert (
+            gate.confirmation_plan(example.plan, first(example, log_normal_timing({})), "r") is None
+        )

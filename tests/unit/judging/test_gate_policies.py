@@ -8,7 +8,6 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from bench_framework.compare.summaries import median_interval
@@ -18,11 +17,12 @@ from bench_framework.model.accepted import Accepted
 from bench_framework.model.budget import Budget
 from bench_framework.model.observation import Observation
 from bench_framework.model.plan import BuildSpec
-from bench_framework.model.policies import GatePolicy, JudgePolicy
+from bench_framework.model.policies import GatePolicy
 from bench_framework.model.run import Build, Event
+from tests.unit.judging.conftest import gate_policy, log_normal_timing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from conftest import Study
 
@@ -31,20 +31,6 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 TIMES = (("wall", 0.02), ("cpu", 0.02))
-
-
-def policy(**given: object) -> JudgePolicy:
-    return JudgePolicy(gate=GatePolicy(**given))  # type: ignore[arg-type]
-
-
-def noisy(factors: dict[str, float], spread: float = 0.005) -> Callable[[str, str, int], float]:
-    """Return 0.1 s × the arm's factor with noise that is equal for equal arguments."""
-
-    def timing(arm: str, where: str, number: int) -> float:
-        rng = np.random.default_rng([7, number, *map(ord, arm + where)])
-        return float(0.1 * factors.get(arm, 1.0) * np.exp(spread * rng.standard_normal()))
-
-    return timing
 
 
 def gated(plan: Plan, **given: object) -> Plan:
@@ -56,7 +42,7 @@ def gated(plan: Plan, **given: object) -> Plan:
 def passed_first(example: Study, plan: Plan, factors: dict[str, float], **more: object) -> Gating:
     return gate.first_pass(
         plan,
-        example.blocks(noisy(factors)),
+        example.blocks(log_normal_timing(factors)),
         {},
         example.inputs(),
         example.looks(),
@@ -66,7 +52,7 @@ def passed_first(example: Study, plan: Plan, factors: dict[str, float], **more: 
 
 class TestChosenCells:
     def test_only_they_are_judged_and_they_alone_share_the_level(self, study: type[Study]) -> None:
-        example = study(arms=("a", "slow", "same"), sizes=(1, 2), policy=policy(margins=TIMES))
+        example = study(arms=("a", "slow", "same"), sizes=(1, 2), policy=gate_policy(margins=TIMES))
         chosen = (
             example.cell("same", 1).id,
             example.cell("same", 2).id,
@@ -80,13 +66,13 @@ class TestChosenCells:
         assert passed_first(example, example.plan, {"slow": 1.1}).family == 8
 
     def test_what_is_not_chosen_cannot_fail_the_gate(self, study: type[Study]) -> None:
-        example = study(arms=("a", "slow", "same"), policy=policy(margins=TIMES))
+        example = study(arms=("a", "slow", "same"), policy=gate_policy(margins=TIMES))
         plan = gated(example.plan, cells="arm=same", chosen=(example.cell("same").id,))
         gating = passed_first(example, plan, {"slow": 1.5})
         assert (gating.exit_code, len(gating.pairs)) == (0, 2)
 
     def test_without_any_nothing_is_compared(self, study: type[Study]) -> None:
-        example = study(policy=policy(margins=TIMES))
+        example = study(policy=gate_policy(margins=TIMES))
         gating = passed_first(
             example, gated(example.plan, cells="arm=a", chosen=(example.cell("a").id,)), {}
         )
@@ -98,7 +84,7 @@ class TestChosenCells:
 
 @pytest.mark.parametrize(("least", "code"), [(0, 0), (2, 0), (3, 4)])
 def test_too_few_judged_comparisons_are_no_pass(least: int, code: int, study: type[Study]) -> None:
-    example = study(policy=policy(margins=TIMES, min_compared=least))
+    example = study(policy=gate_policy(margins=TIMES, min_compared=least))
     gating = passed_first(example, example.plan, {})
     assert gating.exit_code == code
     assert gating.reasons == (("2 of at least 3 comparisons were judged",) if code else ())
@@ -109,7 +95,7 @@ class TestInstructions:
     def judged(
         study: type[Study], counts: Mapping[str, Sequence[float]], noted: Sequence[Event] = ()
     ) -> Gating:
-        example = study(policy=policy(margins=(*TIMES, ("instructions", 0.01))))
+        example = study(policy=gate_policy(margins=(*TIMES, ("instructions", 0.01))))
         observed = [
             Observation(
                 example.cell(arm).id,
@@ -158,7 +144,7 @@ class TestInstructions:
 class TestOneProgram:
     @staticmethod
     def judged(study: type[Study], factors: dict[str, float], codes: tuple[str, str]) -> Gating:
-        example = study(policy=policy(margins=TIMES))
+        example = study(policy=gate_policy(margins=TIMES))
         specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
         plan = replace(
             example.plan,
@@ -173,7 +159,11 @@ class TestOneProgram:
             for (name, spec), code in zip(specs.items(), codes, strict=True)
         }
         return gate.first_pass(
-            plan, example.blocks(noisy(factors)), builds, example.inputs(), example.looks()
+            plan,
+            example.blocks(log_normal_timing(factors)),
+            builds,
+            example.inputs(),
+            example.looks(),
         )
 
     def test_equal_code_cannot_have_become_slower(self, study: type[Study]) -> None:
@@ -189,17 +179,19 @@ class TestBudgets:
     def judged(
         self, study: type[Study], most: float, text: str = "0.1s", metric: str = "wall"
     ) -> Gating:
-        example = study(policy=policy(margins=TIMES))
+        example = study(policy=gate_policy(margins=TIMES))
         budget = Budget("arm=b", metric, most, text, (example.cell("b").id,))
-        blocks = example.blocks(noisy({}, spread=0.02), rss=lambda _, __, n: (10 + n % 3) * MIB)
+        blocks = example.blocks(
+            log_normal_timing({}, spread=0.02), rss=lambda _, __, n: (10 + n % 3) * MIB
+        )
         plan = gated(example.plan, budgets=(budget,))
         return gate.first_pass(plan, blocks, {}, example.inputs(), example.looks())
 
     def test_a_budget_is_exceeded_if_the_whole_interval_is_above_it(
         self, study: type[Study]
     ) -> None:
-        example = study(policy=policy(margins=TIMES))
-        timing = noisy({}, spread=0.02)
+        example = study(policy=gate_policy(margins=TIMES))
+        timing = log_normal_timing({}, spread=0.02)
         values = sorted(timing("b", "", n) for n in range(1, 41))
         (result,) = self.judged(study, 1.0).budgets
         interval = median_interval(values, result.level)
@@ -245,7 +237,7 @@ class TestAccepted:
     def judged(
         self, study: type[Study], *entries: tuple[str, float, str], factor: float = 1.05
     ) -> Gating:
-        example = study(arms=("a", "slow", "same"), policy=policy(margins=TIMES))
+        example = study(arms=("a", "slow", "same"), policy=gate_policy(margins=TIMES))
         accepted = [
             Accepted(
                 f"arm={arm}", "wall", level, "it checks more", until, "f:1", (example.cell(arm).id,)
@@ -294,7 +286,7 @@ class TestAccepted:
     def test_an_unknown_metric_or_cell_is_reported(
         self, change: dict[str, str], reason: str, study: type[Study]
     ) -> None:
-        example = study(policy=policy(margins=TIMES))
+        example = study(policy=gate_policy(margins=TIMES))
         accepted = Accepted("x", "wall", 0.1, "why", "", "f:1", (example.cell("b").id,))
         entry = replace(accepted, **change)  # type: ignore[arg-type]
         gating = passed_first(example, example.plan, {}, accepted=[entry], day=self.DAY)

@@ -13,23 +13,10 @@ from bench_framework.features.sentences import say
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
+from tests.unit.judging.conftest import timing
 
 if TYPE_CHECKING:
-    from conftest import Study, Timing
-
-
-def timing(effects: dict[str, float], spread: float = 0.02, seed: int = 0) -> Timing:
-    """Return 50 ms × (1 + effect) × skewed noise, equal for equal arguments."""
-
-    def draw(arm: str, where: str, number: int) -> float:
-        noise = random.Random(f"{seed}/{arm}/{where}/{number}")
-        return (
-            0.05
-            * (1 + effects.get(arm, 0.0))
-            * (1 + noise.expovariate(1 / spread) if spread else 1)
-        )
-
-    return draw
+    from conftest import Study
 
 
 def test_a_clear_record_is_conclusive(study: type[Study]) -> None:

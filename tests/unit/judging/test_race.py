@@ -4,7 +4,6 @@ claims.
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,8 +21,11 @@ from bench_framework.model.plan import Role
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Look
 from bench_framework.model.verdict import Interval, Verdict
+from tests.unit.judging.conftest import timing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from conftest import Study, Timing
 
     from bench_framework.model.judgement import Judgement
@@ -33,18 +35,12 @@ EFFECTS = {"a": 0.30, "b": 0.0, "c": 0.1, "d": 0.3, "e": 0.6, "f": 1.0}
 """The baseline a is itself slower than the best variant."""
 
 
-def timing(spread: float, seed: int = 0, effects: dict[str, float] | None = None) -> Timing:
-    known = EFFECTS if effects is None else effects
-
-    def draw(arm: str, where: str, number: int) -> float:
-        noise = random.Random(f"{seed}/{arm}/{where}/{number}")
-        base = 1 + known.get("a" if arm == "control" and "control" not in known else arm, 0.0)
-        return 0.05 * base * (1 + noise.expovariate(1 / spread))
-
-    return draw
+def race_timing(spread: float, seed: int = 0, effects: Mapping[str, float] = EFFECTS) -> Timing:
+    """Return times of the arms. The control equals a unless it has an effect."""
+    return timing({"control": effects["a"], **effects}, spread, seed)
 
 
-LONG = timing(0.1, 1, {**EFFECTS, "c": 0.07})
+LONG = race_timing(0.1, 1, {**EFFECTS, "c": 0.07})
 """Rounds in which b and c differ only late, so that their race continues."""
 
 
@@ -91,7 +87,7 @@ def _policy(strategy: str = "race", until: str = "conclusive") -> MeasurePolicy:
 def test_a_race_finds_the_best_of_six_in_less_than_half_of_the_runs(
     study: type[Study], seed: int
 ) -> None:
-    wall = timing(0.08, seed)
+    wall = race_timing(0.08, seed)
     example = racing(study)
     raced = run(example, wall)
     fixed = run(study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed", "rounds")), wall)
@@ -121,7 +117,7 @@ def test_the_reason_for_dropping_a_cell_is_valid_at_the_end(study: type[Study]) 
     verdict.
     """
     for seed in range(3):
-        raced = run(racing(study), timing(0.1, seed))
+        raced = run(racing(study), race_timing(0.1, seed))
         beaten = {c for result in raced.looks for c in result.trailing}
         assert beaten
         assert not beaten & set(raced.judgement.best[0].cell_ids)
@@ -148,13 +144,15 @@ def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped(
 
 
 def test_a_fixed_plan_has_no_race(study: type[Study]) -> None:
-    fixed = run(study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed")), timing(0.05))
+    fixed = run(
+        study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed")), race_timing(0.05)
+    )
     assert fixed.judgement.race is None
     assert not any(result.trailing or result.idle or result.dropped for result in fixed.looks)
 
 
 def test_no_variant_is_dropped_while_the_control_differs(study: type[Study]) -> None:
-    raced = run(racing(study), timing(0.05, effects={**EFFECTS, "control": 0.6}))
+    raced = run(racing(study), race_timing(0.05, effects={**EFFECTS, "control": 0.6}))
     assert not any(result.trailing for result in raced.looks)
     assert raced.judgement.race is not None
     assert [lost for lost in raced.judgement.race.lost if lost.beaten] == []
@@ -162,7 +160,7 @@ def test_no_variant_is_dropped_while_the_control_differs(study: type[Study]) -> 
 
 def test_equal_programs_never_leave_as_losers(study: type[Study]) -> None:
     equal = dict.fromkeys(EFFECTS, 0.0)
-    losers = [run(racing(study), timing(0.1, seed, equal)).judgement.race for seed in range(4)]
+    losers = [run(racing(study), race_timing(0.1, seed, equal)).judgement.race for seed in range(4)]
     assert [lost for example in losers if example for lost in example.lost if lost.beaten] == []
 
 

@@ -18,7 +18,9 @@ from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from conftest import Study
+    from collections.abc import Mapping
+
+    from conftest import Study, Timing
 
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan
@@ -33,14 +35,18 @@ def two_references(example: Study, *further: str) -> Plan:
     return replace(plan, further_baselines=tuple(ids[name] for name in further))
 
 
-def judged(example: Study, plan: Plan, times: dict[str, float], spread: float = 0.01) -> Judgement:
-    """Judge a record of these times with skewed noise."""
+def skewed(times: Mapping[str, float], spread: float = 0.01) -> Timing:
+    """Return these times with skewed noise. The control equals the start unless it has a time."""
 
     def wall(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{arm}/{where}/{number}")
-        return times["start" if arm == "control" else arm] * (1 + noise.expovariate(1 / spread))
+        return times.get(arm, times["start"]) * (1 + noise.expovariate(1 / spread))
 
-    return judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
+    return wall
+
+
+def judged(example: Study, plan: Plan, times: Mapping[str, float]) -> Judgement:
+    return judge(plan, example.blocks(skewed(times)), {}, example.inputs(), example.looks())
 
 
 def test_every_pair_of_cells_is_compared_once(study: type[Study]) -> None:
@@ -159,12 +165,7 @@ def test_the_stopping_rule_waits_for_the_further_reference(study: type[Study]) -
     """
     example = study(arms=tuple(TIMES), rounds=18)
     times = {"start": 0.1, "better": 0.0503, "target": 0.05}
-
-    def wall(arm: str, where: str, number: int) -> float:
-        noise = random.Random(f"{arm}/{where}/{number}")
-        return times["start" if arm == "control" else arm] * (1 + noise.expovariate(1 / 0.03))
-
-    blocks = example.blocks(wall)
+    blocks = example.blocks(skewed(times, 0.03))
     first = looks_of(example.plan).rounds[0]
     assert look(example.plan, blocks, example.plan.inputs[0].id, 0, first).stop
     waiting = look(two_references(example, "target"), blocks, example.plan.inputs[0].id, 0, first)
@@ -176,13 +177,7 @@ def test_a_tripped_control_leaves_further_references_inconclusive(
     study: type[Study],
 ) -> None:
     example = study(arms=tuple(TIMES))
-    plan = two_references(example, "target")
-
-    def wall(arm: str, where: str, number: int) -> float:
-        noise = random.Random(f"{arm}/{where}/{number}")
-        return (0.13 if arm == "control" else TIMES[arm]) * (1 + noise.expovariate(1 / 0.01))
-
-    judgement = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
+    judgement = judged(example, two_references(example, "target"), {**TIMES, "control": 0.13})
     assert {c.verdict for c in judgement.comparisons if c.family == "reference"} == {
         Verdict.INCONCLUSIVE
     }
@@ -206,12 +201,9 @@ def test_costs_of_a_binary_are_those_against_the_baseline(
         )
         for v in plan.variants
     }
-
-    def wall(arm: str, where: str, number: int) -> float:
-        noise = random.Random(f"{arm}/{where}/{number}")
-        return TIMES["start" if arm == "control" else arm] * (1 + noise.expovariate(100))
-
-    judgement = judge(plan, example.blocks(wall), builds, example.inputs(), example.looks())
+    judgement = judge(
+        plan, example.blocks(skewed(TIMES)), builds, example.inputs(), example.looks()
+    )
     costs = {
         c.subject: (c.reference, c.text)
         for c in judgement.claims

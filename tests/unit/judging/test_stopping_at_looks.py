@@ -15,17 +15,10 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Answer, Look
 from bench_framework.model.verdict import Interval, Verdict
+from tests.unit.judging.conftest import timing
 
 if TYPE_CHECKING:
     from conftest import Study, Timing
-
-
-def timing(effects: dict[str, float], spread: float, seed: int = 0) -> Timing:
-    def draw(arm: str, where: str, number: int) -> float:
-        noise = random.Random(f"{seed}/{arm}/{where}/{number}")
-        return 0.05 * (1 + effects.get(arm, 0.0)) * (1 + noise.expovariate(1 / spread))
-
-    return draw
 
 
 def at(example: Study, wall: Timing, index: int) -> LookOutcome:
