@@ -18,9 +18,10 @@ from bench_framework.errors import RecordError
 from bench_framework.model.plan import Plan  # noqa: TC001 -- wire reads the annotations
 from bench_framework.model.profile import Profile  # noqa: TC001 -- as above
 from bench_framework.model.run import Build, Event, Host, Look, PreparedInput  # noqa: TC001 -- as above
-from bench_framework.store import rows, run_table, tables, wire
+from bench_framework.store import run_table, tables, wire
 from bench_framework.store.journal import SCHEMA_VERSION, Contents
 from bench_framework.store.lines import Header  # noqa: TC001 -- as above
+from bench_framework.store.source import Source  # noqa: TC001 -- as above
 
 MARK: Final = '<script type="application/x-bzip2" id="record-data">'
 DOWNLOAD: Final = "data:application/x-bzip2;base64,"
@@ -66,10 +67,9 @@ def packed_frame(frame: Frame) -> str:
     return _packed(wire.adapter(Frame).dump_json(frame))
 
 
-def runs_link(source: rows.Source) -> str:
+def runs_link(source: Source) -> str:
     """Return the compressed ``runs.csv`` of the record as a data URL for a download."""
-    text = tables.to_csv(tables.table_columns(source)["runs"], rows.run_rows(source))
-    return DOWNLOAD + _packed(text.encode())
+    return DOWNLOAD + _packed(tables.runs_text(source).encode())
 
 
 def is_embedded(page: str) -> bool:

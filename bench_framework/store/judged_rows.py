@@ -1,20 +1,34 @@
-"""Rows of the tables of comparisons and derived figures."""
+"""Rows of ``comparisons.csv`` and ``derived.csv``."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from bench_framework.store import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from bench_framework.model.judgement import Claim, Comparison
-    from bench_framework.model.plan import Plan
-    from bench_framework.store.rows import Row, Source
+    from bench_framework.model.judgement import Claim, Comparison, Derived
+    from bench_framework.store.source import Configuration, Source
 
 
-def comparison_rows(source: Source) -> Iterator[Row]:
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """A comparison with its cells and its claim."""
+
+    source: Source
+    at: Configuration
+    reference: Configuration
+    comparison: Comparison
+    claim: Claim | None
+    family_size: int
+    noise_floor: float | None
+    scope: None = None
+    adjust: str = "holm"
+
+
+def comparison_rows(source: Source) -> Iterator[ComparisonRow]:
     """Yield one row per comparison, then one per pair of the best groups."""
     judgement = source.judgement
     assert judgement is not None
@@ -25,40 +39,20 @@ def comparison_rows(source: Source) -> Iterator[Row]:
     }
     further = {(c.cells, c.metric): c for c in judgement.claims if c.kind == "reference"}
     floors = {(floor.input_id, floor.metric): floor.fraction for floor in judgement.floors}
+    headline = (c.cell_id for c in judgement.comparisons if c.family == "headline")
+    sessions = Counter(source.cells[key].input.id for key in headline)
     pairs = (pair for group in judgement.best for pair in group.comparisons)
     for comparison in (*judgement.comparisons, *pairs):
-        cell = source.plan.cell(comparison.cell_id)
-        claim = _claim_of(further if comparison.family == "reference" else claims, comparison)
-        yield columns.row_of(
-            columns.COMPARISONS,
+        at, reference = source.cells[comparison.cell_id], source.cells[comparison.ref_cell_id]
+        yield ComparisonRow(
+            source,
+            at,
+            reference,
             comparison,
-            **_places(source.plan, comparison),
-            **_intervals(comparison),
-            kind=comparison.family,
-            adjust="holm",
-            verdict=comparison.verdict.value,
-            reason=comparison.reason or None,
-            claim_id=claim.id if claim else None,
-            text=claim.text if claim else None,
-            family_size=judgement.looks.family,
-            looks=judgement.looks.count,
-            noise_floor=floors.get((cell.input_id, comparison.metric)),
-        )
-
-
-def derived_rows(source: Source) -> Iterator[Row]:
-    """Yield one row per named cell and formula, grouped by input."""
-    judgement = source.judgement
-    assert judgement is not None
-    claims = iter([claim for claim in judgement.claims if claim.kind == "derived"])
-    for row in judgement.derived:
-        claim = next(claims) if row.value is not None else None
-        yield columns.row_of(
-            columns.DERIVED,
-            row,
-            input=source.plan.input(row.input_id).label,
-            claim_id=claim.id if claim else None,
-            text=claim.text if claim else None,
+            _claim_of(further if comparison.family == "reference" else claims, comparison),
+            # Each session of an imported set is a separate family.
+            sessions[at.input.id] if source.contents.imported else judgement.looks.family,
+            floors.get((at.input.id, comparison.metric)),
         )
 
 
@@ -70,25 +64,23 @@ def _claim_of(claims: Mapping[tuple[Any, ...], Claim], comparison: Comparison) -
     return None
 
 
-def _places(plan: Plan, comparison: Comparison) -> Row:
-    cell, ref = plan.cell(comparison.cell_id), plan.cell(comparison.ref_cell_id)
-    return {
-        "variant": cell.label
-        if cell.role.value == "control"
-        else plan.variant(cell.variant_id).label,
-        "ref_variant": plan.variant(ref.variant_id).label,
-        "input": plan.input(cell.input_id).label,
-        "scope": None,
-    }
+@dataclass(frozen=True, slots=True)
+class DerivedRow:
+    """A derived figure with its claim."""
+
+    source: Source
+    figure: Derived
+    claim: Claim | None
+
+    @property
+    def input(self) -> str:
+        """Label of the input."""
+        return self.source.plan.input(self.figure.input_id).label
 
 
-def _intervals(comparison: Comparison) -> Row:
-    row: Row = {"level": comparison.shown.level if comparison.shown else None}
-    for prefix, interval in (
-        ("", comparison.shown),
-        ("typical_", comparison.typical),
-        ("floor_", comparison.floor),
-    ):
-        for name in ("ratio", "lo", "hi"):
-            row[prefix + name] = getattr(interval, name) if interval else None
-    return row
+def derived_rows(source: Source) -> Iterator[DerivedRow]:
+    """Yield one row per named cell and formula, grouped by input."""
+    assert source.judgement is not None
+    claims = iter([claim for claim in source.judgement.claims if claim.kind == "derived"])
+    for figure in source.judgement.derived:
+        yield DerivedRow(source, figure, next(claims) if figure.value is not None else None)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Self
 
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.model.environment_variables import format_variables
-from bench_framework.store import journal, layout, lines, manifest, rows, tables, wire
+from bench_framework.store import journal, layout, lines, manifest, tables, wire
 from bench_framework.store.finding import find_records, is_imported
+from bench_framework.store.source import Source
 from bench_framework.version import __version__
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class Record:
                 journal.SCHEMA_VERSION, self.id, self.plan.name, judgement, __version__
             )
             layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
-        tables.write_tables(self.path, rows.Source(self.plan, self.contents, judgement))
+        tables.write_tables(self.path, Source(self.plan, self.contents, judgement))
 
     def seal(self) -> None:
         """Write ``manifest.json``, after which nothing in the record changes."""

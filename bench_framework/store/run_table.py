@@ -8,31 +8,37 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import json
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, cast, get_args
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bench_framework.errors import RecordError
-from bench_framework.model.metrics import INSTRUCTIONS, KERNEL_KEYS, PEAK_RSS, column_of
+from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.observation import Observation
-from bench_framework.model.run import Answer, Block, PageCache, Receipt, Sensors, Status
-from bench_framework.store import columns, layout
+from bench_framework.model.run import Block
+from bench_framework.store import layout, wire
+from bench_framework.store.columns import from_csv
+from bench_framework.store.run_rows import COLUMNS
+from bench_framework.store.source import (
+    announced_columns,
+    build_id,
+    declared_columns,
+    effective_columns,
+    phase_columns,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from bench_framework.model.metrics import DeclaredMetric
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build
+    from bench_framework.store.columns import Column
 
+T = TypeVar("T")
 Fields = dict[str, str]
-TIMED: Final = "timed"
-STATUSES: Final = frozenset(get_args(Status))
-_OUTSIDE: Final = frozenset({"observed", "instructions"})
-_CACHES: Final = frozenset({"cold", "warm", "unknown"})
-_SOURCES: Final = frozenset({"worker", "stdout", "file", "none"})
-_PEAKS: Final = frozenset({"worker", "hyperfine", ""})
-_BEYOND_BLOCKS: Final = (
+Rows = list[tuple[int, Fields]]
+"""Rows with their numbers, from 2."""
+_REQUIRED: Final = (
     "position",
     "reported",
     "handled_bytes",
@@ -51,16 +57,6 @@ class RunTable:
     observations: tuple[Observation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """The context in which rows are read."""
-
-    declared: Sequence[DeclaredMetric]
-    announced: Mapping[str, Mapping[str, str]]
-    """Announced metric of each worker column, by cell id and column."""
-    header: Sequence[str]
-
-
 def read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
     """Return the blocks and observations of the text of a ``runs.csv``.
 
@@ -68,27 +64,33 @@ def read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
         RecordError: the text is not such a table, a row is invalid, or an earlier version wrote it
             without the required columns (BX411).
     """
-    rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    header = next(csv.reader(io.StringIO(text, newline="")), [])
-    lacking = [name for name in (*_BEYOND_BLOCKS, "kind", "cell_id") if name not in header]
-    if lacking:
-        raise _damaged(f"it lacks the columns {', '.join(lacking)}")
-    reader = _Reader(plan.metrics, _announced(plan, builds), header)
-    known = {cell.id for cell in plan.cells}
-    timed: list[tuple[int, Fields]] = []
-    outside: list[tuple[int, Fields]] = []
-    for line, row in enumerate(rows, 2):
-        if row["cell_id"] not in known:
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    rows, header = list(enumerate(reader, 2)), list(reader.fieldnames or ())
+    missing = [name for name in (*_REQUIRED, "kind", "cell_id") if name not in header]
+    if missing:
+        raise _damaged(f"it lacks the columns {', '.join(missing)}")
+    columns = _columns_by_cell(header, plan, builds)
+    for line, row in rows:
+        if row["cell_id"] not in columns:
             raise _damaged(f"row {line}: {row['cell_id']!r} is no cell of the plan")
-        (timed if row["kind"] == TIMED else outside).append((line, row))
-    blocks = tuple(_guarded(own, reader) for own in _by_block(timed))
-    return RunTable(blocks, tuple(_observation(line, row) for line, row in outside))
+    timed = [entry for entry in rows if entry[1]["kind"] == "timed"]
+    return RunTable(
+        tuple(
+            _guarded(group[0][0], partial(_block, [row for _, row in group], columns))
+            for group in _by_block(timed)
+        ),
+        tuple(
+            _guarded(line, partial(_observation, row))
+            for line, row in rows
+            if row["kind"] != "timed"
+        ),
+    )
 
 
 def is_whole(text: str) -> bool:
     """Return whether a table has all columns that are required to read blocks."""
     header = next(csv.reader(io.StringIO(text, newline="")), [])
-    return set(_BEYOND_BLOCKS) <= set(header)
+    return set(_REQUIRED) <= set(header)
 
 
 def _damaged(what: str) -> RecordError:
@@ -99,228 +101,105 @@ def _damaged(what: str) -> RecordError:
     )
 
 
-def _announced(plan: Plan, builds: Iterable[Build]) -> dict[str, dict[str, str]]:
-    by_build = {
-        build.id: {
-            columns.worker_column(metric): str(metric["name"])
-            for metric in columns.metrics_of(build)
-        }
-        for build in builds
-    }
-    declared = {metric.name for metric in plan.metrics}
-    found: dict[str, dict[str, str]] = {}
+def _columns_by_cell(
+    header: list[str], plan: Plan, builds: Iterable[Build]
+) -> dict[str, list[Column]]:
+    """Return the columns of single runs, by cell id. Those of metrics depend on the build."""
+    by_id = {build.id: build for build in builds}
+    effective = [n.removeprefix("effective_") for n in header if n.startswith("effective_")]
+    phases = [n[2:-2] for n in header if n.startswith("w_") and n.endswith("_s")]
+    general = (
+        *_columns("run", "receipt", "counts", "further"),
+        *effective_columns(effective, "receipt", "effective"),
+        *phase_columns(phases),
+    )
+    declared = declared_columns(plan.metrics)
+    columns: dict[str, list[Column]] = {}
     for cell in plan.cells:
-        spec = plan.variant(cell.variant_id).build
-        own = by_build.get(spec.id if spec else "program", {})
-        found[cell.id] = {column: name for column, name in own.items() if name not in declared}
-    return found
+        announced = announced_columns(
+            by_id.get(build_id(plan.variant(cell.variant_id))), plan.metrics
+        )
+        # A phase and a metric may have the same column, which then contains the metric.
+        known = {column.name: column for column in (*general, *announced, *declared)}
+        columns[cell.id] = list(known.values())
+    return columns
 
 
-def _by_block(rows: list[tuple[int, Fields]]) -> Iterable[list[tuple[int, Fields]]]:
-    """Return the rows of each block.
+def _columns(*roots: str) -> list[Column]:
+    return [column for column in COLUMNS if column.field and column.field[0] in roots]
+
+
+def _by_block(rows: Rows) -> Iterator[Rows]:
+    """Yield the rows of each block.
 
     Raises:
         RecordError: the blocks are not in the order of their numbers, or their rows are not
             together.
     """
     last = -1
-    for number, group in itertools.groupby(rows, key=lambda entry: entry[1]["block"]):
-        own = list(group)
-        line = own[0][0]
+    for number, members in itertools.groupby(rows, key=lambda entry: entry[1]["block"]):
+        group = list(members)
+        line, first = group[0]
         if not number.isdecimal() or int(number) <= last:
             raise _damaged(f"row {line}: block {number!r} follows block {last}")
         last = int(number)
-        if {row["block_runs"] for _, row in own} != {str(len(own))}:
+        if {row["block_runs"] for _, row in group} != {str(len(group))}:
             raise _damaged(
-                f"row {line}: block {number} has {len(own)} rows and says {own[0][1]['block_runs']}"
+                f"row {line}: block {number} has {len(group)} rows and says {first['block_runs']}"
             )
-        yield own
+        yield group
 
 
-def _guarded(rows: list[tuple[int, Fields]], reader: _Reader) -> Block:
-    line = rows[0][0]
+def _guarded(line: int, read_rows: Callable[[], T]) -> T:
     try:
-        return _block([row for _, row in rows], reader)
+        return read_rows()
     except (ValueError, TypeError, KeyError) as error:
         raise _damaged(f"row {line}: {error}") from error
 
 
-def _block(rows: list[Fields], reader: _Reader) -> Block:
-    first = rows[0]
-    walls = tuple(value for row in rows if (value := _number(row, "wall_s")) is not None)
-    codes = tuple(_whole(row, "exit_code") for row in rows)
-    worker = first["peak_rss_source"] == "worker"
-    receipts = [_receipt(row, reader, worker=worker) for row in rows if _flag(row, "reported")]
-    return Block(
-        seq=int(first["block"]),
-        round=int(first["round"]),
-        position=int(first["position"]),
-        cell_id=first["cell_id"],
-        warmup=bool(_flag(first, "warmup")),
-        status=cast("Any", _one_of(first, "status", STATUSES)),
-        started_at=first["started_at"],
-        wall_s=walls,
-        user_s=_number(first, "user_s"),
-        sys_s=_number(first, "sys_s"),
-        peak_rss_bytes=_whole(first, "block_peak_rss_bytes"),
-        peak_rss_source=cast("Any", _one_of(first, "peak_rss_source", _PEAKS) or None),
-        exit_codes=codes if any(code is not None for code in codes) else (),
-        signal=first["signal"] or None,
-        timed_out=bool(_flag(first, "timed_out")),
-        answer=_answer(first),
-        receipts=tuple(receipts),
-        metrics=_printed(rows, reader),
-        missing=_words(first, "missing"),
-        sensors=_sensors(first),
-        page_cache=_page_cache(first),
-        message=first["message"] or None,
-        stderr_log=first["stderr_log"] or None,
+_OF_BLOCK: Final = _columns("block")
+_OF_OBSERVATION: Final = _columns("block", "observation", "counts")
+
+
+def _block(rows: list[Fields], columns: dict[str, list[Column]]) -> Block:
+    values = from_csv(_OF_BLOCK, rows[0])
+    block = values["block"]
+    if block.get("page_cache") == {"state": "unknown"}:
+        del block["page_cache"]
+    if "answer" in block:
+        block["answer"].setdefault("digest", "")
+    runs = [from_csv(columns[row["cell_id"]], row) for row in rows]
+    of_runs = [run.get("run", {}) for run in runs]
+    codes = [run.get("exit_code") for run in of_runs]
+    block |= {
+        "wall_s": [run["wall_s"] for run in of_runs if "wall_s" in run],
+        "exit_codes": codes if any(code is not None for code in codes) else [],
+        "metrics": runs[-1].get("printed", {}),
+        "receipts": [
+            _receipt(run, worker=block.get("peak_rss_source") == "worker")
+            for run in runs
+            if run.get("run", {}).get("reported")
+        ],
+    }
+    if not of_runs[0].get("reported"):
+        block["metrics"] |= runs[0].get("further", {})
+    return wire.read(Block, block)
+
+
+def _receipt(run: dict[str, Any], *, worker: bool) -> dict[str, Any]:
+    receipt: dict[str, Any] = run.get("receipt", {})
+    counts = run.get("counts", {})
+    if not worker:
+        counts.pop(PEAK_RSS, None)
+    metrics = receipt.get("metrics", {}) | run.get("further", {})
+    return receipt | {"counts": counts, "metrics": metrics}
+
+
+def _observation(row: Fields) -> Observation:
+    values = from_csv(_OF_OBSERVATION, row)
+    shared = {
+        name: values["block"].get(name) for name in ("cell_id", "status", "started_at", "message")
+    }
+    return wire.read(
+        Observation, shared | values["observation"] | {"values": values.get("counts", {})}
     )
-
-
-def _receipt(row: Fields, reader: _Reader, *, worker: bool) -> Receipt:
-    own = {column_of(m.name, m.unit): m.name for m in reader.declared if m.source == "worker"}
-    own.update(reader.announced[row["cell_id"]])
-    taken = own.keys() | {column_of(m.name, m.unit) for m in reader.declared}
-    metrics = {
-        name: value for column, name in own.items() if (value := _number(row, column)) is not None
-    }
-    phases = {
-        column[2:-2]: value
-        for column in reader.header
-        if column.startswith("w_")
-        and column.endswith("_s")
-        and column not in taken
-        and (value := _number(row, column)) is not None
-    }
-    effective = {
-        column.removeprefix("effective_"): row[column]
-        for column in reader.header
-        if column.startswith("effective_") and row[column]
-    }
-    counted = {**dict.fromkeys(columns.COUNTED), **({PEAK_RSS: "peak_rss_bytes"} if worker else {})}
-    counts = {
-        name: value
-        for name, column in counted.items()
-        if (value := _whole(row, column or name)) is not None
-    }
-    return Receipt(
-        effective=effective,
-        phases_s=phases,
-        bytes=_whole(row, "handled_bytes"),
-        threads=_whole(row, "threads"),
-        counts=counts,
-        metrics=metrics | _numbers(row, "further_metrics"),
-        notes=_notes(row),
-    )
-
-
-def _printed(rows: list[Fields], reader: _Reader) -> dict[str, float]:
-    """Return the metrics that the program printed in the last run."""
-    found = {
-        metric.name: value
-        for metric in reader.declared
-        if metric.source != "worker"
-        and (value := _number(rows[-1], column_of(metric.name, metric.unit))) is not None
-    }
-    if not _flag(rows[0], "reported"):
-        found |= _numbers(rows[0], "further_metrics")
-    return found
-
-
-def _answer(row: Fields) -> Answer | None:
-    if not row["answer_source"]:
-        return None
-    return Answer(
-        row["output_sha256"],
-        _whole(row, "answer_count"),
-        _whole(row, "answer_distinct"),
-        cast("Any", _one_of(row, "answer_source", _SOURCES)),
-    )
-
-
-def _sensors(row: Fields) -> Sensors:
-    numbers = {"cpu_mhz", "load1"}
-    values: dict[str, Any] = {
-        field: _number(row, column) if field in numbers else _whole(row, column)
-        for column, field in columns.SENSORS.items()
-    }
-    return Sensors(**values)
-
-
-def _page_cache(row: Fields) -> PageCache | None:
-    before, after = _number(row, "resident_before_share"), _number(row, "resident_after_share")
-    why = row.get("cache_why") or ""
-    if row["cache_state"] == "unknown" and before is None and after is None and not why:
-        return None
-    return PageCache(cast("Any", _one_of(row, "cache_state", _CACHES)), before, after, why)
-
-
-def _observation(line: int, row: Fields) -> Observation:
-    try:
-        found = Observation(
-            row["cell_id"],
-            cast("Any", _one_of(row, "kind", _OUTSIDE)),
-            int(row["run"]),
-            row["started_at"],
-            row["tool"],
-            cast("Any", _one_of(row, "status", STATUSES)),
-        )
-        names = (*KERNEL_KEYS, INSTRUCTIONS)
-        values = {name: value for name in names if (value := _number(row, name)) is not None}
-    except ValueError as error:
-        raise _damaged(f"row {line}: {error}") from error
-    return replace(found, values=values, message=row["message"] or None)
-
-
-def _number(row: Fields, name: str) -> float | None:
-    text = row.get(name)
-    return float(text) if text else None
-
-
-def _one_of(row: Fields, name: str, known: frozenset[str]) -> str:
-    if row[name] not in known:
-        raise ValueError(f"{name} is {row[name]!r}")
-    return row[name]
-
-
-def _whole(row: Fields, name: str) -> int | None:
-    text = row.get(name)
-    return int(text) if text else None
-
-
-def _flag(row: Fields, name: str) -> bool | None:
-    text = row.get(name) or ""
-    if text not in {"true", "false", ""}:
-        raise ValueError(f"{name} is {text!r}")
-    return text == "true" if text else None
-
-
-def _numbers(row: Fields, name: str) -> dict[str, float]:
-    found: dict[str, float] = _json(row, name, dict)
-    if not all(isinstance(value, int | float) for value in found.values()):
-        raise ValueError(f"{name} is {row[name]!r}")
-    return found
-
-
-def _words(row: Fields, name: str) -> dict[str, str]:
-    found: dict[str, str] = _json(row, name, dict)
-    if not all(isinstance(value, str) for value in found.values()):
-        raise ValueError(f"{name} is {row[name]!r}")
-    return found
-
-
-def _notes(row: Fields) -> tuple[str, ...]:
-    found = tuple(_json(row, "notes", list))
-    if not all(isinstance(value, str) for value in found):
-        raise ValueError(f"notes are {row['notes']!r}")
-    return found
-
-
-def _json(row: Fields, name: str, kind: type) -> Any:
-    """Return the JSON value in a field, which must be of type `kind`, or an empty `kind`."""
-    text = row.get(name)
-    found = json.loads(text) if text else kind()
-    if not isinstance(found, kind):
-        raise TypeError(f"{name} is {text!r}")
-    return found

@@ -2,122 +2,89 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from bench_framework.store import (
-    columns,
-    imported_rows,
-    judged_rows,
-    layout,
-    metric_columns,
-    rows,
-    structure_tables,
-)
+from bench_framework.store import columns, judged_rows, layout, structure_rows
+from bench_framework.store.cell_rows import cell_columns, cell_rows
+from bench_framework.store.columns import Column, listed
+from bench_framework.store.run_rows import run_columns, run_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from bench_framework.model.imported import Imported
-    from bench_framework.store.columns import Column
-    from bench_framework.store.rows import Row, Source
+    from bench_framework.store.source import Configuration, Source
 
 
-MAKERS: Final[dict[str, Callable[[Source], Iterator[Row]]]] = {
-    "runs": rows.run_rows,
-    "builds": rows.build_rows,
-    "events": rows.event_rows,
-    "cells": rows.cell_rows,
-    "comparisons": judged_rows.comparison_rows,
-    "derived": judged_rows.derived_rows,
-    "effects": structure_tables.effect_rows,
-    "contributions": structure_tables.contribution_rows,
-}
-"""Functions that yield the rows of each table, by table name."""
-IMPORTED_MAKERS: Final[dict[str, Callable[[Source, Imported], Iterator[Row]]]] = {
-    "runs": imported_rows.run_rows,
-    "cells": imported_rows.cell_rows,
-    "comparisons": imported_rows.comparison_rows,
-}
-"""Functions for an imported set, for the tables whose rows differ."""
+class Table(NamedTuple):
+    """The columns and the rows of a table."""
+
+    columns: tuple[Column, ...]
+    rows: Iterable[object]
 
 
-def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
-    """Return the columns of every table of a record, by table name."""
-    axes, effective = (
-        columns.axis_columns(source.plan),
-        columns.effective_columns(source.effective()),
-    )
-    found = {
-        "runs": (
-            *columns.RUNS_HEAD,
-            *axes,
-            *effective,
-            *columns.RUNS_BUILD,
-            *columns.RUNS_MEASURED,
-            *columns.worker_columns(source.contents.builds, source.phases(), source.plan.metrics),
-            *metric_columns.declared_columns(source.plan.metrics),
-            *columns.RUNS_TAIL,
-            *metric_columns.RUNS,
-            *metric_columns.BLOCK_RUNS,
-        ),
-        "builds": columns.BUILDS,
-        "events": columns.EVENTS,
+def record_tables(source: Source) -> dict[str, Table]:
+    """Return the tables of a record by name. Without a judgement: runs, builds and events."""
+    contents, judgement = source.contents, source.judgement
+    events = (*contents.events, *(judgement.events if judgement else ()))
+    tables = {
+        "runs": Table(listed("identity", "cell", "imported-runs"), _imported_runs(source))
+        if contents.imported
+        else Table(run_columns(source), run_rows(source)),
+        "builds": Table(listed("identity", "builds"), source.builds),
+        "events": Table(listed("events"), events),
     }
-    if source.contents.imported is not None:
-        found["runs"] = imported_rows.RUNS
-    if source.judgement is not None:
-        found["cells"] = (*columns.IDENTITY, *columns.CELL, *axes, *effective, *columns.CELLS_TAIL)
-        found["cells"] += metric_columns.CELLS
-        found["cells"] += metric_columns.declared_columns(source.plan.metrics, median=True)
-        found["comparisons"] = columns.COMPARISONS
-        if source.judgement.derived:
-            found["derived"] = columns.DERIVED
-        found |= structure_tables.tables(source)
-    return found
+    if judgement is not None:
+        tables["cells"] = Table(cell_columns(source), cell_rows(source))
+        comparisons = judged_rows.comparison_rows(source)
+        tables["comparisons"] = Table(listed("comparisons"), comparisons)
+        if judgement.derived:
+            tables["derived"] = Table(listed("derived"), judged_rows.derived_rows(source))
+        if judgement.structure.effects:
+            effects = structure_rows.effect_rows(source)
+            tables["effects"] = Table(listed("place", "effects", "verdict"), effects)
+        if judgement.structure.contributions:
+            steps = structure_rows.contribution_rows(source)
+            tables["contributions"] = Table(listed("place", "contributions", "verdict"), steps)
+    return tables
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """A run of an imported command: one value of one metric."""
+
+    source: Source
+    at: Configuration
+    metric: str
+    run: int
+    value: float
+
+
+def _imported_runs(source: Source) -> Iterator[ImportedRun]:
+    for at in source.cells.values():
+        for series in at.command.series if at.command else ():
+            for run, value in enumerate(series.values, 1):
+                yield ImportedRun(source, at, series.metric, run, value)
 
 
 def write_tables(folder: Path, source: Source) -> None:
-    """Write every available table. Without a judgement, these are runs, builds and events."""
-    for name, text in table_texts(source).items():
-        layout.write_whole(folder / f"{name}.csv", text)
-    layout.write_whole(folder / layout.COLUMNS, columns.dictionary(table_columns(source)))
+    """Write every available table and ``columns.json``."""
+    for name, content in table_texts(source).items():
+        layout.write_whole(folder / f"{name}.csv", content)
+    layout.write_whole(folder / layout.COLUMNS, dictionary(source))
 
 
 def table_texts(source: Source) -> dict[str, str]:
     """Return the text of every table by name. Equal sources give equal texts."""
-    return {
-        name: to_csv(wanted, _rows(source, name)) for name, wanted in table_columns(source).items()
-    }
+    return {name: columns.to_csv(*table) for name, table in record_tables(source).items()}
 
 
-def _rows(source: Source, name: str) -> Iterator[Row]:
-    imported = source.contents.imported
-    if imported is not None and name in IMPORTED_MAKERS:
-        return IMPORTED_MAKERS[name](source, imported)
-    return MAKERS[name](source)
+def runs_text(source: Source) -> str:
+    """Return the text of ``runs.csv``."""
+    return columns.to_csv(*record_tables(source)["runs"])
 
 
-def to_csv(wanted: tuple[Column, ...], found: Iterable[Row]) -> str:
-    """Return CSV text with commas, LF, a header line, decimal points and empty missing values.
-
-    Raises:
-        KeyError: a row has a column that the table does not declare.
-    """
-    names = [column.name for column in wanted]
-    known = set(names)
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    for row in found:
-        if not known.issuperset(row):
-            raise KeyError(", ".join(sorted(set(row) - known)))
-        # The writer prints missing values as empty fields, and numbers as the shortest text that
-        # parses to the same value.
-        values = map(row.get, names)
-        writer.writerow(
-            [("true" if v else "false") if v is True or v is False else v for v in values]
-        )
-    return text.getvalue()
+def dictionary(source: Source) -> str:
+    """Return the text of ``columns.json``."""
+    return columns.dictionary({n: table.columns for n, table in record_tables(source).items()})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -21,6 +21,9 @@ from bench_framework.model.profile import Profile
 from bench_framework.model.run import Host
 from bench_framework.store.lines import Line
 from bench_framework.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 T = TypeVar("T")
 
@@ -46,8 +49,8 @@ def load_line(text: bytes) -> Line:
     Raises:
         ValueError: it is incomplete, or of a kind that this version does not know.
     """
-    found: Line = adapter(_TAGGED).validate_json(text)
-    return found
+    line: Line = adapter(_TAGGED).validate_json(text)
+    return line
 
 
 def dump_plan(plan: Plan) -> str:
@@ -132,11 +135,20 @@ def load_judged(text: str | bytes) -> Judged:
 def _version_of(text: str | bytes) -> str | None:
     """Return the version in a judgement that cannot be read otherwise, if it has one."""
     try:
-        said = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    version = said.get("benchctl") if isinstance(said, dict) else None
+    version = content.get("benchctl") if isinstance(content, dict) else None
     return version if isinstance(version, str) and version else None
+
+
+def read(kind: type[T], values: Mapping[str, Any]) -> T:
+    """Return a model object of nested dictionaries. Raises `ValueError` with one line."""
+    try:
+        model: T = adapter(kind).validate_python(values)
+    except ValidationError as error:
+        raise ValueError(": ".join(_first(error))) from error
+    return model
 
 
 def plain(value: Any) -> dict[str, Any]:
@@ -168,17 +180,22 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
 
 def _load(kind: type[T], text: str | bytes, name: str) -> T:
     try:
-        found: T = adapter(kind).validate_json(text)
+        model: T = adapter(kind).validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        where, cause = _first(error)
         raise RecordError(
             f"{name} cannot be read",
             code="BX411",
-            details=(("where", where), ("cause", first["msg"])),
+            details=(("where", where), ("cause", cause)),
             help="run `benchctl verify` to list the changed files",
         ) from error
-    return found
+    return model
+
+
+def _first(error: ValidationError) -> tuple[str, str]:
+    """Return the place and the message of the first error."""
+    first = error.errors(include_url=False)[0]
+    return ".".join(str(part) for part in first["loc"]) or "the whole file", first["msg"]
 
 
 _TAGGED = Annotated[Line, Field(discriminator="kind")]

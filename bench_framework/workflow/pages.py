@@ -243,7 +243,7 @@ def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, 
     from bench_framework.report.render.html import Runs
     from bench_framework.store import embedded
     from bench_framework.store.journal import SCHEMA_VERSION
-    from bench_framework.store.rows import Source
+    from bench_framework.store.source import Source
 
     frame = embedded.Frame(
         schema_version=SCHEMA_VERSION,

@@ -158,7 +158,7 @@ def _stored(record: Record) -> Judged:
 def _tables(record: Record, saved: Judgement) -> list[str]:
     """Return the fields of the tables that differ from journal and judgement."""
     from bench_framework.store import tables
-    from bench_framework.store.rows import Source
+    from bench_framework.store.source import Source
 
     differences: list[str] = []
     for name, expected in tables.table_texts(Source(record.plan, record.contents, saved)).items():

@@ -27,7 +27,8 @@ from bench_framework.model.structure import (
     Structure,
 )
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.store import rows, structure_tables, tables, wire
+from bench_framework.store import tables, wire
+from bench_framework.store.source import Source
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
@@ -137,8 +138,8 @@ def table(text: str) -> list[dict[str, str]]:
 def test_effects_have_a_row_each_and_one_for_each_of_their_cells(
     measured: Record, judgement: Judgement
 ) -> None:
-    source = rows.Source(measured.plan, measured.contents, judgement)
-    effects = table(tables.to_csv(structure_tables.EFFECTS, structure_tables.effect_rows(source)))
+    source = Source(measured.plan, measured.contents, judgement)
+    effects = table(tables.table_texts(source)["effects"])
     assert [(r["kind"], r["axis_2"], r["where"]) for r in effects] == [
         ("main", "", ""),
         ("main-cell", "", "rayon"),
@@ -170,9 +171,8 @@ def test_effects_have_a_row_each_and_one_for_each_of_their_cells(
 def test_contributions_have_steps_the_interaction_and_the_total(
     measured: Record, judgement: Judgement
 ) -> None:
-    source = rows.Source(measured.plan, measured.contents, judgement)
-    text = tables.to_csv(structure_tables.CONTRIBUTIONS, structure_tables.contribution_rows(source))
-    steps = table(text)
+    source = Source(measured.plan, measured.contents, judgement)
+    steps = table(tables.table_texts(source)["contributions"])
     assert [(r["step"], r["change"], r["share"]) for r in steps] == [
         ("1", "parser: simd → sonic", "0.6"),
         ("beyond", "alloc: sys → je", ""),
@@ -183,8 +183,8 @@ def test_contributions_have_steps_the_interaction_and_the_total(
 
 
 def test_a_record_without_effects_has_no_such_table(measured: Record, judgement: Judgement) -> None:
-    both = rows.Source(measured.plan, measured.contents, judgement)
-    none = rows.Source(measured.plan, measured.contents, replace(judgement, structure=Structure()))
-    assert set(structure_tables.tables(both)) == {"effects", "contributions"}
-    assert structure_tables.tables(none) == {}
-    assert structure_tables.tables(rows.Source(measured.plan, measured.contents)) == {}
+    both = {"effects", "contributions"}
+    none = replace(judgement, structure=Structure())
+    for results, expected in ((judgement, both), (none, set()), (None, set())):
+        names = tables.record_tables(Source(measured.plan, measured.contents, results))
+        assert both & set(names) == expected

@@ -1,0 +1,247 @@
+"""The data of a record from which its tables are derived, and the columns that depend on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from bench_framework.model.metrics import column_of
+from bench_framework.store.columns import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bench_framework.model.imported import Command
+    from bench_framework.model.judgement import CellState, Judgement
+    from bench_framework.model.metrics import DeclaredMetric
+    from bench_framework.model.plan import BuildSpec, Cell, Input, Plan, Variant
+    from bench_framework.model.run import Build, PreparedInput, Receipt
+    from bench_framework.store.journal import Contents
+
+
+@dataclass(frozen=True)
+class Source:
+    """The data from which the tables are derived."""
+
+    plan: Plan
+    contents: Contents
+    judgement: Judgement | None = None
+
+    @cached_property
+    def cells(self) -> dict[str, Configuration]:
+        """Each cell by id, in plan order."""
+        builds = {build.id: build for build in self.contents.builds}
+        prepared = {item.input_id: item for item in self.contents.inputs}
+        states = {s.cell_id: s for s in self.judgement.states} if self.judgement else {}
+        imported = self.contents.imported
+        commands = imported.commands if imported else {}
+        sizes = {(a.name, v.name): v.size_bytes for a in self.plan.axes for v in a.values}
+        cells = {}
+        for cell in self.plan.cells:
+            variant, item = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
+            build, values = builds.get(build_id(variant)), dict((*variant.values, *item.values))
+            cells[cell.id] = Configuration(
+                self,
+                cell,
+                variant,
+                item,
+                Binary(self, variant.build, build),
+                prepared.get(item.id),
+                states.get(cell.id),
+                commands[cell.id][1] if imported else None,
+                announced_columns(build, self.plan.metrics),
+                values,
+                {axis: sizes.get((axis, value)) for axis, value in values.items()},
+            )
+        return cells
+
+    @property
+    def builds(self) -> list[Binary]:
+        """Each build, successful or failed."""
+        specs = {spec.id: spec for spec in self.plan.builds}
+        return [Binary(self, specs.get(build.id), build) for build in self.contents.builds]
+
+    @property
+    def receipts(self) -> Iterable[Receipt]:
+        """The reports of the workers."""
+        return (receipt for block in self.contents.blocks for receipt in block.receipts)
+
+    @property
+    def axis_columns(self) -> Iterable[Column]:
+        """``axis_NAME`` columns. Sizes are in bytes, with the text in ``axis_NAME_label``."""
+        for axis in self.plan.axes:
+            name, about, path = f"axis_{axis.name}", f"axis {axis.name}", ("values", axis.name)
+            if axis.values and all(value.size_bytes is not None for value in axis.values):
+                size = ("at", "sizes", axis.name)
+                yield Column(name, "integer", f"{about}, in bytes", size, unit="bytes")
+                name, about = f"{name}_label", f"{about}, as written"
+            yield Column(name, "string", about, ("at", *path))
+
+    def effective_columns(self, *path: str) -> tuple[Column, ...]:
+        """Return ``effective_NAME`` columns: axes in order, then other names of workers."""
+        axes = [axis.name for axis in self.plan.axes]
+        others = {name for receipt in self.receipts for name in receipt.effective}
+        return effective_columns((*axes, *sorted(others.difference(axes))), *path)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A build with its specification. Either may be missing."""
+
+    source: Source
+    spec: BuildSpec | None
+    build: Build | None
+
+    @property
+    def variants(self) -> str:
+        """Labels of its variants, joined by semicolons."""
+        wanted = self.build and self.build.id
+        return ";".join(v.label for v in self.source.plan.variants if build_id(v) == wanted)
+
+    @property
+    def crate(self) -> str | None:
+        """Source of the crate."""
+        return self.spec.git or self.spec.crate if self.spec else None
+
+    @property
+    def features(self) -> str:
+        """Features, joined by semicolons."""
+        return ";".join(self.spec.features) if self.spec else ""
+
+    @property
+    def profile(self) -> str:
+        """Profile with its keys, joined by semicolons."""
+        keys = self.spec.profile_keys if self.spec else ()
+        return ";".join((self.spec.profile, *(f"{k}={v}" for k, v in keys))) if self.spec else ""
+
+    @property
+    def rustflags(self) -> str:
+        """Flags for rustc, joined by semicolons."""
+        return ";".join(self.spec.rustflags) if self.spec else ""
+
+    @property
+    def target_cpu(self) -> str | None:
+        """CPU in the flags for rustc."""
+        flags = self.spec.rustflags if self.spec else ()
+        return next((f.split("target-cpu=")[1] for f in flags if "target-cpu=" in f), None)
+
+    @property
+    def worker(self) -> str | None:
+        """Name and version of the worker."""
+        return _name_version(self.build and self.build.describe)
+
+    @property
+    def allocator(self) -> str | None:
+        """Name and version of the allocator that the worker reports."""
+        return _name_version(((self.build and self.build.describe) or {}).get("allocator"))
+
+
+def _name_version(description: Any) -> str | None:
+    if not isinstance(description, dict) or "name" not in description:
+        return None
+    name, version = str(description["name"]), description.get("version")
+    return f"{name} {version}" if version else name
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A cell with its variant, input and build. What is missing is `None`."""
+
+    source: Source
+    cell: Cell
+    variant: Variant
+    input: Input
+    binary: Binary
+    prepared: PreparedInput | None
+    state: CellState | None
+    command: Command | None
+    """Imported command."""
+    announced: tuple[Column, ...]
+    """Columns of the metrics that the worker announced."""
+    values: dict[str, str]
+    """Name of the value of each axis."""
+    sizes: dict[str, int | None]
+    """Size of the value of each axis in bytes, if the value is a size."""
+
+    @property
+    def label(self) -> str:
+        """Label of the variant, or of the A/A control."""
+        return self.cell.label if self.cell.role.value == "control" else self.variant.label
+
+    @property
+    def env_set(self) -> str:
+        """Environment variables that the scenario sets, sorted, joined by semicolons."""
+        return ";".join(sorted(f"{key}={value}" for key, value in self.cell.env))
+
+
+def build_id(variant: Variant) -> str:
+    """Return the id of the build of a variant."""
+    return variant.build.id if variant.build else "program"
+
+
+def metrics_of(build: Build | None) -> list[dict[str, Any]]:
+    """Return the metrics that a worker announced."""
+    metrics = ((build and build.describe) or {}).get("metrics")
+    items = metrics if isinstance(metrics, list) else []
+    return [item for item in items if isinstance(item, dict) and "name" in item]
+
+
+def effective_columns(names: Iterable[str], *path: str) -> tuple[Column, ...]:
+    """Return ``effective_NAME`` columns, the actual values that the worker reported."""
+    return tuple(
+        Column(
+            f"effective_{name}",
+            "string",
+            f"value of {name} that really ran",
+            (*path, name),
+            (*path, name),
+        )
+        for name in names
+    )
+
+
+def phase_columns(names: Iterable[str]) -> tuple[Column, ...]:
+    """Return the column ``w_PHASE_s`` of each phase of the workers."""
+    return tuple(
+        Column(
+            f"w_{name}_s",
+            "number",
+            f"phase {name}",
+            ("worker", f"w_{name}_s"),
+            ("receipt", "phases_s", name),
+            unit="s",
+        )
+        for name in names
+    )
+
+
+def announced_columns(
+    build: Build | None, declared: Iterable[DeclaredMetric]
+) -> tuple[Column, ...]:
+    """Return a column such as ``w_records`` of each undeclared metric that a worker announced."""
+    names = {metric.name for metric in declared}
+    columns = []
+    for metric in metrics_of(build):
+        name, unit = str(metric["name"]), str(metric.get("unit", ""))
+        if name not in names:
+            column = column_of(name, unit)
+            about = str(metric.get("about") or f"metric {name}")
+            path = ("receipt", "metrics", name)
+            columns.append(Column(column, "number", about, ("worker", column), path, unit=unit))
+    return tuple(columns)
+
+
+def declared_columns(
+    declared: Iterable[DeclaredMetric], *, median: bool = False
+) -> tuple[Column, ...]:
+    """Return the column ``w_NAME_UNIT`` of each declared metric: values of runs, or medians."""
+    columns = []
+    for metric in declared:
+        name, about = metric.name, metric.about or f"metric {metric.name}"
+        path = ("receipt", "metrics", name) if metric.source == "worker" else ("printed", name)
+        if median:
+            path, about = ("summaries", name, "median"), f"median of: {about}"
+        column = column_of(name, metric.unit)
+        columns.append(Column(column, "number", about, path, path, unit=metric.unit))
+    return tuple(columns)
