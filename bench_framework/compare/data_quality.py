@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bench_framework.compare.samples import Sample
     from bench_framework.model.judgement import NoiseFloor
     from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Plan
+    from bench_framework.model.plan import Input, Plan
     from bench_framework.model.run import Block, Build
 
 DRIFT_LEVEL: Final = 0.001
@@ -48,7 +48,7 @@ def drift_events(plan: Plan, samples: Mapping[str, Sample]) -> list[Event]:
             Event(
                 "BX320",
                 f"the baseline took {format_percent(abs(moved), decimals=1)} {direction} time at "
-                f"the end than at the beginning{_on(plan, item.label)}",
+                f"the end than at the beginning{_on(plan.inputs, item.label)}",
                 cell_id=cell.id,
                 effect="comparisons remain valid, because every round measures the baseline again",
                 help="check whether the machine warms up, throttles or fills its disk",
@@ -128,7 +128,7 @@ def control_events(plan: Plan, floors: Sequence[NoiseFloor]) -> list[Event]:
         Event(
             "BX330",
             "the A/A control differs significantly from the baseline"
-            f"{_on(plan, plan.input(input_id).label)}",
+            f"{_on(plan.inputs, plan.input(input_id).label)}",
             effect="every comparison of this input is inconclusive",
             help="check for an effect of position, page placement or leftover state on one of them",
         )
@@ -151,5 +151,5 @@ def exploratory_events(looks: Looks) -> list[Event]:
     ]
 
 
-def _on(plan: Plan, label: str) -> str:
-    return f" on {label}" if len(plan.inputs) > 1 and label else ""
+def _on(inputs: Sequence[Input], label: str) -> str:
+    return f" on {label}" if len(inputs) > 1 and label else ""

@@ -14,11 +14,10 @@ from bench_framework.model.plan import Role
 from bench_framework.model.policies import GatePolicy
 from bench_framework.scenario.document import Scalar, Unreadable, parse
 from bench_framework.scenario.scalars import Refused
-from bench_framework.scenario.selection import parse_selection
+from bench_framework.scenario.selection import select_cells
 from bench_framework.units import parse_duration, parse_percent, parse_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from bench_framework.model.plan import Cell, Plan
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from bench_framework.scenario.document import Document, Place
     from bench_framework.scenario.schema.measure import BudgetPart
 
-OPEN_NAMES = ("variant", "input", "experiment")
-"""Names that a selection may use in addition to the axes."""
 KEYS: Final = ("cell", "metric", "level", "reason", "until")
 _EXAMPLE: Final = (
     'accepted: [{cell: "size=1GiB", metric: wall, level: 10%, reason: "checks its input", '
@@ -63,26 +60,13 @@ def with_gate(scenario: Scenario, plan: Plan) -> Plan:
 
 
 def selected(plan: Plan, words: str) -> tuple[Cell, ...]:
-    """Return the cells of a plan, including baselines, that a selection matches.
+    """Return the compared cells of a plan, including baselines, that a selection matches.
 
     Raises:
         ScenarioError: BC113, the selection is invalid or has an unknown name or value.
     """
-    known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
-    selection = parse_selection(words, known, open_names=OPEN_NAMES)
     compared = (Role.BASELINE, Role.CANDIDATE)
-    return tuple(c for c in plan.cells if c.role in compared and selection.takes(words_of(plan, c)))
-
-
-def words_of(plan: Plan, cell: Cell) -> Mapping[str, str]:
-    """Return the values of a cell by the names that a selection may use."""
-    variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
-    values = {
-        "variant": variant.label,
-        "input": given.label,
-        **dict((*variant.values, *given.values)),
-    }
-    return values | ({"experiment": variant.experiment} if variant.experiment else {})
+    return tuple(c for c in select_cells(plan, words) if c.role in compared)
 
 
 def unit_of(scenario: Scenario, metric: str) -> str | None:

@@ -15,7 +15,7 @@ from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.schema.worker import BUILTIN
-from bench_framework.scenario.selection import OPTION, parse_selection, refusal, whole
+from bench_framework.scenario.selection import OPTION, parse_selection, refusal, whole, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -101,19 +101,13 @@ def _select(
 ) -> tuple[list[tuple[Variant, Input]], list[Hole]]:
     """Return the selected cells with their baselines, and a hole for each other cell."""
     names = {axis.name: axis.values for axis in expansion.axes}
-    selection = parse_selection(only, names, open_names=("variant", "input", "experiment"))
+    selection = parse_selection(only, names)
 
-    def takes(variant: Variant, given: Input) -> bool:
-        words = {
-            "variant": variant.label,
-            "input": given.label,
-            **dict(expansion.values_of(variant, given)),
-        }
-        return selection.takes(
-            words | ({"experiment": variant.experiment} if variant.experiment else {})
-        )
-
-    chosen = {(variant.id, given.id) for variant, given in pairs if takes(variant, given)}
+    chosen = {
+        (variant.id, given.id)
+        for variant, given in pairs
+        if selection.takes(words_of(variant, given))
+    }
     if not chosen:
         problem = Problem(
             "BC207",

@@ -21,7 +21,11 @@ from bench_framework.units import is_size, parse_size
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from bench_framework.model.plan import Cell, Input, Plan, Variant
+
 OPTION: Final = "-k"
+OPEN_NAMES: Final = ("variant", "input", "experiment")
+"""Names that a selection may use in addition to the axes."""
 _TERM: Final = re.compile(
     r"""[\s,]*(?P<name>[A-Za-z][A-Za-z0-9_-]*)\s*(?P<op>!=|<=|>=|!~|=|<|>|~)\s*
         (?P<value>'[^']*'|"[^"]*"|[^\s,]*)""",
@@ -79,7 +83,7 @@ def parse_selection(
     text: str,
     known: Mapping[str, Sequence[str]],
     *,
-    open_names: Sequence[str],
+    open_names: Sequence[str] = OPEN_NAMES,
     option: str = OPTION,
 ) -> Selection:
     """Read a selection.
@@ -101,6 +105,27 @@ def parse_selection(
     if problems:
         raise ScenarioError(tuple(replace(p, file=option) for p in problems), {option: text})
     return Selection(text, tuple(terms))
+
+
+def select_cells(plan: Plan, text: str, *, option: str = OPTION) -> tuple[Cell, ...]:
+    """Return the cells of a plan that a selection matches.
+
+    Raises:
+        ScenarioError: BC113, the selection is invalid or has an unknown name or value.
+    """
+    known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
+    selection = parse_selection(text, known, option=option)
+    return tuple(
+        cell
+        for cell in plan.cells
+        if selection.takes(words_of(plan.variant(cell.variant_id), plan.input(cell.input_id)))
+    )
+
+
+def words_of(variant: Variant, given: Input) -> dict[str, str]:
+    """Return the values of a cell by the names that a selection may use."""
+    words = {"variant": variant.label, "input": given.label, **dict(variant.values + given.values)}
+    return words | ({"experiment": variant.experiment} if variant.experiment else {})
 
 
 def refusal(text: str, *problems: Problem) -> ScenarioError:

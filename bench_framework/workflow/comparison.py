@@ -150,6 +150,7 @@ def compare_axis(
     """
     from bench_framework.compare import requested_pairs
     from bench_framework.features.axis_levels import document
+    from bench_framework.scenario.selection import select_cells
     from bench_framework.store import finding, records
 
     folder = finding.resolve_measured(results, name)
@@ -164,7 +165,8 @@ def compare_axis(
                 help="use a metric that is measured in rounds; the report compares the others",
             )
         chosen = _variant_axis(plan.axes, axis)
-        pairs = requested_pairs.axis_pairs(plan, axis, _cells_where(plan, where))
+        cells = plan.cells if where is None else select_cells(plan, where, option="--where")
+        pairs = requested_pairs.axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
         if not pairs:
             raise UsageError(
                 f"no two configurations of this record differ only in {axis}"
@@ -195,26 +197,6 @@ def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
             reason, code="BX106", help=f"axes: {', '.join(a.name for a in known) or 'none'}"
         )
     return axis
-
-
-def _cells_where(plan: Plan, where: str | None) -> frozenset[str]:
-    from bench_framework.scenario.selection import parse_selection
-
-    if where is None:
-        return frozenset(cell.id for cell in plan.cells)
-    known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
-    selection = parse_selection(
-        where, known, open_names=("variant", "input", "experiment"), option="--where"
-    )
-    return frozenset(
-        cell.id
-        for cell in plan.cells
-        for variant, item in ((plan.variant(cell.variant_id), plan.input(cell.input_id)),)
-        if selection.takes(
-            {"variant": variant.label, "input": item.label, **dict((*variant.values, *item.values))}
-            | ({"experiment": variant.experiment} if variant.experiment else {})
-        )
-    )
 
 
 def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> None:

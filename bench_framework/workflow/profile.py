@@ -32,7 +32,7 @@ from bench_framework.workflow.pages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from bench_framework.execution.process import Launcher
@@ -294,22 +294,9 @@ def _bucket_error(text: str, reason: str) -> UsageError:
 def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
     """Return the cells that a filter selects, without the A/A controls."""
     from bench_framework.model.plan import Role
-    from bench_framework.scenario.selection import parse_selection
+    from bench_framework.scenario.selection import select_cells
 
-    known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
-    selection = parse_selection(text, known, open_names=("variant", "input", "experiment"))
-
-    def words(cell: Cell) -> Mapping[str, str]:
-        variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
-        experiment = {"experiment": variant.experiment} if variant.experiment else {}
-        return {
-            "variant": variant.label,
-            "input": given.label,
-            **dict((*variant.values, *given.values)),
-            **experiment,
-        }
-
-    cells = tuple(c for c in plan.cells if c.role is not Role.CONTROL and selection.takes(words(c)))
+    cells = tuple(c for c in select_cells(plan, text) if c.role is not Role.CONTROL)
     if not cells:
         raise UsageError(
             f"{text!r} selects no configuration of this record",

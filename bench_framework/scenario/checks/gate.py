@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bench_framework.errors import ScenarioError
 from bench_framework.model.metrics import METRICS
 from bench_framework.scenario.axes import axes_of
-from bench_framework.scenario.gate_policy import OPEN_NAMES, budget_limit, unit_of
+from bench_framework.scenario.gate_policy import budget_limit, unit_of
 from bench_framework.scenario.scalars import Refused, did_you_mean
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import parse_selection
@@ -72,7 +72,7 @@ def _selection(scenario: Scenario, place: Path, words: str) -> Iterator[Problem]
     """Yield the problems of a selection, each at the position of the key in the file."""
     known = {axis.name: axis.values for axis in axes_of(scenario)}
     try:
-        parse_selection(words, known, open_names=OPEN_NAMES)
+        parse_selection(words, known)
     except ScenarioError as error:
         for problem in error.problems:
             yield scenario.document.value_problem(
