@@ -126,11 +126,9 @@ def _run_locked(
     try:
         prepared = prepare(plan, options, observer, launcher, stopping)
         plan = prepared.plan
-        record = _record_for(plan, text, options, observer, prepared)
+        record = _record_for(text, options, observer, prepared)
         with record:
-            _tune(plan, record, prepared, observer, launcher, stopping)
-            _measure(plan, record, prepared, observer, launcher, stopping)
-            _observe(plan, record, prepared, observer, launcher, stopping)
+            _measure(record, prepared, observer, launcher, stopping)
             stopped = options.profile is not False and profile_run(
                 record,
                 prepared.builds,
@@ -176,14 +174,13 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
         ) from error
 
 
-def _record_for(
-    plan: Plan, text: str, options: RunOptions, observer: Observer, prepared: Prepared
-) -> Record:
+def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Prepared) -> Record:
     from bench_framework.execution.machine.host import utc_now
     from bench_framework.store import lines
     from bench_framework.store.records import Record, find_resumable, require_same
     from bench_framework.version import __version__
 
+    plan = prepared.plan
     record = None if options.fresh else find_resumable(options.results, plan)
     if record is not None:
         require_same(record, plan, prepared.host, prepared.builds)
@@ -217,36 +214,16 @@ def _record_for(
     return record
 
 
-def _tune(
-    plan: Plan,
-    record: Record,
-    prepared: Prepared,
-    observer: Observer,
-    launcher: Launcher,
-    stopping: Stop,
-) -> None:
-    from bench_framework.execution import tuning
-    from bench_framework.execution.machine import host
-
-    if plan.tuning and not tuning.is_done(record):
-        observer.notify(Message("tuning: running the tuning command before the measurement"))
-        tuning.tune(
-            plan, record, prepared.builds, prepared.inputs, launcher, host.environment(), stopping
-        )
-
-
 def _measure(
-    plan: Plan,
-    record: Record,
-    prepared: Prepared,
-    observer: Observer,
-    launcher: Launcher,
-    stopping: Stop,
+    record: Record, prepared: Prepared, observer: Observer, launcher: Launcher, stopping: Stop
 ) -> None:
+    """Tune, measure all rounds, and count kernel events and instructions."""
     from bench_framework.compare.interim_analysis import look
-    from bench_framework.execution import racing, rounds
+    from bench_framework.execution import racing, rounds, tuning
+    from bench_framework.execution.counting.observations import observe_cells
     from bench_framework.execution.machine import host
 
+    plan, inputs, env = prepared.plan, prepared.inputs, host.environment()
     builds = {build.id: build for build in prepared.builds}
 
     def looker(input_id: str, index: int, number: int) -> racing.Decision:
@@ -254,40 +231,30 @@ def _measure(
         observer.notify(InterimVerdicts(decision.verdicts))
         return racing.Decision(decision.stop, decision.reason, decision.trailing, decision.idle)
 
+    if plan.tuning and not tuning.is_done(record):
+        observer.notify(Message("tuning: running the tuning command before the measurement"))
+        tuning.tune(plan, record, prepared.builds, inputs, launcher, env, stopping)
     rounds.measure(
         plan,
         record,
         builds=prepared.builds,
-        inputs=prepared.inputs,
+        inputs=inputs,
         launcher=launcher,
         hyperfine=prepared.hyperfine,
         observer=observer,
         looker=looker,
         stop=stopping,
-        env=host.environment(),
+        env=env,
     )
-
-
-def _observe(
-    plan: Plan,
-    record: Record,
-    prepared: Prepared,
-    observer: Observer,
-    launcher: Launcher,
-    stopping: Stop,
-) -> None:
-    from bench_framework.execution.counting import observations
-    from bench_framework.execution.machine import host
-
-    observations.observe_cells(
+    observe_cells(
         plan,
         record,
         builds=prepared.builds,
-        inputs=prepared.inputs,
+        inputs=inputs,
         launcher=launcher,
         observer=observer,
         stop=stopping,
-        env=host.environment(),
+        env=env,
     )
 
 
