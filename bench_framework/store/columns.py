@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bench_framework.model.metrics import METRICS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -91,8 +93,9 @@ def listed(*sections: str) -> tuple[Column, ...]:
             kind, *marks = words.split()
             units = [mark for mark in marks if mark != "required"]
             unit = "bytes" if kind == "integer" and name.endswith("_bytes") else "".join(units)
-            path, target = (tuple(text.split(".")) for text in (value, *field, value)[:2])
-            columns.append(Column(name, kind, about, path, target, "required" in marks, unit))
+            path, target = (tuple(p.split(".")) for p in (value, *field, value)[:2])
+            text = about or METRICS[name].about
+            columns.append(Column(name, kind, text, path, target, "required" in marks, unit))
     return tuple(columns)
 
 

@@ -94,8 +94,8 @@ def read(page: str) -> Embedded:
     if record is None or runs is None:
         raise _unreadable("the record in the page: a part of it is missing")
     try:
-        said = json.loads(_unpacked(record[1]))
-        version = int(said["schema_version"])
+        content = json.loads(_unpacked(record[1]))
+        version = int(content["schema_version"])
         text = _unpacked(runs[1])
         scenario_text = str(json.loads(scenario[1])) if scenario else ""
     except (ValueError, KeyError, TypeError, OSError, RecursionError, binascii.Error) as error:
@@ -107,7 +107,7 @@ def read(page: str) -> Embedded:
             help="use a newer benchctl",
         )
     try:
-        frame: Frame = wire.adapter(Frame).validate_python(said)
+        frame: Frame = wire.adapter(Frame).validate_python(content)
     except ValueError as error:
         raise _unreadable(f"the record in the page: {error}") from error
     table = run_table.read(text, frame.plan, frame.builds)

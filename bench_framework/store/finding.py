@@ -31,7 +31,7 @@ def find_records(root: Path, scenario: str | None = None, *, imported: bool = Fa
         folders = [root / scenario]
     else:
         folders = [folder for folder in root.iterdir() if folder.is_dir()] if root.is_dir() else []
-    found = [
+    records = [
         record
         for folder in folders
         if folder.is_dir()
@@ -39,7 +39,7 @@ def find_records(root: Path, scenario: str | None = None, *, imported: bool = Fa
         if layout.is_record_id(record.name)
         and (is_record(record) if imported else (record / layout.JOURNAL).is_file())
     ]
-    return sorted(found, key=lambda path: (*layout.order_key(path.name), path.parent.name))
+    return sorted(records, key=lambda path: (*layout.order_key(path.name), path.parent.name))
 
 
 def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None = None) -> Path:
@@ -77,12 +77,12 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
         UsageError: no record was found (BX101). The message lists the existing ones.
     """
     if text in NEWEST:
-        found = find_records(root, imported=imported)
+        records = find_records(root, imported=imported)
         back = 1 if text == "@last" else 2
-        if len(found) >= back:
-            return found[-back]
+        if len(records) >= back:
+            return records[-back]
         raise UsageError(
-            f"{text}: there are {len(found)} records{'' if imported else ' with rounds'} under {root}",
+            f"{text}: there are {len(records)} records{'' if imported else ' with rounds'} under {root}",
             code="BX101",
             help="`benchctl run FILE` makes one; --dir names another folder",
         )

@@ -204,6 +204,6 @@ def load(path: Path) -> Frames:
     """
     if is_imported(path):
         return Frames(path.absolute(), imports.open_record(path))
-    found = Frames(path.absolute())
-    _ = found.record_id, found.plan
-    return found
+    frames = Frames(path.absolute())
+    _ = frames.record_id, frames.plan
+    return frames

@@ -96,18 +96,18 @@ def _record(path: Path, imported: Imported) -> Record:
 def source_differences(record: Record) -> list[str]:
     """Return the figures of an imported set that do not match its files."""
     imported = record.contents.imported
-    found = []
+    differences = []
     for number, session in enumerate(imported.sessions if imported is not None else (), 1):
         try:
             again = read_session((record.path / session.source).read_bytes(), session.label, number)
         except OSError:
-            found.append(f"{session.source}: cannot be read")
+            differences.append(f"{session.source}: cannot be read")
         except UsageError as error:
-            found.append(f"{session.source}: {error.message}")
+            differences.append(f"{session.source}: {error.message}")
         else:
             if again != session:
-                found.append(f"{layout.IMPORTED}: does not follow from {session.source}")
-    return found
+                differences.append(f"{layout.IMPORTED}: does not follow from {session.source}")
+    return differences
 
 
 @contextlib.contextmanager

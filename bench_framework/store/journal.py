@@ -146,14 +146,14 @@ def read_journal(path: Path) -> Contents:
         text = path.read_bytes()
     except OSError as error:
         raise _unreadable(path, error) from error
-    found = text.split(b"\n")
-    found.pop()  # text after the last newline: empty, or an incomplete line
-    if not found:
+    entries = text.split(b"\n")
+    entries.pop()  # text after the last newline: empty, or an incomplete line
+    if not entries:
         raise RecordError(f"{path} is empty", code="BX411", help="start over with --fresh")
-    contents = Contents(_header(path, found[0]))
+    contents = Contents(_header(path, entries[0]))
     contents.at = contents.header.started_at
     open_round = 0
-    for number, line in enumerate(found[1:], start=2):
+    for number, line in enumerate(entries[1:], start=2):
         try:
             open_round = take(contents, wire.load_line(line), open_round)
         except ValueError as error:

@@ -69,21 +69,21 @@ def check_manifest(folder: Path) -> tuple[Mismatch, ...]:
     """
     listed = read_manifest(folder)
     there = set(_files(folder))
-    found = [Mismatch(name, "unlisted") for name in there - listed.keys()]
+    mismatches = [Mismatch(name, "unlisted") for name in there - listed.keys()]
     for name, digest in listed.items():
         if name not in there:
-            found.append(Mismatch(name, "missing"))
+            mismatches.append(Mismatch(name, "missing"))
         elif _sha256(folder / name) != digest:
-            found.append(Mismatch(name, "changed"))
-    return tuple(sorted(found, key=lambda mismatch: mismatch.path))
+            mismatches.append(Mismatch(name, "changed"))
+    return tuple(sorted(mismatches, key=lambda mismatch: mismatch.path))
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
     """Return the digest of each file, by name. Raises the errors of `check_manifest`."""
     path = folder / layout.MANIFEST
     try:
-        said = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
-        version, files = int(said["schema_version"]), dict(said["files"])
+        content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+        version, files = int(content["schema_version"]), dict(content["files"])
         if not all(isinstance(part, str) for pair in files.items() for part in pair):
             raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one message for all
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
@@ -101,10 +101,10 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return a JSON object. Duplicate keys, which could hide a digest, are refused."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name stands in it twice")
-    return found
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        raise ValueError("a name is in it twice")
+    return content
 
 
 def _files(folder: Path) -> list[str]:

@@ -238,13 +238,13 @@ def has_its_plan(folder: Path) -> bool:
     if is_imported(folder):
         return True
     try:
-        said = json.loads((folder / layout.PLAN).read_bytes())
+        content = json.loads((folder / layout.PLAN).read_bytes())
         header = journal.read_header(folder / layout.JOURNAL)
     except (OSError, ValueError, RecursionError, RecordError):
         return False
-    if not isinstance(said, dict):
+    if not isinstance(content, dict):
         return False
-    text = wire.indented(said | {"scenario_path": "", "asked": []})
+    text = wire.indented(content | {"scenario_path": "", "asked": []})
     return hashlib.sha256(text.encode()).hexdigest() == header.plan_sha256
 
 
@@ -256,13 +256,13 @@ def find_resumable(root: Path, plan: Plan) -> Record | None:
     no record, it is the newest record of the scenario, if that is unfinished and has measured
     blocks. `require_same` then reports what changed.
     """
-    found = find_records(root, plan.name)[::-1]
-    wanted = plan_sha256(plan)
-    for path in found:
+    folders = find_records(root, plan.name)[::-1]
+    digest = plan_sha256(plan)
+    for path in folders:
         record = _opened(path)
-        if record is not None and record.contents.header.plan_sha256 == wanted:
+        if record is not None and record.contents.header.plan_sha256 == digest:
             return record if _unfinished(record) else None
-    newest = _opened(found[0]) if found else None
+    newest = _opened(folders[0]) if folders else None
     # A record without measured blocks can be discarded. Its scenario may have been fixed since.
     return newest if newest is not None and newest.contents.blocks and _unfinished(newest) else None
 

@@ -96,8 +96,8 @@ class Binary:
     @property
     def variants(self) -> str:
         """Labels of its variants, joined by semicolons."""
-        wanted = self.build and self.build.id
-        return ";".join(v.label for v in self.source.plan.variants if build_id(v) == wanted)
+        key = self.build and self.build.id
+        return ";".join(v.label for v in self.source.plan.variants if build_id(v) == key)
 
     @property
     def crate(self) -> str | None:
@@ -193,7 +193,7 @@ def effective_columns(names: Iterable[str], *path: str) -> tuple[Column, ...]:
         Column(
             f"effective_{name}",
             "string",
-            f"value of {name} that really ran",
+            f"actual value of {name}",
             (*path, name),
             (*path, name),
         )

@@ -40,12 +40,12 @@ def read_bytes(path: Path) -> bytes:
         UsageError: it does not exist, is not a file, is empty or is larger than 64 MiB (BX450).
     """
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            what = "a directory" if stat.S_ISDIR(found.st_mode) else "not a file"
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a file"
             raise faults.fault(faults.UNREADABLE, str(path), f"{path} is {what}")
-        if found.st_size > MOST_BYTES:
-            message = f"{path} has {found.st_size} bytes; the limit is {MOST_BYTES} bytes"
+        if status.st_size > MOST_BYTES:
+            message = f"{path} has {status.st_size} bytes; the limit is {MOST_BYTES} bytes"
             raise faults.fault(faults.UNREADABLE, str(path), message)
         content = path.read_bytes()
     except OSError as error:

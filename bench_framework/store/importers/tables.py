@@ -53,11 +53,11 @@ def read_table(text: str, file: str) -> tuple[Published, ...]:
     _check_head(names, file)
     if not rows:
         raise faults.fault(faults.UNKNOWN, file, "the table has no rows")
-    found = [
+    figures = [
         _row(dict(zip(names, cells, strict=True)), file, f"row {number}")
         for number, cells in _whole(rows, len(names), file)
     ]
-    units = list(dict.fromkeys(unit for _, unit in found))
+    units = list(dict.fromkeys(unit for _, unit in figures))
     if len(units) > 1:
         raise faults.fault(
             faults.UNITS,
@@ -65,7 +65,7 @@ def read_table(text: str, file: str) -> tuple[Published, ...]:
             f"one table has several units: {', '.join(units)}",
             help="use the same unit in every row",
         )
-    return tuple(row for row, _ in found)
+    return tuple(row for row, _ in figures)
 
 
 def _markdown(text: str) -> list[list[str]]:
