@@ -2,8 +2,8 @@
 
 ``nox`` runs the default sessions, ``nox -s full`` the long tests, and ``nox --list`` lists all sessions.
 Sessions use the environment from which nox was started (``pip install -e '.[dev]'``), so that there is
-one installation and one build of the extension. Only ``e2e`` creates an environment, because it tests an
-installed wheel.
+one installation and one build of the extension. Only the end-to-end tests create an environment, because they
+test an installed wheel.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ WITHOUT = "BENCHCTL_TESTS_WITHOUT"
 IO_URING_SETUP = 425
 """The number of the system call. It is the same on every architecture that the workers support."""
 
-PARALLEL = ("-n", "auto", "--dist", "loadfile")
+PARALLEL = ("-n", "auto", "--dist", "loadgroup", "--no-loadscope-reorder")
+"""The tests of a file, and all end-to-end tests, run in one process and in their order."""
+WITH_PROCESSES = ("tests/end_to_end", "tests/integration")
+"""The longest group of tests comes first, so that it does not end last."""
 
 nox.options.default_venv_backend = "none"
 nox.options.sessions = [
@@ -39,7 +42,6 @@ nox.options.sessions = [
     "unit",
     "docs",
     "integration",
-    "e2e",
 ]
 
 
@@ -170,15 +172,9 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def integration(session: nox.Session) -> None:
-    """Test with real processes: the launcher, hyperfine, interruption, kill -9, resumption."""
+    """Test with real processes: hyperfine, interruption, kill -9, and the quickstart of an installed wheel."""
     python(session, "tests/integration/install_hyperfine.py")
-    pytest(session, *PARALLEL, "-m", "not slow", "tests/integration", **without(session))
-
-
-@nox.session
-def e2e(session: nox.Session) -> None:
-    """Install the wheel in a new environment, and run the quickstart with it."""
-    pytest(session, "-m", "not slow", "tests/end_to_end")
+    pytest(session, *PARALLEL, "-m", "not slow", *WITH_PROCESSES, **without(session))
 
 
 @nox.session
@@ -193,17 +189,8 @@ def full(session: nox.Session) -> None:
         cargo(session, "test", "--locked", "--package", "worker", "--features", allocator)
     python(session, "tests/integration/install_hyperfine.py")
     env = without(session)
-    pytest(
-        session,
-        *PARALLEL,
-        "-m",
-        "slow",
-        "tests/unit",
-        "tests/properties",
-        "tests/integration",
-        **env,
-    )
-    pytest(session, "-m", "slow", "tests/end_to_end", **env)
+    groups = (*WITH_PROCESSES, "tests/unit", "tests/properties")
+    pytest(session, *PARALLEL, "-m", "slow", *groups, **env)
 
 
 @nox.session

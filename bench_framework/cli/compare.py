@@ -18,9 +18,9 @@ EPILOG = """
 
 benchctl compare @last
 
-benchctl compare @last --baseline 'io=read runtime=rayon' --candidate 'allocator=jemalloc'
+benchctl compare @last --baseline 'io=read runtime=rayon' --candidate 'allocator=mimalloc'
 
-benchctl compare @last --axis runtime --where 'allocator=jemalloc'
+benchctl compare @last --axis runtime --where 'allocator=mimalloc'
 
 benchctl compare @prev @last            # two records
 """
