@@ -21,7 +21,7 @@ from bench_framework.report.blocks import (
     Section,
     Table,
 )
-from bench_framework.report.detectable import effect_note
+from bench_framework.report.headline_table import effect_note
 from bench_framework.report.numbers import DASH, show_comparison
 
 if TYPE_CHECKING:

@@ -81,6 +81,11 @@ class Column:
     prose: bool = False
 
 
+def numeric(*titles: str) -> tuple[Column, ...]:
+    """Return right-aligned columns."""
+    return tuple(Column(title, "right") for title in titles)
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """The content of a table cell: its text, and the number for sorting and for programs."""

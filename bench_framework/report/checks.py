@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Role
-from bench_framework.report import race_notes
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
 from bench_framework.report.machine_checks import machine_checks
@@ -26,7 +25,7 @@ def checks(data: ReportData) -> tuple[Check, ...]:
     return (
         _outputs(data),
         _rounds(data),
-        *race_notes.check(data),
+        *_race(data),
         _order(data),
         *_floors(data),
         _drift(data),
@@ -43,33 +42,40 @@ def _outputs(data: ReportData) -> Check:
     if kind == "none":
         return Check("warn", "outputs equal", "not compared: the scenario says `none`")
     bounds = {cell.id for cell in data.plan.cells if cell.role.separate}
-    answered = [
-        s
-        for s in data.judgement.states
-        if s.state in {"measured", "other-output", "not-comparable"}
-    ]
+    states = {"measured", "other-output", "not-comparable"}
+    answered = [s for s in data.judgement.states if s.state in states]
     measured = [s for s in answered if s.cell_id not in bounds]
     separate = len(answered) - len(measured)
     controls = _with_controls(data, [s.cell_id for s in measured])
     rest = f"; {separate} bounds and anchors checked separately" if separate else ""
     other = sum(1 for s in measured if s.state == "other-output")
-    mark: Mark = "fail" if other else "pass"
-    return Check(
-        mark,
-        "outputs equal",
-        f"{len(measured) - other} of {len(measured)} configurations{controls}; "
-        f"comparison: {kind}{rest}",
-    )
+    equal = f"{len(measured) - other} of {len(measured)} configurations{controls}"
+    figure = f"{equal}; comparison: {kind}{rest}"
+    return Check("fail" if other else "pass", "outputs equal", figure)
 
 
 def _rounds(data: ReportData) -> Check:
     looks = data.judgement.looks
     rounds = [s.rounds for s in data.judgement.states if s.state == "measured"]
     least = min(rounds, default=0)
-    level = f"{looks.level * 100:g}\u202f%"
-    need = f"{looks.needed} needed for {looks.family} comparisons at {level}"
+    need = f"{looks.needed} needed for {looks.family} comparisons at {data.level}"
     figure = f"{span(rounds)} rounds; {need}"
     return Check("pass" if least >= looks.needed else "warn", "enough rounds", figure)
+
+
+def _race(data: ReportData) -> tuple[Check, ...]:
+    """Return the check that each dropped variant is worse than another one."""
+    race = data.judgement.race
+    if race is None:
+        return ()
+    beaten = [lost for lost in race.lost if lost.beaten]
+    unexplained = [lost for lost in beaten if lost.to_cell_id is None]
+    early = len(race.lost) - len(beaten)
+    figure = f"{race.runs} of {race.fixed} runs; {len(beaten)} dropped, {early} finished early"
+    if unexplained:
+        names = ", ".join(data.label(lost.cell_id) for lost in unexplained)
+        figure += f"; the variant that beat {names} failed later"
+    return (Check("warn" if unexplained else "pass", "dropped variants are worse", figure),)
 
 
 def _order(data: ReportData) -> Check:
@@ -101,31 +107,23 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
         for floor in (f for f in data.judgement.floors if f.metric == metric):
             name = data.input_name(data.plan.input(floor.input_id))
             label = f"noise floor within the margin, {metric}, {name}"
+            mark: Mark = "warn"
             if floor.tripped:
-                floors.append(
-                    Check(
-                        "fail",
-                        label,
-                        "A/A control failed: all verdicts of this input are withdrawn",
-                    )
-                )
+                mark = "fail"
+                figure = "A/A control failed: all verdicts of this input are withdrawn"
             elif floor.fraction is None:
-                floors.append(Check("warn", label, "not measured: no A/A control"))
+                figure = "not measured: no A/A control"
             else:
-                mark: Mark = "pass" if floor.fraction <= margin else "warn"
-                floors.append(
-                    Check(
-                        mark, label, f"{percent_up(floor.fraction)}, margin {margin_text(margin)}"
-                    )
-                )
+                mark = "pass" if floor.fraction <= margin else "warn"
+                figure = f"{percent_up(floor.fraction)}, margin {margin_text(margin)}"
+            floors.append(Check(mark, label, figure))
     return tuple(floors)
 
 
 def _drift(data: ReportData) -> Check:
     drifts = _coded(data, DRIFT)
-    if drifts:
-        return Check("warn", "no drift", drifts[0].message)
-    return Check("pass", "no drift", "none detected over the rounds")
+    figure = drifts[0].message if drifts else "none detected over the rounds"
+    return Check("warn" if drifts else "pass", "no drift", figure)
 
 
 def _modes(data: ReportData) -> Check:
@@ -133,20 +131,13 @@ def _modes(data: ReportData) -> Check:
     fallen = _coded(data, FALLBACK)
     reported = [s for s in data.judgement.states if s.effective]
     if fallen:
-        return Check(
-            "fail",
-            label,
-            f"{len(fallen)} fallback{'s' if len(fallen) > 1 else ''}: {fallen[0].message}",
-        )
+        number = f"{len(fallen)} fallback{'s' if len(fallen) > 1 else ''}"
+        return Check("fail", label, f"{number}: {fallen[0].message}")
     if not reported:
         return Check("unknown", label, "not reported by the programs")
     controls = _with_controls(data, [s.cell_id for s in data.judgement.states])
-    return Check(
-        "pass",
-        label,
-        f"{len(reported)} of {len(data.judgement.states)} configurations{controls}, "
-        "as reported by the programs",
-    )
+    number = f"{len(reported)} of {len(data.judgement.states)} configurations{controls}"
+    return Check("pass", label, f"{number}, as reported by the programs")
 
 
 def _with_controls(data: ReportData, cell_ids: list[str]) -> str:
@@ -163,10 +154,8 @@ def _load(data: ReportData) -> Check:
     load = data.host.load1
     if load is None:
         return Check("unknown", "no other load", "not available")
-    mark: Mark = "warn" if load > BUSY * data.host.cores else "pass"
-    return Check(
-        mark, "no other load", f"load {load:.2f} on {data.host.cores} cores before the start"
-    )
+    figure = f"load {load:.2f} on {data.host.cores} cores before the start"
+    return Check("warn" if load > BUSY * data.host.cores else "pass", "no other load", figure)
 
 
 def _governor(data: ReportData) -> Check:
@@ -177,14 +166,6 @@ def _governor(data: ReportData) -> Check:
 
 
 def _tools(data: ReportData) -> Check:
-    return Check(
-        "pass",
-        "timed by",
-        f"hyperfine {data.host.hyperfine.removeprefix('hyperfine ')}, no shell"
-        if not _shell(data)
-        else "a shell",
-    )
-
-
-def _shell(data: ReportData) -> bool:
-    return any(cell.shell for cell in data.plan.cells)
+    hyperfine = f"hyperfine {data.host.hyperfine.removeprefix('hyperfine ')}, no shell"
+    shell = any(cell.shell for cell in data.plan.cells)
+    return Check("pass", "timed by", "a shell" if shell else hyperfine)

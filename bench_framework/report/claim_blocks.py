@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_framework.model.judgement import ONE_PROGRAM
-from bench_framework.report.blocks import Sentence
+from bench_framework.report.blocks import Bullets, Sentence
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bench_framework.model.judgement import Claim
     from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
@@ -23,6 +25,12 @@ def sentence(claim: Claim) -> Sentence:
     ):
         text = text[0].upper() + text[1:]
     return Sentence(closed(text), claim.id, claim.verdict)
+
+
+def claim_bullets(claims: Iterable[Claim]) -> list[Bullets]:
+    """Return the sentences of claims as a list, or nothing without claims."""
+    items = tuple(sentence(claim) for claim in claims)
+    return [Bullets(items)] if items else []
 
 
 def closed(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +133,11 @@ class ReportData:
             cell.variant_id == variant_id and cell.role is Role.BASELINE for cell in self.plan.cells
         )
 
+    @property
+    def level(self) -> str:
+        """Return the family-wise level of the results, such as ``5 %``."""
+        return f"{self.judgement.looks.level * 100:g}\u202f%"
+
     # -- measurements --------------------------------------------------------------------------
 
     def summary(self, cell_id: str, metric: Metric) -> Summary | None:
@@ -239,6 +245,12 @@ class ReportData:
     def measured_blocks(self) -> tuple[Block, ...]:
         """Return the samples that count: finished, and not of a warm-up round."""
         return tuple(b for b in self.blocks if not b.warmup and b.status == "ok")
+
+    def minutes(self, block: Block) -> float:
+        """Return the minutes from the start of the first measured sample to that of another."""
+        starts = (datetime.fromisoformat(b.started_at) for b in (self.measured_blocks[0], block))
+        first, start = (moment.timestamp() for moment in starts)
+        return (start - first) / 60
 
     @cached_property
     def all_events(self) -> tuple[Event, ...]:

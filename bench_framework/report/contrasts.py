@@ -1,4 +1,4 @@
-"""Contrasts as table cells (ratio, interval, verdict), and texts for their captions."""
+"""Comparisons as table cells (ratio, interval, verdict), and texts for their captions."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from bench_framework.model.words import WORDS, verdict_text
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.counts import interim_analyses
-from bench_framework.report.numbers import DASH, show_ratio
+from bench_framework.report.numbers import DASH, show_comparison, show_ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from bench_framework.model.judgement import Claim
+    from bench_framework.model.judgement import Claim, Comparison
     from bench_framework.model.structure import Contrast
     from bench_framework.model.verdict import Interval
     from bench_framework.report.context import ReportData
 
 T = TypeVar("T")
+Value = TypeVar("Value", int, float)
 
 
 def interval_cells(
@@ -32,6 +33,20 @@ def interval_cells(
     keep = verdict is not Verdict.INCONCLUSIVE
     text = show_ratio(interval.ratio, interval.lo, interval.hi, margin, keep=keep)
     return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
+
+
+def comparison_cells(comparison: Comparison | None, claim: str | None) -> tuple[Cell, Cell]:
+    """Return ratio and interval of a comparison with the baseline, or a dash without one."""
+    if comparison is None or comparison.shown is None:
+        return Cell(DASH), Cell("")
+    interval, text = comparison.shown, show_comparison(comparison)
+    assert text is not None
+    return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
+
+
+def value_cell(value: Value | None, show: Callable[[Value], str]) -> Cell:
+    """Return a value as text, or a dash without a value."""
+    return Cell(DASH) if value is None else Cell(show(value), value)
 
 
 def verdict_cell(verdict: Verdict, metric: str) -> Cell:
@@ -86,10 +101,10 @@ def margin(data: ReportData) -> float:
 
 def family_text(data: ReportData, size: int, kind: str) -> str:
     """Return family, adjustment and level for a caption."""
-    looks = data.judgement.looks
+    analyses = interim_analyses(data.judgement.looks.count)
     return (
-        f"{size} {kind} (separate family), Holm-adjusted, {interim_analyses(looks.count)}, "
-        f"family-wise level {looks.level * 100:g}\u202f%"
+        f"{size} {kind} (separate family), Holm-adjusted, {analyses}, "
+        f"family-wise level {data.level}"
     )
 
 

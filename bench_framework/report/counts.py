@@ -75,16 +75,15 @@ def interim_analyses(count: int) -> str:
 def memory_family(data: ReportData) -> str:
     """Return the family of the memory comparisons, for a caption (docs/method.md#memory)."""
     looks = data.judgement.looks
-    level = f"{looks.level * 100:g}\u202f%"
     if PEAK_RSS in data.plan.judge.metrics:
         return (
             f"judged with the family of the results, {looks.family} comparisons, "
-            f"family-wise level {level}"
+            f"family-wise level {data.level}"
         )
     size = sum(cell.role is Role.CANDIDATE for cell in data.plan.cells)
     return (
         f"{size} comparison{'s' if size != 1 else ''} (separate family), Bonferroni-adjusted, "
-        f"judged once, family-wise level {level}"
+        f"judged once, family-wise level {data.level}"
     )
 
 
@@ -94,8 +93,7 @@ def caption_tail(data: ReportData, item: Input | None = None) -> str:
     inputs = data.plan.inputs if item is None else (item,)
     cells = [cell.id for one in inputs for cell in data.arms(one.id)]
     family = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
-    level = f"{looks.level * 100:g}\u202f%"
     return (
-        f"{family}, Holm-adjusted, {interim_analyses(looks.count)}, family-wise level {level}; "
+        f"{family}, Holm-adjusted, {interim_analyses(looks.count)}, family-wise level {data.level}; "
         f"rounds × runs {data.replication(cells)}; {counts_of(data, item).text()}."
     )

@@ -27,7 +27,6 @@ from bench_framework.report.charts import (
     runs,
     scaling,
     sensors,
-    waterfall,
 )
 from bench_framework.report.drawing import trimmed
 from bench_framework.report.palette import LIGHT, SENTINELS
@@ -35,12 +34,14 @@ from bench_framework.report.render.characters import visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import ModuleType
 
     from matplotlib.axes import Axes  # noqa: TID251 -- the door
 
     from bench_framework.report.blocks import Document, Figure
 
+Size = tuple[float, float]
+Place = tuple[float, float, float, float]
+"""Left, bottom, right and top."""
 UNITS_PER_INCH: Final = 72.0
 FONTS: Final = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', Arial, sans-serif"
@@ -57,75 +58,52 @@ STYLE: Final[dict[Any, Any]] = {
 }
 
 
-def forest_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
-    """Draw ratios with intervals on `ax`, or on a new canvas of the right size."""
-    with mpl.rc_context(STYLE):
-        axes = ax if ax is not None else _panel(forest.size(figure), forest.place(figure))
-        forest.draw(axes, figure, colours)
-    return axes
-
-
 def scaling_plot(
     figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT
 ) -> Axes:
     """Draw time and throughput against size, and return the Axes of the left panel."""
     with mpl.rc_context(STYLE):
-        size = (scaling.WIDTH, scaling.HEIGHT)
         if ax is None:
-            left = _panel(size, _scaling_place(scaling.LEFT_PANEL))
-            right = _panel(size, _scaling_place(scaling.RIGHT_PANEL), left.get_figure())
+            left = _panel(scaling.SIZE, scaling.LEFT_PANEL)
+            right = _panel(scaling.SIZE, scaling.RIGHT_PANEL, left.get_figure())
         else:
             left, right = ax, ax.inset_axes((1.2, 0.0, 1.0, 1.0))
         scaling.draw(left, right, figure, colours)
     return left
 
 
-def memory_time_plot(
-    figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT
-) -> Axes:
-    """Draw peak memory against time on logarithmic axes."""
-    with mpl.rc_context(STYLE):
-        axes = (
-            ax
-            if ax is not None
-            else _panel((memory_time.WIDTH, memory_time.HEIGHT), memory_time.PLACE)
-        )
-        memory_time.draw(axes, figure, colours)
-    return axes
+def _plot(
+    size: Callable[[Figure], Size],
+    draw: Callable[[Axes, Figure, Mapping[str, str]], None],
+    place: Callable[[Figure], Place] | None = None,
+) -> Callable[..., Axes]:
+    """Return the plot function of a chart with its size and the place of its Axes, in units.
 
-
-def drift_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
-    """Draw the difference of each sample from its configuration's median over time."""
-    with mpl.rc_context(STYLE):
-        axes = ax if ax is not None else _panel((drift.WIDTH, drift.HEIGHT), drift.PLACE)
-        drift.draw(axes, figure, colours)
-    return axes
-
-
-def _on_a_sheet(chart: ModuleType) -> Callable[..., Axes]:
-    """Return the plot function of a chart that draws its axes itself, on a sheet of its size."""
+    Without `place`, the chart draws its axes itself, on a sheet of its size.
+    """
 
     def plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
         with mpl.rc_context(STYLE):
-            size = chart.size(figure)
-            axes = ax if ax is not None else _panel(size, (0.0, 0.0, *size))
-            chart.draw(axes, figure, colours)
-        return axes
+            whole = size(figure)
+            if ax is None:
+                ax = _panel(whole, place(figure) if place else (0.0, 0.0, *whole))
+            draw(ax, figure, colours)
+        return ax
 
     return plot
 
 
 PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
-    "forest": forest_plot,
+    "forest": _plot(forest.size, forest.draw, forest.place),
     "scaling": scaling_plot,
-    "memory-time": memory_time_plot,
-    "drift": drift_plot,
-    "waterfall": _on_a_sheet(waterfall),
-    "bars": _on_a_sheet(bars),
-    "runs": _on_a_sheet(runs),
-    "order": _on_a_sheet(order),
-    "grid": _on_a_sheet(grid),
-    "sensors": _on_a_sheet(sensors),
+    "memory-time": _plot(lambda _: memory_time.SIZE, memory_time.draw, lambda _: memory_time.PLACE),
+    "drift": _plot(lambda _: drift.SIZE, drift.draw, lambda _: drift.PLACE),
+    "waterfall": _plot(bars.size, bars.draw_changes),
+    "bars": _plot(bars.size, bars.draw),
+    "runs": _plot(runs.size, runs.draw),
+    "order": _plot(order.size, order.draw),
+    "grid": _plot(grid.size, grid.draw),
+    "sensors": _plot(sensors.size, sensors.draw),
 }
 """The plot function of each kind. A new chart is a file in `charts` and a line here."""
 
@@ -137,38 +115,28 @@ def drawings(document: Document) -> dict[str, str]:
 
 def inline(drawing: str, figure: Figure) -> str:
     """Return SVG for a page: colours of the page, unique ids, title and description."""
-    text = drawing
     for token, sentinel in SENTINELS.items():
-        text = text.replace(sentinel, f"var(--{token})")
-    return _titled(text, figure, extra="")
+        drawing = drawing.replace(sentinel, f"var(--{token})")
+    return _titled(drawing, figure, extra="")
 
 
 def standalone(drawing: str, figure: Figure) -> str:
     """Return SVG as a file: light colours on a white background, also readable in a dark page."""
-    text = drawing
     for token, sentinel in SENTINELS.items():
-        text = text.replace(sentinel, LIGHT[token])
+        drawing = drawing.replace(sentinel, LIGHT[token])
     ground = f'<rect width="100%" height="100%" rx="6" fill="{LIGHT["ground"]}"/>'
-    return _titled(text, figure, extra=ground) + "\n"
+    return _titled(drawing, figure, extra=ground) + "\n"
 
 
-def _scaling_place(panel: tuple[float, float]) -> tuple[float, float, float, float]:
-    return panel[0], scaling.BOTTOM, panel[1], scaling.HEIGHT - scaling.TOP
-
-
-def _panel(
-    size: tuple[float, float], place: tuple[float, float, float, float], canvas: object = None
-) -> Axes:
+def _panel(size: Size, place: Place, canvas: object = None) -> Axes:
     """Return Axes at a place in units, on a canvas with a size in units."""
     width, height = size
-    target = canvas
-    if not isinstance(target, Canvas):
-        target = Canvas(
-            figsize=(width / UNITS_PER_INCH, height / UNITS_PER_INCH), dpi=UNITS_PER_INCH
-        )
-        target.patch.set_visible(False)
+    if not isinstance(canvas, Canvas):
+        inches = (width / UNITS_PER_INCH, height / UNITS_PER_INCH)
+        canvas = Canvas(figsize=inches, dpi=UNITS_PER_INCH)
+        canvas.patch.set_visible(False)
     left, bottom, right, top = place
-    return target.add_axes(
+    return canvas.add_axes(
         (left / width, bottom / height, (right - left) / width, (top - bottom) / height)
     )
 

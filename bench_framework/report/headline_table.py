@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import glyph, noun, verdict_text
-from bench_framework.report import detectable, race_notes
+from bench_framework.model.words import glyph, noun
 from bench_framework.report.blocks import (
     Cell,
     Column,
     Row,
     Table,
 )
+from bench_framework.report.contrasts import comparison_cells, value_cell, verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI, caption_tail
 from bench_framework.report.numbers import (
     DASH,
     SIZES,
     column_decimals,
     column_size,
+    margin_text,
     measured_decimals,
     metric_unit,
     percent_up,
-    show_comparison,
+    rate_unit,
     show_measured,
     show_ratio,
     significant,
 )
+from bench_framework.rounding import up_to_two_digits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bench_framework.model.judgement import CellState, Comparison, Summary
     from bench_framework.report.context import ReportData
 
@@ -40,6 +45,13 @@ _REFUSED = {
     "other-output": Verdict.OTHER_OUTPUT,
     "not-comparable": Verdict.NOT_COMPARABLE,
 }
+_ROLES = {
+    Role.BOUND: "Bound: a limit or a reference that does different work; it is not compared.",
+    Role.ANCHOR: (
+        "Anchor: the same program in every record, for comparisons between records; it is not "
+        "compared here."
+    ),
+}
 _NAMES = {WALL: "Time", CPU: "CPU time", PEAK_RSS: "Peak RSS"}
 
 
@@ -47,10 +59,16 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     """Return the results table, ordered by ratio. Rows without a comparison are last."""
     arms = data.arms(item.id)
     baseline = data.plan.baseline_cell(item.id)
-    scales = _Scales(data, item)
+    metrics = dict.fromkeys((data.metric, CPU, PEAK_RSS))
+    scales = {
+        metric: _scale(data, item, metric)
+        for metric in metrics
+        if metric == data.metric or any(data.summary(cell.id, metric) for cell in arms)
+    }
+    size = data.handled_bytes(item.id) if data.metric == WALL else None
     best = data.ahead(item.id)
     rows = [
-        _row(data, cell, scales, strong=cell.id in best)
+        _row(data, cell, scales, size, strong=cell.id in best)
         for cell in sorted(arms, key=lambda cell: order(data, cell, baseline))
     ]
     statistic = "median over rounds" if data.metric != PEAK_RSS else "median over runs"
@@ -61,11 +79,11 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     return Table(
         name + "-table",
         caption,
-        scales.columns(),
+        _columns(data, scales, size),
         tuple(rows),
         _legend(data, item, best=len(best)),
         stub=data.on_input(item),
-        note=detectable.effects_note(
+        note=effects_note(
             [
                 data.comparison(c.id, data.metric)
                 for c in arms
@@ -75,67 +93,46 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     )
 
 
-class _Scales:
-    """The units of one table: one per column, chosen from the baseline's row."""
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Unit, factor and decimals of a column, chosen from the row of the baseline."""
 
-    def __init__(self, data: ReportData, item: Input) -> None:
-        self.family = data.plan.unit_family
-        self.metric = data.metric
-        self.interval = ADJUSTED_CI
-        self.bytes = data.handled_bytes(item.id)
-        self.throughput = self.bytes is not None and data.metric == WALL
-        self.per_second = ("MB/s", 1e-6) if self.family == "si" else ("MiB/s", 2.0**-20)
-        self.main = self._unit(data, item, data.metric)
-        self.cpu = self._unit(data, item, CPU)
-        self.rss = self._unit(data, item, PEAK_RSS)
-        self.decimals = {
-            data.metric: self._decimals(data, item, data.metric, self.main[1]),
-            CPU: self._decimals(data, item, CPU, self.cpu[1]),
-            PEAK_RSS: self._decimals(data, item, PEAK_RSS, self.rss[1]),
-        }
-        self.shows_cpu = self._any(data, item, CPU) and data.metric != CPU
-        self.shows_rss = self._any(data, item, PEAK_RSS) and data.metric != PEAK_RSS
+    unit: str
+    factor: float
+    decimals: int
 
-    def _any(self, data: ReportData, item: Input, metric: str) -> bool:
-        return any(data.summary(cell.id, metric) for cell in data.arms(item.id))
 
-    def _decimals(self, data: ReportData, item: Input, metric: str, scale: float) -> int:
-        summaries = (data.summary(cell.id, metric) for cell in data.arms(item.id))
-        return column_decimals(
-            measured_decimals(s.median, s.lo, s.hi, scale) for s in summaries if s
-        )
+def _scale(data: ReportData, item: Input, metric: str) -> _Scale:
+    family = data.plan.unit_family
+    baseline = data.plan.baseline_cell(item.id)
+    first = data.summary(baseline.id, metric) if baseline else None
+    summaries = [s for c in data.arms(item.id) if (s := data.summary(c.id, metric)) is not None]
+    size = next((s.median for s in (first, *summaries) if s is not None), 1.0)
+    if metric in SIZES:
+        size = column_size(size, (s.median for s in summaries), family)
+    unit, factor = metric_unit(metric, size, family, data.own_unit(metric))
+    decimals = (measured_decimals(s.median, s.lo, s.hi, factor) for s in summaries)
+    return _Scale(unit, factor, column_decimals(decimals))
 
-    def _unit(self, data: ReportData, item: Input, metric: str) -> tuple[str, float]:
-        baseline = data.plan.baseline_cell(item.id)
-        first = data.summary(baseline.id, metric) if baseline else None
-        summaries = [
-            s for cell in data.arms(item.id) if (s := data.summary(cell.id, metric)) is not None
-        ]
-        chosen = first or next(iter(summaries), None)
-        size = chosen.median if chosen else 1.0
-        if metric in SIZES:
-            size = column_size(size, (s.median for s in summaries), self.family)
-        return metric_unit(metric, size, self.family, data.own_unit(metric))
 
-    def columns(self) -> tuple[Column, ...]:
-        """Return the columns. A narrow output drops those with the highest `drop` first."""
-        columns = [
-            Column("Variant"),
-            Column(titled(_name(self.metric), self.main[0]), "decimal"),
-            Column("vs baseline", "decimal"),
-            Column(self.interval, drop=1),
-            Column("Verdict"),
-        ]
-        if self.throughput:
-            columns.append(Column(self.per_second[0], "right", drop=3))
-        if self.shows_cpu:
-            columns.append(Column(titled("CPU time", self.cpu[0]), "decimal", drop=5))
-            columns.append(Column("CPU vs baseline", "decimal", drop=5))
-            columns.append(Column("Cores", "decimal", drop=6))
-        if self.shows_rss:
-            columns.append(Column(titled("Peak RSS", self.rss[0]), "decimal", drop=2))
-        columns += [Column("n", "right", drop=4), Column("Notes", drop=7, prose=True)]
-        return tuple(columns)
+def _columns(data: ReportData, scales: dict[str, _Scale], size: int | None) -> tuple[Column, ...]:
+    """Return the columns. A narrow output drops those with the highest `drop` first."""
+    columns = [
+        Column("Variant"),
+        Column(titled(_name(data.metric), scales[data.metric].unit), "decimal"),
+        Column("vs baseline", "decimal"),
+        Column(ADJUSTED_CI, drop=1),
+        Column("Verdict"),
+    ]
+    if size is not None:
+        columns.append(Column(rate_unit(data.plan.unit_family)[0], "right", drop=3))
+    if CPU in scales and data.metric != CPU:
+        columns.append(Column(titled("CPU time", scales[CPU].unit), "decimal", drop=5))
+        columns.append(Column("CPU vs baseline", "decimal", drop=5))
+        columns.append(Column("Cores", "decimal", drop=6))
+    if PEAK_RSS in scales and data.metric != PEAK_RSS:
+        columns.append(Column(titled("Peak RSS", scales[PEAK_RSS].unit), "decimal", drop=2))
+    return (*columns, Column("n", "right", drop=4), Column("Notes", drop=7, prose=True))
 
 
 def _name(metric: str) -> str:
@@ -149,7 +146,14 @@ def titled(name: str, unit: str) -> str:
     return f"{name}, {unit}" if unit else name
 
 
-def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> Row:
+def _row(
+    data: ReportData,
+    cell: PlanCell,
+    scales: dict[str, _Scale],
+    size: int | None,
+    *,
+    strong: bool,
+) -> Row:
     state = data.state(cell.id)
     variant = data.variant_of(cell)
     baseline = cell.role is Role.BASELINE
@@ -157,30 +161,22 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
     summary = data.summary(cell.id, data.metric) if refused is None else None
     comparison = data.comparison(cell.id, data.metric) if refused is None and not baseline else None
     verdict = refused or (comparison.verdict if comparison and state.state == "measured" else None)
-    claim = data.claim_id(cell.id, data.metric)
     reason = _reason(state, variant, comparison)
+    notes = (
+        reason,
+        _stopped(data, cell.id),
+        _by_floor(comparison),
+        effect_note(comparison),
+        variant.describe,
+    )
     cells = [
         Cell(variant.label),
-        _measured(summary, scales.main[1], scales.decimals[data.metric]),
-        *_judged(
-            comparison, claim, baseline=baseline, role=cell.role.value if cell.role.separate else ""
-        ),
+        _measured(summary, scales[data.metric]),
+        *_judged(data, cell, comparison),
         _verdict(verdict, state, data.metric),
-        *_further(data, cell, scales, refused=refused is not None),
+        *_further(data, cell, scales, size, refused=refused is not None),
         Cell(data.replication([cell.id]) if summary else DASH),
-        Cell(
-            "; ".join(
-                part
-                for part in (
-                    reason,
-                    race_notes.stopped(data, cell.id),
-                    _by_floor(comparison),
-                    detectable.effect_note(comparison),
-                    variant.describe,
-                )
-                if part
-            )
-        ),
+        Cell("; ".join(part for part in notes if part)),
     ]
     return Row(tuple(cells), verdict, strong and summary is not None, baseline, reason)
 
@@ -188,49 +184,54 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
 def _verdict(verdict: Verdict | None, state: CellState, metric: str) -> Cell:
     if verdict is None:
         return Cell("not started" if state.state == "not-started" else "")
-    return Cell(verdict_text(verdict, metric), verdict.value, None, verdict)
+    return verdict_cell(verdict, metric)
 
 
-def _measured(summary: Summary | None, scale: float, most: int) -> Cell:
+def _measured(summary: Summary | None, scale: _Scale) -> Cell:
     if summary is None:
         return Cell(DASH)
-    return Cell(show_measured(summary.median, summary.lo, summary.hi, scale, most), summary.median)
+    value, lo, hi = summary.median, summary.lo, summary.hi
+    return Cell(show_measured(value, lo, hi, scale.factor, scale.decimals), value)
 
 
-def _judged(
-    comparison: Comparison | None, claim: str | None, *, baseline: bool, role: str
-) -> tuple[Cell, Cell]:
+def cores_cell(cpu: Summary | None, wall: Summary | None) -> Cell:
+    """Return the cores in use: the quotient of the medians of CPU time and time."""
+    cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
+    return value_cell(cores, "{:.2f}".format)
+
+
+def rate_cell(size: int, wall: Summary | None, family: str) -> Cell:
+    """Return the throughput: the bytes of a run ÷ the median time."""
+    rate = size / wall.median if wall and wall.median > 0 else None
+    return value_cell(rate or None, lambda r: significant(r * rate_unit(family)[1], 3))
+
+
+def _judged(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> tuple[Cell, Cell]:
     """Return the ratio and its interval. A bound or an anchor has no interval."""
-    if baseline:
+    if cell.role is Role.BASELINE:
         return Cell("baseline", 1.0), Cell("")
-    if role:
-        return Cell(role), Cell("")
-    if comparison is None or comparison.shown is None:
-        return Cell(DASH), Cell("")
-    interval, text = comparison.shown, show_comparison(comparison)
-    assert text is not None
-    return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
+    if cell.role.separate:
+        return Cell(cell.role.value), Cell("")
+    return comparison_cells(comparison, data.claim_id(cell.id, data.metric))
 
 
-def _further(data: ReportData, cell: PlanCell, scales: _Scales, *, refused: bool) -> list[Cell]:
+def _further(
+    data: ReportData,
+    cell: PlanCell,
+    scales: dict[str, _Scale],
+    size: int | None,
+    *,
+    refused: bool,
+) -> list[Cell]:
     wall, cpu, rss = (
         None if refused else data.summary(cell.id, m) for m in (data.metric, CPU, PEAK_RSS)
     )
-    cells: list[Cell] = []
-    if scales.throughput and scales.bytes is not None:
-        rate = scales.bytes / wall.median if wall else None
-        cells.append(
-            Cell(significant(rate * scales.per_second[1], 3), rate) if rate else Cell(DASH)
-        )
-    if scales.shows_cpu:
-        cells += [
-            _measured(cpu, scales.cpu[1], scales.decimals[CPU]),
-            _cpu_ratio(data, cell, refused=refused),
-        ]
-        cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
-        cells.append(Cell(f"{cores:.2f}", cores) if cores is not None else Cell(DASH))
-    if scales.shows_rss:
-        cells.append(_measured(rss, scales.rss[1], scales.decimals[PEAK_RSS]))
+    cells = [rate_cell(size, wall, data.plan.unit_family)] if size is not None else []
+    if CPU in scales and data.metric != CPU:
+        ratio = _cpu_ratio(data, cell, refused=refused)
+        cells += [_measured(cpu, scales[CPU]), ratio, cores_cell(cpu, wall)]
+    if PEAK_RSS in scales and data.metric != PEAK_RSS:
+        cells.append(_measured(rss, scales[PEAK_RSS]))
     return cells
 
 
@@ -240,15 +241,9 @@ def _cpu_ratio(data: ReportData, cell: PlanCell, *, refused: bool) -> Cell:
     comparison = None if refused else data.comparison(cell.id, CPU)
     if comparison is None or comparison.shown is None:
         return Cell(DASH)
-    text = show_comparison(comparison)
-    assert text is not None
-    claim = data.claim_id(cell.id, CPU)
-    return Cell(
-        f"{text.estimate} {glyph(comparison.verdict)}",
-        comparison.shown.ratio,
-        claim,
-        comparison.verdict,
-    )
+    ratio, _ = comparison_cells(comparison, data.claim_id(cell.id, CPU))
+    text = f"{ratio.text} {glyph(comparison.verdict)}"
+    return replace(ratio, text=text, verdict=comparison.verdict)
 
 
 def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -> str:
@@ -262,21 +257,30 @@ def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -
     return comparison.reason if comparison else ""
 
 
+def _stopped(data: ReportData, cell_id: str) -> str:
+    """Return a note such as ``"dropped after round 18: worse than B"``.
+
+    The note is empty for a configuration that was measured to the end.
+    """
+    race = data.judgement.race
+    lost = next((lost for lost in race.lost if lost.cell_id == cell_id), None) if race else None
+    if lost is None:
+        return ""
+    if not lost.beaten:
+        return f"measured up to round {lost.round}"
+    to = f": worse than {data.label(lost.to_cell_id)}" if lost.to_cell_id else ""
+    return f"dropped after round {lost.round}{to}"
+
+
 def _by_floor(comparison: Comparison | None) -> str:
     """Return the ratio over all rounds where the verdict uses the fastest third."""
     if comparison is None or comparison.statistic != "floor" or not comparison.verdict.decided:
         return ""
     all_rounds = comparison.typical
-    typical = (
-        show_ratio(all_rounds.ratio, all_rounds.lo, all_rounds.hi, 0.0, keep=False)
-        if all_rounds
-        else None
-    )
-    return (
-        f"ratio of the fastest third of rounds; over all rounds: {typical}"
-        if typical
-        else "ratio of the fastest third of rounds"
-    )
+    if all_rounds is None:
+        return "ratio of the fastest third of rounds"
+    typical = show_ratio(all_rounds.ratio, all_rounds.lo, all_rounds.hi, 0.0, keep=False)
+    return f"ratio of the fastest third of rounds; over all rounds: {typical}"
 
 
 def _changed(state: CellState, variant: Variant) -> str:
@@ -305,22 +309,9 @@ def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[
 
 
 def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
-    lines = [
-        *(
-            ["Bound: a limit or a reference that does different work; it is not compared."]
-            if any(cell.role is Role.BOUND for cell in data.arms(item.id))
-            else []
-        ),
-        *(
-            [
-                (
-                    "Anchor: the same program in every record, for comparisons between records; it is "
-                    "not compared here."
-                )
-            ]
-            if any(cell.role is Role.ANCHOR for cell in data.arms(item.id))
-            else []
-        ),
+    roles = {cell.role for cell in data.arms(item.id)}
+    lines = [line for role, line in _ROLES.items() if role in roles]
+    lines += [
         "Ratios are paired within rounds and can differ from the quotient of the two medians.",
         (
             f"{ADJUSTED_CI}: confidence interval of the ratio at the level of its test, which is "
@@ -365,3 +356,48 @@ def _below_floor(data: ReportData, item: Input) -> str | None:
         f"Noise floor {percent_up(floor.fraction)}: the largest difference that the interval "
         f"of the A/A control leaves possible; smaller ones can remain undetected. {few} detected: {intervals} 1."
     )
+
+
+def effect_note(comparison: Comparison | None) -> str:
+    """Return a note such as ``"MDE 6.1 %; detecting 2 % needs about 370 rounds"``.
+
+    It is empty for a conclusive comparison. If more than 1000 rounds are needed, only the line
+    under the table states so.
+    """
+    if comparison is None or not _is_open(comparison):
+        return ""
+    needed = (
+        "" if comparison.rounds_needed is None else _needed([comparison], "; detecting {} needs {}")
+    )
+    return f"MDE {percent_up(comparison.mde or 0.0)}{needed}"
+
+
+def effects_note(comparisons: Sequence[Comparison | None]) -> str:
+    """Return one line about all inconclusive comparisons of a table, or nothing without any."""
+    open_ = [c for c in comparisons if c is not None and _is_open(c)]
+    if not open_:
+        return ""
+    sizes = sorted(c.mde or 0.0 for c in open_)
+    least, most = percent_up(sizes[0]), percent_up(sizes[-1])
+    span = least if least == most else f"{least} to {most}, by variant"
+    needed = _needed(open_, "; detecting {} needs {}")
+    return f"Inconclusive: minimum detectable effect (MDE) {span}{needed}."
+
+
+def _is_open(comparison: Comparison) -> bool:
+    return comparison.verdict is Verdict.INCONCLUSIVE and bool(comparison.mde)
+
+
+def _needed(comparisons: Sequence[Comparison], words: str) -> str:
+    """Return the rounds that detect a difference of the margin.
+
+    The text is empty if they were measured.
+    """
+    margin = margin_text(comparisons[0].margin)
+    known = [c.rounds_needed for c in comparisons if c.rounds_needed is not None]
+    if len(known) < len(comparisons):
+        return words.format(margin, "more than 1000 rounds")
+    unit = "runs per command" if comparisons[0].statistic == "welch" else "rounds"
+    if max(known) <= max(c.rounds for c in comparisons):
+        return ""
+    return words.format(margin, f"about {int(up_to_two_digits(float(max(known))))} {unit}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from bench_framework.model import contention
 from bench_framework.report.blocks import Check, Mark
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block
     from bench_framework.report.context import ReportData
 
+N = TypeVar("N", int, float)
 CACHE: Final = "cache state as requested"
 LOW_MEMORY: Final = 0.1
 """Smallest share of available RAM. Below it, the page cache competes with the program."""
@@ -55,32 +56,21 @@ def _cache(data: ReportData, state: str, *, several: bool) -> Check:
     blocks = [b for b in data.measured_blocks if b.cell_id in cells]
     checked = [b for b in blocks if b.page_cache is not None]
     if not checked or state == "unknown":
-        return Check(
-            "unknown", label, f"{state}; not {'requested' if state == 'unknown' else 'checked'}"
-        )
+        missing = "requested" if state == "unknown" else "checked"
+        return Check("unknown", label, f"{state}; not {missing}")
     failed = [b for b in checked if b.page_cache is not None and b.page_cache.state != state]
     prefix = "" if several else f"{state}: "
     figure = f"{prefix}{len(checked) - len(failed)} of {len(blocks)} samples verified"
     figure += f"; {_shares(checked)}; {_device(data, checked)}"
     if failed and failed[0].page_cache is not None:
         figure += f". Not verified in round {failed[0].round}: {failed[0].page_cache.why}"
-    mark: Mark = (
-        "pass"
-        if len(checked) == len(blocks) and not failed
-        else "fail"
-        if state == "cold"
-        else "warn"
-    )
-    return Check(mark, label, figure)
+    mark: Mark = "fail" if state == "cold" else "warn"
+    return Check("pass" if len(checked) == len(blocks) and not failed else mark, label, figure)
 
 
 def _shares(blocks: Sequence[Block]) -> str:
     """Return the share of the input that was in memory before the samples."""
-    shares = [
-        b.page_cache.resident_before
-        for b in blocks
-        if b.page_cache is not None and b.page_cache.resident_before is not None
-    ]
+    shares = _known(b.page_cache.resident_before for b in blocks if b.page_cache is not None)
     if not shares:
         return "share of the input in memory unknown"
     least, most = (format_percent(f(shares), decimals=1) for f in (min, max))
@@ -89,7 +79,7 @@ def _shares(blocks: Sequence[Block]) -> str:
 
 def _device(data: ReportData, blocks: Sequence[Block]) -> str:
     """Return the number of samples that read from the device, and their median size."""
-    sizes_read = [b.sensors.device_bytes for b in blocks if b.sensors.device_bytes is not None]
+    sizes_read = _known(b.sensors.device_bytes for b in blocks)
     if not sizes_read:
         return "reads from the device unknown"
     reading = [size for size in sizes_read if size]
@@ -108,7 +98,7 @@ def _device(data: ReportData, blocks: Sequence[Block]) -> str:
 def _cores(data: ReportData) -> Check:
     """Return the check of CPU pressure, with the number of all flagged samples."""
     blocks = data.measured_blocks
-    waits = [b.sensors.psi_cpu_us for b in blocks if b.sensors.psi_cpu_us is not None]
+    waits = _known(b.sensors.psi_cpu_us for b in blocks)
     if not waits:
         return Check("unknown", "no CPU contention", "not available")
     flagged = [flags for b in blocks if (flags := contention.flags(b))]
@@ -120,9 +110,8 @@ def _cores(data: ReportData) -> Check:
         f"{sum(waits) / 1e6:.1f}{THIN_SPACE}s of CPU pressure in {len(waits)} samples; "
         f"{len(flagged)} samples flagged{f' ({causes})' if causes else ''}, none excluded"
     )
-    return Check(
-        "warn" if len(flagged) > MANY * len(blocks) else "pass", "no CPU contention", figure
-    )
+    many = len(flagged) > MANY * len(blocks)
+    return Check("warn" if many else "pass", "no CPU contention", figure)
 
 
 def _steal(data: ReportData) -> Check:
@@ -166,25 +155,22 @@ def _throttling(data: ReportData) -> Check:
     if not events:
         return Check("unknown", "no throttling", "not available on this machine")
     hit = sum(map(bool, events))
-    figure = f"a CPU was throttled {sum(events)} times, in {hit} of {len(events)} samples"
-    return Check(
-        "warn" if hit else "pass",
-        "no throttling",
-        figure if hit else f"in none of {len(events)} samples",
-    )
+    figure = f"in none of {len(events)} samples"
+    if hit:
+        figure = f"a CPU was throttled {sum(events)} times, in {hit} of {len(events)} samples"
+    return Check("warn" if hit else "pass", "no throttling", figure)
 
 
 def _clock(data: ReportData) -> Check:
-    clocks = [b.sensors.cpu_mhz for b in data.measured_blocks if b.sensors.cpu_mhz is not None]
+    clocks = _known(b.sensors.cpu_mhz for b in data.measured_blocks)
     if len(clocks) < FEWEST_CLOCKS:
         return Check("unknown", "stable clock frequency", "not available on this machine")
     least, most = min(clocks), max(clocks)
     span = f"{least / 1000:.2f} to {most / 1000:.2f}{THIN_SPACE}GHz"
     figure = f"{span} (first CPU, just after a sample)"
-    return Check(
-        "pass" if most <= least * (1 + STEADY) else "warn", "stable clock frequency", figure
-    )
+    steady = most <= least * (1 + STEADY)
+    return Check("pass" if steady else "warn", "stable clock frequency", figure)
 
 
-def _known(values: Iterable[int | None]) -> list[int]:
+def _known(values: Iterable[N | None]) -> list[N]:
     return [value for value in values if value is not None]

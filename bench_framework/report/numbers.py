@@ -230,6 +230,16 @@ def show_size(size: float, family: str) -> str:
     )
 
 
+def grouped(number: int) -> str:
+    """Return a whole number with thin spaces between groups of three digits."""
+    return f"{number:,}".replace(",", THIN_SPACE)
+
+
+def rate_unit(family: str) -> tuple[str, float]:
+    """Return unit and factor of a throughput in bytes per second."""
+    return ("MB/s", 1e-6) if family == "si" else ("MiB/s", 2.0**-20)
+
+
 def significant(value: float, digits: int) -> str:
     """Return a value with at least `digits` significant digits: 470, 47.0, 4.70."""
     if value == 0 or not math.isfinite(value):

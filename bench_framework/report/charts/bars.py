@@ -1,31 +1,82 @@
-"""Bar plot of rates: measured stages, the bounds derived from them, and the achieved rate."""
+"""Bar plots: rates with the bounds derived from them, and contributions of changes (waterfall)."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.report.blocks import Figure, Point, Table
+from bench_framework.report.charts.forest import kept_ticks
 from bench_framework.report.charts.frame import (
-    UNITS_PER_COLUMN,
-    label_columns,
+    WIDTH,
+    interval,
+    label_room,
+    marks,
     nice_rates,
     sheet,
     shorts,
     strokes,
     words,
 )
+from bench_framework.report.palette import VERDICT_TOKENS
+from bench_framework.units import size_unit
 
 if TYPE_CHECKING:
-    from bench_framework.report.blocks import Figure
-    from bench_framework.report.charts import Axes, Palette
+    from collections.abc import Iterator, Sequence
 
-WIDTH: Final = 720.0
+    from bench_framework.model.judgement import Derived
+    from bench_framework.model.plan import Input
+    from bench_framework.report.charts import Axes, Palette, Scale
+    from bench_framework.report.context import ReportData
+
+FEWEST: Final = 2
+"""Fewest rates of a bar plot."""
 ROW: Final = 26.0
 BAR: Final = 7.0
 """Half of a bar's height."""
 TOP: Final = 10.0
 BOTTOM: Final = 46.0
-RIGHT: Final = 190.0
+RATE_ROOM: Final = 190.0
+CHANGE_ROOM: Final = 176.0
+"""Width of the texts to the right of the bars."""
 MOST_LABEL: Final = 32
+
+
+def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -> Figure | None:
+    """Return one bar per rate, in the order and with the texts of the table, if there are two."""
+    rates = [row for row in rows if row.unit == "bytes/s" and row.value is not None]
+    if len(rates) < FEWEST:
+        return None
+    unit, scale = size_unit(
+        min(row.value for row in rates if row.value is not None), data.plan.unit_family
+    )
+    texts = {
+        row.cells[0].text: f"{row.cells[1].text} {row.cells[2].text}".strip() for row in table.rows
+    }
+    points = tuple(
+        Point(
+            name,
+            (row.value or 0.0) * scale,
+            x_lo=None if row.lo is None else row.lo * scale,
+            x_hi=None if row.hi is None else row.hi * scale,
+            text=texts.get(name, ""),
+            strong=row.measured,
+        )
+        for row in rates
+        if (name := row.name.replace("_", " "))
+    )
+    desc = "Filled: measured. Outlined: derived from measured rates. Lines: 95 % CIs."
+    title = f"What bounds the work{data.on_input(item, ', input ')}"
+    return Figure(
+        f"{table.anchor}-plot",
+        "bars",
+        title,
+        desc,
+        points,
+        table,
+        (("x", f"{unit}/s"),),
+        with_table=True,
+    )
 
 
 def size(figure: Figure) -> tuple[float, float]:
@@ -35,36 +86,110 @@ def size(figure: Figure) -> tuple[float, float]:
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw bars from zero: filled if measured, outlined if derived. Lines are intervals."""
+    left, right = _span(figure, RATE_ROOM)
+    most = max(max(p.x, p.x_hi or p.x) for p in figure.points) * 1.04
+    scale = (right - left) / most
+
+    def at(rate: float) -> float:
+        return left + rate * scale
+
+    _axis(ax, figure, colours, at, nice_rates(most), right, origin=0)
+    for point, y, name in _rows(figure):
+        colour = colours["series-1" if point.strong else "muted"]
+        _bar(ax, (left, at(point.x)), y, colour, filled=point.strong)
+        interval(ax, point.x_lo, point.x_hi, at, y, colours["ink"])
+        words(ax, (left - 8, y), name, colours["ink"], ha="right")
+        words(ax, (right + 10, y), point.text, colours["ink"])
+
+
+def draw_changes(ax: Axes, figure: Figure, colours: Palette) -> None:
+    """Draw a bar with its interval from the start of a step (`y`) to its end (`y` × `x`).
+
+    The axis is logarithmic. The `strong` point is the whole. A point without a verdict is the
+    remaining interaction and is hatched. With the mark ``alone``, each change is a dot, and the
+    interaction is a hollow dot.
+    """
+    left, right = _span(figure, CHANGE_ROOM)
+    ends = [end for p in figure.points for end in _ends(p)] + [1.0]
+    lo, hi = min(ends) * 0.97, max(ends) * 1.03
+    scale = (right - left) / math.log2(hi / lo)
+
+    def at(ratio: float) -> float:
+        return left + math.log2(min(max(ratio, lo), hi) / lo) * scale
+
+    _axis(ax, figure, colours, at, kept_ticks(lo, hi, right - left), right, origin=1)
+    dots = bool(figure.mark("alone"))
+    for point, y, name in _rows(figure):
+        colour = colours[VERDICT_TOKENS.get(point.verdict.value if point.verdict else "", "muted")]
+        if dots:
+            face = colour if point.verdict is not None else colours["ground"]
+            style = {"markersize": 8, "markerfacecolor": face, "markeredgecolor": colour}
+            marks(ax, [(at(point.x), y)], "o", zorder=4, **style)
+        else:
+            hatch = None if point.verdict else "////"
+            span = (at(point.y), at(point.y * point.x))
+            _bar(ax, span, y, colour, filled=hatch is None, hatch=hatch)
+        lo_end, hi_end = (end and end * point.y for end in (point.x_lo, point.x_hi))
+        interval(ax, lo_end, hi_end, at, y, colours["muted" if dots else "ink"])
+        words(ax, (left - 8, y), name, colours["ink"], ha="right")
+        words(ax, (right + 10, y), point.text, colour)
+
+
+def _span(figure: Figure, room: float) -> tuple[float, float]:
+    """Return left and right of the plotting area, with `room` for the texts of the rows."""
+    return label_room([p.label for p in figure.points], MOST_LABEL), WIDTH - room
+
+
+def _axis(
+    ax: Axes,
+    figure: Figure,
+    colours: Palette,
+    at: Scale,
+    ticks: list[float],
+    right: float,
+    *,
+    origin: float,
+) -> None:
+    """Draw a line per tick, with that of the origin in a darker colour, and the title."""
     width, height = size(figure)
     sheet(ax, width, height)
-    left = 14 + UNITS_PER_COLUMN * label_columns([p.label for p in figure.points], MOST_LABEL)
-    most = max(max(p.x, p.x_hi or p.x) for p in figure.points) * 1.04
-    scale = (width - RIGHT - left) / most
-    floor = BOTTOM - 6
-    for tick in nice_rates(most):
-        x = left + tick * scale
-        strokes(ax, [[(x, floor), (x, height - TOP)]], colours["muted" if tick == 0 else "rule"])
-        words(ax, (x, floor - 12), f"{tick:g}", colours["muted"], ha="center")
-    words(ax, ((left + width - RIGHT) / 2, 10), figure.label("x"), colours["muted"], ha="center")
+    for tick in ticks:
+        line = [(at(tick), BOTTOM - 6), (at(tick), height - TOP)]
+        strokes(ax, [line], colours["muted" if tick == origin else "rule"])
+        words(ax, (at(tick), BOTTOM - 18), f"{tick:g}", colours["muted"], ha="center")
+    left, _ = _span(figure, 0)
+    words(ax, ((left + right) / 2, 10), figure.label("x"), colours["muted"], ha="center")
+
+
+def _rows(figure: Figure) -> Iterator[tuple[Point, float, str]]:
+    """Yield each point with the middle of its row and its name as drawn."""
     names = shorts([p.label for p in figure.points], MOST_LABEL)
     for row, point in enumerate(figure.points):
-        y = height - TOP - ROW * (row + 0.5)
-        colour = colours["series-1" if point.strong else "muted"]
-        ax.fill_between(
-            (left, left + point.x * scale),
-            y - BAR,
-            y + BAR,
-            facecolor=colour if point.strong else "none",
-            edgecolor=colour,
-            linewidth=1,
-            alpha=0.35 if point.strong else None,
-        )
-        if point.x_lo is not None and point.x_hi is not None:
-            strokes(
-                ax,
-                [[(left + point.x_lo * scale, y), (left + point.x_hi * scale, y)]],
-                colours["ink"],
-                1.6,
-            )
-        words(ax, (left - 8, y), names[point.label], colours["ink"], ha="right")
-        words(ax, (width - RIGHT + 10, y), point.text, colours["ink"])
+        yield point, size(figure)[1] - TOP - ROW * (row + 0.5), names[point.label]
+
+
+def _ends(point: Point) -> tuple[float, ...]:
+    """Return the start and the end of a bar, and its interval."""
+    factors = (1.0, point.x, point.x_lo or point.x, point.x_hi or point.x)
+    return tuple(point.y * factor for factor in factors if math.isfinite(factor) and factor > 0)
+
+
+def _bar(
+    ax: Axes,
+    ends: tuple[float, float],
+    y: float,
+    colour: str,
+    *,
+    filled: bool,
+    hatch: str | None = None,
+) -> None:
+    ax.fill_between(
+        ends,
+        y - BAR,
+        y + BAR,
+        facecolor=colour if filled else "none",
+        edgecolor=colour,
+        linewidth=1,
+        alpha=0.35 if filled else None,
+        hatch=hatch,
+    )

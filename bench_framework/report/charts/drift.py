@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.report.charts.frame import SMALL, calm
+from bench_framework.model import contention
+from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
+from bench_framework.report.charts.frame import WIDTH, calm, marks, slices, strokes
+from bench_framework.report.numbers import significant
+from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
-    from bench_framework.report.blocks import Figure, Point
     from bench_framework.report.charts import Axes, Palette
+    from bench_framework.report.context import ReportData
 
-WIDTH: Final = 720.0
-HEIGHT: Final = 220.0
+FEWEST: Final = 8
+"""Fewest samples in the plot."""
+SIZE: Final = (WIDTH, 220.0)
 PLACE: Final = (58.0, 44.0, 706.0, 206.0)
 MOST_DOTS: Final = 500
 """Largest number of dots. Of more samples, every k-th is drawn. Line and table use all samples."""
@@ -26,43 +32,110 @@ SHARE_IN_RANGE: Final = 0.98
 DOT: Final = 3.0
 
 
+def drift(data: ReportData) -> Figure | None:
+    """Return the drift plot: x in minutes, y in percent from the configuration's median."""
+    values: defaultdict[str, list[float]] = defaultdict(list)
+    for block in data.measured_blocks:
+        if block.wall is not None:
+            values[block.cell_id].append(block.wall)
+    if sum(map(len, values.values())) < FEWEST:
+        return None
+    medians = {cell: statistics.median(walls) for cell, walls in values.items()}
+    points = []
+    for block in data.measured_blocks:
+        centre = medians.get(block.cell_id)
+        if block.wall is None or not centre:
+            continue
+        cell = data.plan.cell(block.cell_id)
+        points.append(
+            Point(
+                "",
+                data.minutes(block),
+                100 * (block.wall / centre - 1),
+                series=data.input_name(data.plan.input(cell.input_id)),
+                strong=bool(contention.flags(block)),
+            )
+        )
+    desc = (
+        "Difference of each sample from the median of its configuration, in percent, over time; "
+        f"the line is a rolling median. {_drawn(tuple(points))}"
+    )
+    labels = (
+        ("x", "minutes since the first measured sample"),
+        ("y", "difference from the median, %"),
+    )
+    return Figure("drift-plot", "drift", "Drift", desc, tuple(points), _table(points), labels)
+
+
+def _drawn(points: tuple[Point, ...]) -> str:
+    """Return which samples have a dot or a ring."""
+    flagged = sum(point.strong for point in points)
+    if not flagged:
+        rings = "No sample was disturbed by other load."
+    elif (rings_drawn := len(ringed(points))) == flagged:
+        rings = f"Rings: the {flagged} samples that were disturbed by other load."
+    else:
+        rings = (
+            f"{flagged} of {len(points)} samples were disturbed by other load; "
+            f"{rings_drawn} of them have a ring."
+        )
+    step = every(len(points), MOST_DOTS)
+    return rings if step == 1 else f"One dot per {step} samples. {rings}"
+
+
+def _table(points: list[Point]) -> Table:
+    """Return the plot as ten time slices, which are easier to read than hundreds of points."""
+    rows = []
+    for part in slices(points, 10):
+        flagged = sum(p.strong for p in part)
+        deviations = sorted(p.y for p in part)
+        rows.append(
+            Row(
+                (
+                    Cell(f"{part[0].x:.1f} to {part[-1].x:.1f}", part[0].x),
+                    Cell(str(len(part)), len(part)),
+                    Cell(str(flagged), flagged),
+                    _percent(statistics.median(deviations)),
+                    _percent(deviations[0]),
+                    _percent(deviations[-1]),
+                )
+            )
+        )
+    figures = numeric("Samples", "Flagged", "Median", "Lowest", "Highest")
+    columns = (Column("Minutes"), *figures)
+    caption = "Drift in ten time slices"
+    return Table("drift-plot-data", caption, columns, tuple(rows), sortable=False)
+
+
+def _percent(value: float) -> Cell:
+    sign = MINUS if value < 0 else "+"
+    return Cell(f"{sign}{significant(abs(value), 2)}{THIN_SPACE}%", value)
+
+
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw dots, rings around flagged samples, the rolling median, and a line at zero."""
     points = figure.points
     reach = _reach(points)
-    calm(ax, colours)
+    calm(ax, figure, colours)
     ax.set_xlim(points[0].x, max(p.x for p in points) or 1.0)
     ax.set_ylim(-reach * 1.08, reach * 1.08)
     ax.grid(axis="y", color=colours["rule"], linewidth=0.6)
     ax.set_axisbelow(True)
     ax.axhline(0, color=colours["muted"], linewidth=1)
     step = every(len(points), MOST_DOTS)
-    _dots(ax, [p for p in points[::step] if abs(p.y) <= reach], colours["series-1"])
-    flagged = [p for p in ringed(points) if abs(p.y) <= reach]
-    ax.plot(
-        [p.x for p in flagged],
-        [p.y for p in flagged],
-        "o",
-        markersize=6,
-        markerfacecolor="none",
-        markeredgecolor=colours["series-2"],
-        linestyle="none",
-    )
+    # Round-capped strokes of zero length have a fifth of the bytes of markers.
+    dots = [[(p.x, p.y), (p.x, p.y)] for p in points[::step] if abs(p.y) <= reach]
+    round_ = {"solid_capstyle": "round", "alpha": 0.55, "clip_on": True}
+    strokes(ax, dots, colours["series-1"], DOT, **round_)
+    rings = [(p.x, p.y) for p in ringed(points) if abs(p.y) <= reach]
+    ring = {"markerfacecolor": "none", "markeredgecolor": colours["series-2"]}
+    marks(ax, rings, "o", markersize=6, linestyle="none", **ring)
     for sign, marker in ((1, "^"), (-1, "v")):
-        outside = [p for p in points[::step] if p.y * sign > reach]
-        ax.plot(
-            [p.x for p in outside],
-            [sign * reach] * len(outside),
-            marker,
-            markersize=5,
-            color=colours["series-2"],
-            linestyle="none",
-            clip_on=False,
-        )
+        edge = [(p.x, sign * reach) for p in points[::step] if p.y * sign > reach]
+        arrow = {"color": colours["series-2"], "linestyle": "none", "clip_on": False}
+        marks(ax, edge, marker, markersize=5, **arrow)
     xs, ys = rolling_median(points)
     ax.plot(xs, [max(-reach, min(reach, y)) for y in ys], color=colours["ink"], linewidth=1.6)
-    ax.set_xlabel(figure.label("x"), color=colours["muted"], fontsize=SMALL)
-    ax.set_ylabel(figure.label("y"), color=colours["muted"], fontsize=SMALL)
 
 
 def every(count: int, most: int) -> int:
@@ -89,14 +162,3 @@ def rolling_median(points: tuple[Point, ...]) -> tuple[list[float], list[float]]
 def _reach(points: tuple[Point, ...]) -> float:
     sizes = sorted(abs(p.y) for p in points)
     return max(1.0, sizes[min(len(sizes) - 1, int(SHARE_IN_RANGE * len(sizes)))])
-
-
-def _dots(ax: Axes, points: list[Point], colour: str) -> None:
-    """Draw dots as one path of round-capped strokes of zero length.
-
-    The path has a fifth of the bytes of markers.
-    """
-    gap = float("nan")
-    xs = [value for p in points for value in (p.x, p.x, gap)]
-    ys = [value for p in points for value in (p.y, p.y, gap)]
-    ax.plot(xs, ys, color=colour, linewidth=DOT, solid_capstyle="round", alpha=0.55)

@@ -5,56 +5,33 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.plan import Input, Role
+from bench_framework.model.words import glyph, noun
+from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts.frame import (
-    SMALL,
     TEXT,
-    UNITS_PER_COLUMN,
+    WIDTH,
     calm,
-    label_columns,
+    label_room,
+    marks,
     shorts,
+    strokes,
+    words,
 )
+from bench_framework.report.numbers import margin_text, percent_up, show_comparison
 from bench_framework.report.palette import VERDICT_TOKENS
 
 if TYPE_CHECKING:
-    from bench_framework.report.blocks import Figure, Point
     from bench_framework.report.charts import Axes, Palette
+    from bench_framework.report.context import ReportData
 
 ROW: Final = 23.0
 TOP: Final = 22.0
 BOTTOM: Final = 44.0
 RIGHT: Final = 186.0
 MOST_LABEL: Final = 34
-TICKS: Final = (
-    0.01,
-    0.02,
-    0.05,
-    0.1,
-    0.15,
-    0.2,
-    0.25,
-    0.33,
-    0.4,
-    0.5,
-    0.67,
-    0.8,
-    0.9,
-    0.95,
-    1.0,
-    1.05,
-    1.1,
-    1.25,
-    1.5,
-    2.0,
-    2.5,
-    3.0,
-    4.0,
-    5.0,
-    7.0,
-    10.0,
-    20.0,
-    50.0,
-    100.0,
-)
+TICKS_BELOW: Final = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.33, 0.4, 0.5, 0.67, 0.8, 0.9, 0.95)
+TICKS_ABOVE: Final = (1.05, 1.1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 20, 50, 100)
 BOLD_WIDER: Final = 1.1
 """Width of bold text relative to regular text. Names of the best group are bold."""
 LEAST_REACH: Final = 1.3
@@ -73,17 +50,88 @@ MARKERS: Final = {
 """Marker of each verdict code, and whether it is filled."""
 
 
+def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | None:
+    """Return the forest plot of one input, or `None` if nothing was compared.
+
+    A point's `x` is the deciding statistic's ratio with its displayed interval. `inner` is the
+    interval of the same statistic at its own level of 95 %, if it is known.
+    """
+    ahead = data.ahead(item.id)
+    points = [
+        point
+        for cell in data.arms(item.id)
+        if (point := _row_point(data, cell.id, strong=cell.id in ahead)) is not None
+    ]
+    if sum(not p.baseline for p in points) == 0:
+        return None
+    points.sort(key=lambda p: (p.x, not p.baseline))
+    floor = data.floor(item.id, data.metric)
+    margin = data.plan.judge.margin_of(data.metric)
+    marks = [("margin", margin)]
+    if floor is not None and floor.fraction is not None:
+        marks.append(("noise", floor.fraction))
+    metric = noun(data.metric)
+    desc = (
+        f"Ratio of {metric} to {data.baseline_on(item).label}{data.on_input(item, ' on ')}, with confidence "
+        f"intervals. "
+        f"The band is the margin of {margin_text(margin)}."
+    )
+    if len(marks) > 1:
+        desc += f" The hatched band is the noise floor of {percent_up(marks[1][1])}."
+    return Figure(
+        name + "-forest",
+        "forest",
+        f"Ratio to {data.baseline_on(item).label}{data.on_input(item, ', input ')}",
+        desc,
+        tuple(points),
+        table,
+        (("x", f"{metric}, {data.ratio_words(item)}"), *_ends(data)),
+        tuple(marks),
+        with_table=True,
+    )
+
+
+def _ends(data: ReportData) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return the labels left and right of 1."""
+    less, more = ("better", "worse") if data.higher(data.metric) else ("less", "more")
+    return ("less", less), ("more", more)
+
+
+def _row_point(data: ReportData, cell_id: str, *, strong: bool) -> Point | None:
+    cell = data.plan.cell(cell_id)
+    if cell.role is Role.BASELINE:
+        return Point(data.label(cell_id), 1.0, text="baseline", baseline=True, strong=strong)
+    comparison = data.comparison(cell_id, data.metric)
+    if comparison is None or comparison.shown is None:
+        return None
+    interval = comparison.shown
+    text = show_comparison(comparison)
+    assert text is not None
+    single = comparison.floor if comparison.statistic == "floor" else comparison.typical
+    inner = (single.lo, single.hi) if single is not None and single.level < interval.level else None
+    return Point(
+        data.label(cell_id),
+        interval.ratio,
+        x_lo=interval.lo,
+        x_hi=interval.hi,
+        inner=inner,
+        verdict=comparison.verdict,
+        text=f"{text} {glyph(comparison.verdict)}",
+        strong=strong,
+    )
+
+
 def size(figure: Figure) -> tuple[float, float]:
     """Return width and height in units."""
-    return 720.0, TOP + BOTTOM + ROW * len(figure.points)
+    return WIDTH, TOP + BOTTOM + ROW * len(figure.points)
 
 
 def place(figure: Figure) -> tuple[float, float, float, float]:
     """Return left, bottom, right and top of the plotting area in units."""
-    columns = label_columns([p.label for p in figure.points], MOST_LABEL)
     wider = BOLD_WIDER if any(p.strong for p in figure.points) else 1.0
+    room = label_room([p.label for p in figure.points], MOST_LABEL, wider=wider)
     _, height = size(figure)
-    return 14 + columns * UNITS_PER_COLUMN * wider, BOTTOM, 720 - RIGHT, height - TOP
+    return room, BOTTOM, WIDTH - RIGHT, height - TOP
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -92,33 +140,23 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.set_xscale("log", base=2)
     ax.set_xlim(lo, hi)
     ax.set_ylim(len(figure.points) - 0.5, -0.5)
-    calm(ax, colours, left=False)
+    calm(ax, figure, colours, left=False)
     _bands(ax, figure, colours)
-    strokes = _Strokes()
+    groups = _Strokes()
     names = shorts([p.label for p in figure.points], MOST_LABEL)
     for row, point in enumerate(figure.points):
-        _point(strokes, row, point, (lo, hi), colours)
+        _point(groups, row, point, (lo, hi), colours)
         _texts(ax, row, point, names[point.label], colours)
-    strokes.draw(ax)
+    groups.draw(ax)
     left, _, right, _ = place(figure)
     ticks = kept_ticks(lo, hi, right - left)
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.set_yticks([])
-    ax.set_xlabel(figure.label("x"), color=colours["muted"], fontsize=SMALL)
     for x, text, side in (
         (0.0, "◂ " + figure.label("less"), "left"),
         (1.0, figure.label("more") + " ▸", "right"),
     ):
-        ax.text(
-            x,
-            1.0,
-            text,
-            transform=ax.transAxes,
-            ha=side,
-            va="bottom",
-            color=colours["muted"],
-            fontsize=SMALL,
-        )
+        words(ax, (x, 1.0), text, colours["muted"], transform=ax.transAxes, ha=side, va="bottom")
 
 
 def limits(figure: Figure) -> tuple[float, float]:
@@ -142,7 +180,7 @@ def kept_ticks(lo: float, hi: float, room: float) -> list[float]:
     """Return ticks within the range that do not overlap. The tick at 1 is always included."""
     scale = room / math.log2(hi / lo)
     ticks = [1.0]
-    for tick in sorted(TICKS, key=lambda t: abs(math.log2(t))):
+    for tick in sorted((*TICKS_BELOW, *TICKS_ABOVE), key=lambda t: abs(math.log2(t))):
         if lo <= tick <= hi and all(abs(math.log2(tick / k)) * scale >= TICK_ROOM for k in ticks):
             ticks.append(tick)
     return sorted(ticks)
@@ -185,60 +223,39 @@ class _Strokes:
     def draw(self, ax: Axes) -> None:
         """Draw all groups: markers above lines, and points above the ends of intervals."""
         for (colour, width), segments in self.lines.items():
-            xs = [x for start, end, _ in segments for x in (start, end, math.nan)]
-            ys = [y for _, _, row in segments for y in (row, row, math.nan)]
-            ax.plot(xs, ys, color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
+            lines = [[(start, row), (end, row)] for start, end, row in segments]
+            strokes(ax, lines, colour, width, zorder=2, clip_on=True)
         for (marker, face, edge, size), places in self.marks.items():
-            ax.plot(
-                [x for x, _ in places],
-                [y for _, y in places],
-                marker,
-                markersize=size,
-                markerfacecolor=face,
-                markeredgecolor=edge,
-                markeredgewidth=1.4,
-                zorder=3 if size < POINT else 4,
-            )
+            colours = {"markerfacecolor": face, "markeredgecolor": edge, "markeredgewidth": 1.4}
+            marks(ax, places, marker, markersize=size, zorder=3 if size < POINT else 4, **colours)
 
 
 def _point(
-    strokes: _Strokes, row: int, point: Point, span: tuple[float, float], colours: Palette
+    groups: _Strokes, row: int, point: Point, span: tuple[float, float], colours: Palette
 ) -> None:
     if point.baseline:
-        strokes.mark(1.0, row, "D", colours["ground"], colours["ink"], POINT - 1)
+        groups.mark(1.0, row, "D", colours["ground"], colours["ink"], POINT - 1)
         return
     code = point.verdict.value if point.verdict else ""
     colour = colours[VERDICT_TOKENS.get(code, "muted")]
     lo, hi = span
     if point.x_lo is not None and point.x_hi is not None:
-        strokes.line(max(point.x_lo, lo), min(point.x_hi, hi), row, colour, 1.3)
+        groups.line(max(point.x_lo, lo), min(point.x_hi, hi), row, colour, 1.3)
         for bound, edge, marker in ((point.x_lo, lo, "<"), (point.x_hi, hi, ">")):
             inside = lo <= bound <= hi
-            strokes.mark(
+            groups.mark(
                 bound if inside else edge, row, "|" if inside else marker, colour, colour, POINT - 2
             )
     if point.inner is not None:
-        strokes.line(max(point.inner[0], lo), min(point.inner[1], hi), row, colour, 3.6)
+        groups.line(max(point.inner[0], lo), min(point.inner[1], hi), row, colour, 3.6)
     marker, filled = MARKERS.get(code, ("o", False))
-    strokes.mark(point.x, row, marker, colour if filled else colours["ground"], colour, POINT)
+    groups.mark(point.x, row, marker, colour if filled else colours["ground"], colour, POINT)
 
 
 def _texts(ax: Axes, row: int, point: Point, name: str, colours: Palette) -> None:
     weight = "bold" if point.strong else "normal"
-    where = ax.get_yaxis_transform()
-    ax.text(
-        -0.015,
-        row,
-        name,
-        transform=where,
-        ha="right",
-        va="center",
-        fontsize=TEXT,
-        color=colours["ink"],
-        fontweight=weight,
-    )
+    style = {"transform": ax.get_yaxis_transform(), "fontsize": TEXT}
+    words(ax, (-0.015, row), name, colours["ink"], ha="right", fontweight=weight, **style)
     code = point.verdict.value if point.verdict else ""
     colour = colours["muted"] if point.baseline else colours[VERDICT_TOKENS.get(code, "muted")]
-    ax.text(
-        1.02, row, point.text, transform=where, ha="left", va="center", fontsize=TEXT, color=colour
-    )
+    words(ax, (1.02, row), point.text, colour, **style)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from bench_framework.report.numbers import show_size, significant
 from bench_framework.report.render.characters import visible
@@ -13,8 +13,11 @@ from bench_framework.units import THIN_SPACE, time_unit
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bench_framework.report.charts import Axes, Palette
+    from bench_framework.report.blocks import Figure
+    from bench_framework.report.charts import Axes, Palette, Scale
 
+WIDTH: Final = 720.0
+"""Width of every drawing, in units."""
 TEXT: Final = 12.0
 SMALL: Final = 11.0
 """Smallest font size: 11 units in a drawing that is 720 units wide."""
@@ -26,8 +29,16 @@ UNITS_PER_COLUMN: Final = 7.0
 """
 
 
-def calm(ax: Axes, colours: Palette, *, left: bool = True) -> None:
-    """Draw axis lines only at the bottom and left, in the rule colour, with ticks in muted text."""
+T = TypeVar("T")
+
+
+def calm(
+    ax: Axes, figure: Figure, colours: Palette, *, left: bool = True, titles: str = "xy"
+) -> None:
+    """Draw axis lines only at the bottom and left, in the rule colour, and the titles.
+
+    Ticks and titles are muted.
+    """
     for side in ("top", "right") if left else ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     for side in ("bottom", "left"):
@@ -35,6 +46,9 @@ def calm(ax: Axes, colours: Palette, *, left: bool = True) -> None:
     ax.patch.set_visible(False)
     ax.minorticks_off()
     ax.tick_params(colors=colours["muted"], labelsize=SMALL, length=3, width=0.8)
+    for axis in titles:
+        write = ax.set_xlabel if axis == "x" else ax.set_ylabel
+        write(figure.label(axis), color=colours["muted"], fontsize=SMALL)
 
 
 def short(label: str, columns: int) -> str:
@@ -52,9 +66,10 @@ def shorts(labels: Sequence[str], columns: int) -> dict[str, str]:
     return {label: cut[name] for label, name in names.items()}
 
 
-def label_columns(labels: Sequence[str], most: int) -> int:
-    """Return the number of columns of the longest label, at most `most`."""
-    return min(most, max((width_of(label) for label in labels), default=1))
+def label_room(labels: Sequence[str], most: int, *, wider: float = 1.0) -> float:
+    """Return the width of a column of labels in units, for labels of at most `most` columns."""
+    columns = min(most, max((width_of(label) for label in labels), default=1))
+    return 14 + columns * UNITS_PER_COLUMN * wider
 
 
 def nice_sizes(lo: float, hi: float, most: int, family: str = "iec") -> list[float]:
@@ -78,13 +93,12 @@ def nice_sizes(lo: float, hi: float, most: int, family: str = "iec") -> list[flo
 def nice_steps(lo: float, hi: float, most: int) -> list[float]:
     """Return ticks at 1, 2 or 5 × powers of ten within a range, at most `most`."""
     low, high = math.floor(math.log10(lo)), math.ceil(math.log10(hi))
-    best: list[float] = []
+    ticks: list[float] = []
     for digits in (FINE_DIGITS, (1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
         ticks = [d * 10.0**p for p in range(low, high + 1) for d in digits]
-        best = [x for x in ticks if lo * 0.999 <= x <= hi * 1.001]
-        if len(best) <= most:
+        ticks = [x for x in ticks if lo * 0.999 <= x <= hi * 1.001]
+        if len(ticks) <= most:
             break
-    ticks = best
     step = max(1, math.ceil(len(ticks) / most))
     return ticks[::step]
 
@@ -144,29 +158,47 @@ def words(
     place: tuple[float, float],
     text: str,
     colour: str,
-    *,
-    ha: str = "left",
-    size: float = SMALL,
+    **style: object,
 ) -> None:
-    """Draw a vertically centred text on a sheet."""
-    ax.text(*place, text, ha=ha, va="center", fontsize=size, color=colour)
+    """Draw a small text, by default on a sheet, to the right of a place and vertically centred."""
+    ax.text(
+        *place, text, color=colour, **{"ha": "left", "va": "center", "fontsize": SMALL, **style}
+    )
+
+
+def interval(
+    ax: Axes, lo: float | None, hi: float | None, at: Scale, y: float, colour: str
+) -> None:
+    """Draw a horizontal interval on a sheet, if there is one."""
+    if lo is not None and hi is not None:
+        strokes(ax, [[(at(lo), y), (at(hi), y)]], colour, 1.6)
+
+
+def marks(ax: Axes, places: Sequence[tuple[float, float]], marker: str, **style: object) -> None:
+    """Draw a marker at each place."""
+    ax.plot([x for x, _ in places], [y for _, y in places], marker, **style)
 
 
 def strokes(
-    ax: Axes, lines: Sequence[Sequence[tuple[float, float]]], colour: str, width: float = 1.0
+    ax: Axes,
+    lines: Sequence[Sequence[tuple[float, float]]],
+    colour: str,
+    width: float = 1.0,
+    **style: object,
 ) -> None:
-    """Draw lines of one style on a sheet, each through its places."""
+    """Draw lines of one style as one path, each through its places."""
+    style = {"solid_capstyle": "butt", "clip_on": False, **style}
     gap = (math.nan, math.nan)
     places = [place for line in lines for place in (*line, gap)]
     if places:
-        ax.plot(
-            [x for x, _ in places],
-            [y for _, y in places],
-            color=colour,
-            linewidth=width,
-            solid_capstyle="butt",
-            clip_on=False,
-        )
+        xs, ys = zip(*places, strict=True)
+        ax.plot(xs, ys, color=colour, linewidth=width, **style)
+
+
+def slices(items: Sequence[T], most: int) -> list[Sequence[T]]:
+    """Return at most `most` consecutive parts with equal numbers of items."""
+    count = min(most, len(items))
+    return [items[n * len(items) // count : (n + 1) * len(items) // count] for n in range(count)]
 
 
 def nice_rates(most: float) -> list[float]:

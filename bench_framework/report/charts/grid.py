@@ -1,23 +1,42 @@
-"""Heat map of ratios over two axes: blue is better, vermilion is worse, and signs repeat it."""
+"""Heat map of the ratios of one input over two axes, with mean effects of the levels.
+
+Blue is better, vermilion is worse, and signs repeat it.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.words import glyph
+from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts.frame import (
     UNITS_PER_COLUMN,
-    label_columns,
+    WIDTH,
+    label_room,
     sheet,
     shorts,
     words,
 )
+from bench_framework.report.contrasts import contrast_cells
+from bench_framework.report.numbers import DASH, show_comparison
 
 if TYPE_CHECKING:
-    from bench_framework.report.blocks import Figure
-    from bench_framework.report.charts import Axes, Palette
+    from collections.abc import Iterator, Mapping
 
-WIDTH: Final = 720.0
+    from bench_framework.model.plan import Axis, AxisValue, Input, Variant
+    from bench_framework.model.structure import Contrast
+    from bench_framework.report.charts import Axes, Palette
+    from bench_framework.report.context import ReportData
+
+FEWEST: Final = 2
+"""Fewest values of an axis."""
+MOST_COLUMNS: Final = 8
+MOST_ROWS: Final = 12
+SIGN_CHANGES: Final = "changes sign"
+MEAN: Final = "mean"
 ROW: Final = 34.0
 TOP: Final = 26.0
 BOTTOM: Final = 24.0
@@ -25,6 +44,162 @@ MOST_LABEL: Final = 24
 WIDEST: Final = 130.0
 STRONGEST: Final = 0.75
 """Opacity at a ratio of 0.5 or less or of 2 or more. Text remains readable on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """Two axes, their levels, and the variant of each combination."""
+
+    down: Axis
+    across: Axis
+    downs: tuple[AxisValue, ...]
+    acrosses: tuple[AxisValue, ...]
+    variants: Mapping[tuple[str, str], Variant]
+
+    @property
+    def crossed(self) -> bool:
+        """Return whether all combinations of two levels of each axis exist."""
+        return any(
+            all((a.name, b.name) in self.variants for a in pair for b in other)
+            for pair in itertools.combinations(self.downs, FEWEST)
+            for other in itertools.combinations(self.acrosses, FEWEST)
+        )
+
+
+def grid(data: ReportData, item: Input, table: Table) -> Figure | None:
+    """Return a heat map of the first two crossed axes, with the other axes as in the baseline.
+
+    It is `None` if no two axes are crossed, or if they have too many values for a page.
+    """
+    axes = next((m for m in _maps(data) if m.crossed), None)
+    if axes is None or len(axes.downs) > MOST_ROWS or len(axes.acrosses) > MOST_COLUMNS:
+        return None
+    points = [
+        _point(
+            data,
+            item,
+            axes.variants.get((down.name, across.name)),
+            (x, across.label),
+            (y, down.label),
+        )
+        for y, down in enumerate(axes.downs)
+        for x, across in enumerate(axes.acrosses)
+    ]
+    margins = list(_margins(data, item, axes))
+    return Figure(
+        table.anchor.removesuffix("-table") + "-grid",
+        "grid",
+        f"{axes.down.name} × {axes.across.name}{data.on_input(item, ', input ')}",
+        _desc(data, axes, item, bool(margins), any(p.text == DASH for p in (*points, *margins))),
+        (*points, *margins),
+        table,
+        (("x", "ratios below 1 are better"),),
+        with_table=True,
+    )
+
+
+def _maps(data: ReportData) -> Iterator[_Map]:
+    """Yield every pair of axes in plan order. The axis with more values is vertical."""
+    candidates = [a for a in data.plan.axes if a.kind != "input" and len(a.values) >= FEWEST]
+    baseline = data.baseline.values
+    fixed = dict(baseline)
+    # An experiment on a key of `fixed` has the baseline's values. An experiment on an axis fills a
+    # place of the map.
+    experiments = [v for v in data.plan.variants if v.experiment and v.values != baseline]
+    others = [v for v in data.plan.variants if not v.experiment and not v.anchor]
+    for first, second in itertools.combinations(candidates, 2):
+        down, across = (
+            (second, first) if len(second.values) > len(first.values) else (first, second)
+        )
+        variants = {
+            (values[down.name], values[across.name]): v
+            for v in (*experiments, *others)
+            if {down.name, across.name} <= (values := dict(v.values)).keys()
+            and all(
+                values.get(n) == fixed.get(n) for n in {*values, *fixed} - {down.name, across.name}
+            )
+        }
+        downs = tuple(v for v in down.values if any(a == v.name for a, _ in variants))
+        acrosses = tuple(v for v in across.values if any(b == v.name for _, b in variants))
+        yield _Map(down, across, downs, acrosses, variants)
+
+
+def _desc(data: ReportData, axes: _Map, item: Input, margins: bool, holes: bool) -> str:  # noqa: FBT001 -- two facts
+    fixed = dict(data.baseline.values)
+    others = [
+        a
+        for a in data.plan.axes
+        if a.kind != "input"
+        and len(a.values) >= FEWEST
+        and a.name not in {axes.down.name, axes.across.name}
+    ]
+    ratio = (
+        f"Ratio to {data.baseline_on(item).label} by {axes.down.name} (rows) and {axes.across.name} (columns); blue is "
+        "better, orange is worse, hatched is inconclusive."
+    )
+    parts = [ratio]
+    if others:
+        constant = ", ".join(f"{axis.name} = {fixed.get(axis.name, DASH)}" for axis in others)
+        parts.append(f"{constant} as in the baseline.")
+    if margins:
+        parts.append(
+            "Margins: each level against the baseline's level, as the geometric mean over the other "
+            "axes; “changes sign”: the direction depends on another axis."
+        )
+    if holes:
+        parts.append(f"{DASH}: not planned, or not compared.")
+    return " ".join(parts)
+
+
+def _margins(data: ReportData, item: Input, axes: _Map) -> Iterator[Point]:
+    """Yield the main effects of the levels, for the right and the lower margin."""
+    effects = {
+        (change.axis, change.after): text
+        for e in data.judgement.structure.effects
+        if e.input_id == item.id and len(e.changes) == 1
+        for change in e.changes
+        if (text := _mean(data, e.mean, pooled=e.pooled))
+    }
+    base = dict(data.baseline.values)
+    for axis, levels in ((axes.down, axes.downs), (axes.across, axes.acrosses)):
+        rows = axis is axes.down
+        if not any((axis.name, level.name) in effects for level in levels):
+            continue
+        for place, level in enumerate(levels):
+            text = effects.get((axis.name, level.name), "")
+            text = text or ("baseline" if base.get(axis.name) == level.name else DASH)
+            x, y = (len(axes.acrosses), place) if rows else (place, len(axes.downs))
+            names = (level.label, MEAN) if rows else (MEAN, level.label)
+            yield Point(names[0], float(x), float(y), text=text, series=names[1], strong=True)
+
+
+def _mean(data: ReportData, mean: Contrast, *, pooled: bool) -> str:
+    if not pooled:
+        return SIGN_CHANGES
+    ratio, _, _ = contrast_cells(mean, data)
+    return f"{ratio.text} {glyph(mean.verdict)}"
+
+
+def _point(
+    data: ReportData, item: Input, variant: Variant | None, x: tuple[int, str], y: tuple[int, str]
+) -> Point:
+    """Return a field: ratio and glyph, ``baseline``, or a dash if it was not compared."""
+    cell = next(
+        (c for c in data.arms(item.id) if variant is not None and c.variant_id == variant.id), None
+    )
+    base = data.plan.baseline_cell(item.id)
+    comparison = data.comparison(cell.id, data.metric) if cell else None
+    text, ratio, verdict = DASH, None, None
+    if cell is not None and base is not None and cell.id == base.id:
+        text = "baseline"
+    elif comparison is not None:
+        verdict = comparison.verdict
+        rounded = show_comparison(comparison)
+        text = f"{rounded.estimate} {glyph(verdict)}" if rounded else glyph(verdict)
+        ratio = comparison.shown.ratio if comparison.shown else None
+    return Point(
+        y[1], float(x[0]), float(y[0]), x_lo=ratio, verdict=verdict, text=text, series=x[1]
+    )
 
 
 def size(figure: Figure) -> tuple[float, float]:
@@ -43,7 +218,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     sheet(ax, width, height)
     rows = {p.y: p.label for p in figure.points}
     columns = {p.x: p.series for p in figure.points}
-    left = 14 + UNITS_PER_COLUMN * label_columns(list(rows.values()), MOST_LABEL)
+    left = label_room(list(rows.values()), MOST_LABEL)
     wide = min(WIDEST, (width - left - 6) / len(columns))
     heads = shorts(list(columns.values()), int(wide / UNITS_PER_COLUMN))
     for place, name in columns.items():
@@ -51,40 +226,22 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         words(ax, middle, heads[name], colours["ink"], ha="center")
     stubs = shorts(list(rows.values()), MOST_LABEL)
     for place, name in rows.items():
-        words(
-            ax,
-            (left - 8, height - TOP - (place + 0.5) * ROW),
-            stubs[name],
-            colours["ink"],
-            ha="right",
-        )
+        side = (left - 8, height - TOP - (place + 0.5) * ROW)
+        words(ax, side, stubs[name], colours["ink"], ha="right")
     for point in figure.points:
         middle = (left + (point.x + 0.5) * wide, height - TOP - (point.y + 0.5) * ROW)
         words(ax, middle, point.text, colours["muted" if point.strong else "ink"], ha="center")
     for point in (p for p in figure.points if not p.strong):
         ends = (left + point.x * wide + 1, left + (point.x + 1) * wide - 1)
         top = height - TOP - point.y * ROW
+        field = (ends, top - ROW + 1, top - 1)
         shade = _shade(point.x_lo)
         token = "better" if (point.x_lo or 1.0) < 1 else "worse"
         inconclusive = point.verdict is not None and point.verdict.value == "inconclusive"
         if shade and not inconclusive:
-            ax.fill_between(
-                ends,
-                top - ROW + 1,
-                top - 1,
-                facecolor=colours[token],
-                edgecolor="none",
-                alpha=shade,
-            )
-        ax.fill_between(
-            ends,
-            top - ROW + 1,
-            top - 1,
-            facecolor="none",
-            edgecolor=colours["rule"],
-            linewidth=0.8,
-            hatch="////" if inconclusive else None,
-        )
+            ax.fill_between(*field, facecolor=colours[token], edgecolor="none", alpha=shade)
+        frame = {"facecolor": "none", "edgecolor": colours["rule"], "linewidth": 0.8}
+        ax.fill_between(*field, hatch="////" if inconclusive else None, **frame)
     words(ax, (left, 10), figure.label("x"), colours["muted"])
 
 

@@ -5,26 +5,35 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.plan import Role
+from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts.frame import (
     SMALL,
     UNITS_PER_COLUMN,
+    WIDTH,
     calm,
     duration_label,
+    marks,
     nice_sizes,
     nice_steps,
     short,
     size_label,
+    strokes,
 )
+from bench_framework.report.numbers import show_size
 from bench_framework.report.render.widths import width_of
+from bench_framework.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bench_framework.report.blocks import Figure, Point
+    from bench_framework.model.plan import Cell as PlanCell
+    from bench_framework.model.plan import Input
     from bench_framework.report.charts import Axes, Palette
+    from bench_framework.report.context import ReportData
 
-WIDTH: Final = 720.0
-HEIGHT: Final = 330.0
+SIZE: Final = (WIDTH, 330.0)
 PLACE: Final = (74.0, 46.0, 706.0, 314.0)
 """Left, bottom, right and top of the plotting area."""
 MOST_LABEL: Final = 28
@@ -39,13 +48,72 @@ REACH: Final = 2.0
 Box = tuple[float, float, float, float]
 
 
+def memory_time(
+    data: ReportData, item: Input, cells: Sequence[PlanCell], name: str
+) -> Figure | None:
+    """Return the plot of an input, or `None` for fewer than two configurations."""
+    points = []
+    for cell in cells:
+        if cell.role.separate:  # it does different work
+            continue
+        time, peak = data.summary(cell.id, WALL), data.summary(cell.id, PEAK_RSS)
+        if time is None or peak is None or peak.median <= 0:
+            continue
+        points.append(
+            Point(
+                data.label(cell.id),
+                time.median,
+                peak.median,
+                time.lo,
+                time.hi,
+                peak.lo,
+                peak.hi,
+                text=f"{format_duration(time.median)}, {show_size(peak.median, data.plan.unit_family)}",
+                baseline=cell.role is Role.BASELINE,
+            )
+        )
+    if len(points) < 2:  # noqa: PLR2004 -- one point shows no trade
+        return None
+    rows = tuple(
+        Row(
+            (
+                Cell(p.label),
+                Cell(format_duration(p.x), p.x),
+                Cell(show_size(p.y, data.plan.unit_family), p.y),
+            ),
+            baseline=p.baseline,
+        )
+        for p in points
+    )
+    table = Table(
+        name + "-plot-data",
+        "Data of the plot",
+        (Column("Variant"), *numeric("Time", "Peak RSS")),
+        rows,
+        sortable=False,
+    )
+    desc = (
+        f"Peak memory against time{data.on_input(item, ' on ')}: medians with 95 % CIs, logarithmic "
+        "axes. Step line: Pareto front of time and memory."
+    )
+    return Figure(
+        name + "-plot",
+        "memory-time",
+        f"Pareto front of time and memory{data.on_input(item, ', input ')}",
+        desc,
+        tuple(points),
+        table,
+        (("x", "time"), ("y", "peak RSS"), ("family", data.plan.unit_family)),
+    )
+
+
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw intervals as crosses, the Pareto front as a step line, and names where they fit."""
     points = figure.points
     family = figure.label("family") or "iec"
     ax.set_xscale("log")
     ax.set_yscale("log", base=2)
-    calm(ax, colours)
+    calm(ax, figure, colours)
     ax.set_xlim(*limits([p.x for p in points], [(p.x_lo, p.x_hi) for p in points]))
     ax.set_ylim(*limits([p.y for p in points], [(p.y_lo, p.y_hi) for p in points]))
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
@@ -55,18 +123,9 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.set_yticks(ys, [size_label(family)(y) for y in ys])
     ax.grid(color=colours["rule"], linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.set_xlabel(figure.label("x"), color=colours["muted"], fontsize=SMALL)
-    ax.set_ylabel(figure.label("y"), color=colours["muted"], fontsize=SMALL)
     edge = front(points)
     steps = _staircase(edge, right, high)
-    ax.plot(
-        [x for x, _ in steps],
-        [y for _, y in steps],
-        color=colours["muted"],
-        linewidth=1,
-        linestyle="--",
-        zorder=1,
-    )
+    strokes(ax, [steps], colours["muted"], linestyle="--", zorder=1, clip_on=True)
     for point in points:
         _cross(ax, point, colours, beaten=dominated(point, points))
     labelled = [
@@ -92,10 +151,12 @@ def limits(
 
 def dominated(point: Point, points: tuple[Point, ...]) -> bool:
     """Return whether another point uses less time and memory, with disjoint intervals in both."""
-    return any(
-        _hi(q.x, q.x_hi) < _lo(point.x, point.x_lo) and _hi(q.y, q.y_hi) < _lo(point.y, point.y_lo)
-        for q in points
-    )
+
+    def bound(bound: float | None, estimate: float) -> float:
+        return estimate if bound is None else bound
+
+    x, y = bound(point.x_lo, point.x), bound(point.y_lo, point.y)
+    return any(bound(q.x_hi, q.x) < x and bound(q.y_hi, q.y) < y for q in points)
 
 
 def front(points: tuple[Point, ...]) -> list[Point]:
@@ -106,14 +167,6 @@ def front(points: tuple[Point, ...]) -> list[Point]:
         if not any(q.x <= p.x and q.y <= p.y and (q.x < p.x or q.y < p.y) for q in points)
     ]
     return sorted(optimal, key=lambda p: (p.x, p.y))
-
-
-def _lo(value: float, bound: float | None) -> float:
-    return value if bound is None else bound
-
-
-def _hi(value: float, bound: float | None) -> float:
-    return value if bound is None else bound
 
 
 def _staircase(edge: list[Point], far_x: float, far_y: float) -> list[tuple[float, float]]:
@@ -128,28 +181,20 @@ def _staircase(edge: list[Point], far_x: float, far_y: float) -> list[tuple[floa
 
 def _cross(ax: Axes, point: Point, colours: Palette, *, beaten: bool) -> None:
     colour = colours["muted"] if beaten else colours["better"]
-    if point.x_lo is not None and point.x_hi is not None:
-        ends, signs = _cut((point.x_lo, point.x_hi), ax.get_xlim(), "<>")
-        ax.plot(ends, [point.y, point.y], color=colour, linewidth=1.2, zorder=2)
+    across = (point.x_lo, point.x_hi, ax.get_xlim(), "<>", lambda end: (end, point.y))
+    upright = (point.y_lo, point.y_hi, ax.get_ylim(), "v^", lambda end: (point.x, end))
+    for lo, hi, span, arrows, place in (across, upright):
+        if lo is None or hi is None:
+            continue
+        ends, signs = _cut((lo, hi), span, arrows)
+        marks(ax, [place(end) for end in ends], "", color=colour, linewidth=1.2, zorder=2)
         for end, sign in signs:
-            ax.plot([end], [point.y], sign, markersize=5, color=colour, clip_on=False)
-    if point.y_lo is not None and point.y_hi is not None:
-        ends, signs = _cut((point.y_lo, point.y_hi), ax.get_ylim(), "v^")
-        ax.plot([point.x, point.x], ends, color=colour, linewidth=1.2, zorder=2)
-        for end, sign in signs:
-            ax.plot([point.x], [end], sign, markersize=5, color=colour, clip_on=False)
+            marks(ax, [place(end)], sign, markersize=5, color=colour, clip_on=False)
     marker = "D" if point.baseline else "o"
     face = colours["ground"] if point.baseline or beaten else colour
     edge = colours["ink"] if point.baseline else colour
-    ax.plot(
-        [point.x],
-        [point.y],
-        marker,
-        markersize=6,
-        markerfacecolor=face,
-        markeredgecolor=edge,
-        zorder=3,
-    )
+    style = {"markersize": 6, "markerfacecolor": face, "markeredgecolor": edge}
+    marks(ax, [(point.x, point.y)], marker, zorder=3, **style)
 
 
 def _cut(
@@ -211,7 +256,7 @@ def _box(x: float, y: float, width: float, ha: str) -> Box:
 
 
 def _inside(box: Box) -> bool:
-    return box[0] >= PLACE[0] and box[2] <= WIDTH and box[1] >= PLACE[1] and box[3] <= HEIGHT
+    return box[0] >= PLACE[0] and box[2] <= WIDTH and box[1] >= PLACE[1] and box[3] <= SIZE[1]
 
 
 def _meet(one: Box, two: Box) -> bool:

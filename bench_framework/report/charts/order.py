@@ -2,28 +2,98 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts.frame import (
-    UNITS_PER_COLUMN,
-    label_columns,
+    WIDTH,
+    label_room,
     sheet,
     shorts,
     strokes,
     words,
 )
+from bench_framework.report.charts.runs import run_times
+from bench_framework.report.numbers import significant
 
 if TYPE_CHECKING:
-    from bench_framework.report.blocks import Figure
+    from bench_framework.model.run import Block
     from bench_framework.report.charts import Axes, Palette
+    from bench_framework.report.context import ReportData
 
-WIDTH: Final = 720.0
 ROW: Final = 15.0
+MOST_TURNS: Final = 260
+"""Largest number of samples in the plot."""
+MOST_ROWS: Final = 24
 TOP: Final = 6.0
 BOTTOM: Final = 30.0
 MOST_LABEL: Final = 32
 HALF: Final = 5.0
 """Half of a tick's height."""
+
+
+def order_strip(data: ReportData) -> Figure | None:
+    """Return the execution order of the first samples on the last input. The table has all."""
+    item, walls = run_times(data)
+    if item is None or len(walls) < 2:  # noqa: PLR2004 -- as above
+        return None
+    cells = {cell.id: cell for cell in data.plan.cells_of(item.id)}
+    blocks = [b for b in data.measured_blocks if b.cell_id in cells]
+    names = {
+        cell: "control" if cells[cell].role.value == "control" else data.label(cell)
+        for cell in cells
+    }
+    drawn = list(names)[:MOST_ROWS]
+    points = tuple(
+        Point("", float(turn), float(b.round), series=names[cell])
+        for cell in drawn
+        for turn, b in enumerate(blocks[:MOST_TURNS])
+        if b.cell_id == cell
+    )
+    rows = _places(blocks, names)
+    columns = (Column("Variant"), *numeric("Samples", "Mean position in its round"))
+    first = (
+        f"The first {MOST_TURNS} of {len(blocks)} samples"
+        if len(blocks) > MOST_TURNS
+        else f"All {len(blocks)} samples"
+    )
+    desc = f"{first} in execution order; every second round has a grey background."
+    if len(names) > len(drawn):
+        desc += f" {len(names) - len(drawn)} more variants are in the table."
+    size = fmean(len(_round(blocks, number)) for number in {b.round for b in blocks})
+    caption = (
+        "Mean position of each variant in its rounds, from 1; a random order gives about "
+        f"{(size + 1) / 2:.3g}"
+    )
+    table = Table("order-strip-data", caption, columns, rows, sortable=False)
+    title = f"Execution order{data.on_input(item, ', input ')}"
+    return Figure(
+        "order-strip", "order", title, desc, points, table, (("x", "samples in execution order"),)
+    )
+
+
+def _places(blocks: list[Block], names: dict[str, str]) -> tuple[Row, ...]:
+    by_cell: defaultdict[str, list[int]] = defaultdict(list)
+    for number in sorted({b.round for b in blocks}):
+        for place, block in enumerate(_round(blocks, number), 1):
+            by_cell[block.cell_id].append(place)
+    return tuple(
+        Row(
+            (
+                Cell(name),
+                Cell(str(len(positions)), len(positions)),
+                Cell(significant(fmean(positions), 3), fmean(positions)),
+            )
+        )
+        for cell, name in names.items()
+        if (positions := by_cell[cell])
+    )
+
+
+def _round(blocks: list[Block], number: int) -> list[Block]:
+    return [b for b in blocks if b.round == number]
 
 
 def size(figure: Figure) -> tuple[float, float]:
@@ -36,7 +106,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     width, height = size(figure)
     sheet(ax, width, height)
     names = list(figure.by_series())
-    left = 14 + UNITS_PER_COLUMN * label_columns(names, MOST_LABEL)
+    left = label_room(names, MOST_LABEL)
     last = max(p.x for p in figure.points) + 1
     scale = (width - left - 6) / last
     for number in sorted({p.y for p in figure.points if p.y % 2 == 0}):

@@ -1,27 +1,37 @@
-"""Distribution of runs: each configuration's cumulative distribution and its runs in order.
-
-The baseline's distribution is drawn behind each of the others.
-"""
+"""Distribution of runs: each configuration's cumulative distribution and its runs in order."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from statistics import quantiles
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts.frame import (
-    SMALL,
     UNITS_PER_COLUMN,
+    WIDTH,
     duration_label,
     sheet,
     shorts,
     strokes,
     words,
 )
+from bench_framework.units import format_duration
 
 if TYPE_CHECKING:
-    from bench_framework.report.blocks import Figure, Point
-    from bench_framework.report.charts import Axes, Palette
+    from collections.abc import Sequence
 
-WIDTH: Final = 720.0
+    from bench_framework.model.plan import Cell as PlanCell
+    from bench_framework.model.plan import Input
+    from bench_framework.report.charts import Axes, Palette, Scale
+    from bench_framework.report.context import ReportData
+
+FEWEST: Final = 6
+"""Fewest samples of a configuration in the plots."""
+FENCE: Final = 1.5
+MOST_PANELS: Final = 12
+MOST_RUNS: Final = 40
+"""Largest number of samples per panel. Of more, every k-th is drawn. The table has all."""
 COLUMNS: Final = 3
 PANEL: Final = 220.0
 GAP: Final = 30.0
@@ -33,6 +43,99 @@ FAR: Final = 2.6
 ROW: Final = 134.0
 BOTTOM: Final = 22.0
 MOST_LABEL: Final = int(PANEL / UNITS_PER_COLUMN)
+
+
+def runs_plot(data: ReportData) -> Figure | None:
+    """Return the distribution of runs of the last input.
+
+    The plot has up to twelve configurations: baseline, best group, then by time. The table has all.
+    """
+    item, walls = run_times(data)
+    if item is None or len(walls) < 2:  # noqa: PLR2004 -- a single one has no comparison
+        return None
+    order = sorted(walls, key=lambda cell: _rank(data, item, cell, walls[cell]))
+    points = [
+        Point(
+            "",
+            wall,
+            float(turn),
+            series=data.label(cell),
+            baseline=_is_baseline(data, item, cell),
+            strong=is_outlier(wall, walls[cell]),
+        )
+        for cell in order[:MOST_PANELS]
+        for turn, wall in enumerate(walls[cell][:: -(-len(walls[cell]) // MOST_RUNS)], 1)
+    ]
+    rows = tuple(_run_row(data, cell, walls[cell], item) for cell in order)
+    quartiles = ("First quartile", "Median", "Third quartile")
+    figures = numeric("Samples", "Minimum", *quartiles, "Maximum", "Outliers")
+    columns = (Column("Variant"), *figures)
+    rest = len(order) - MOST_PANELS
+    more = f" The table has {rest} more." if rest > 0 else ""
+    desc = (
+        "Upper part: share of the samples at or below each time; grey: the baseline. Lower part: "
+        "the samples, with the first and the second half of the record in different colours. "
+        "Thick: outliers, more than 1.5 interquartile ranges outside the quartiles; they are not "
+        f"excluded.{more}"
+    )
+    table = Table(
+        "runs-plot-data", "Distribution of each configuration", columns, rows, sortable=False
+    )
+    title = f"Distribution of runs{data.on_input(item, ', input ')}"
+    return Figure("runs-plot", "runs", title, desc, tuple(points), table)
+
+
+def run_times(data: ReportData) -> tuple[Input | None, dict[str, list[float]]]:
+    """Return the last input with enough samples, and the times per configuration."""
+    times: defaultdict[str, list[float]] = defaultdict(list)
+    for block in data.measured_blocks:
+        if block.wall is not None:
+            times[block.cell_id].append(block.wall)
+    for item in reversed(data.plan.inputs):
+        arms = {
+            c.id: times[c.id]
+            for c in data.arms(item.id)
+            if len(times[c.id]) >= FEWEST and not c.role.separate
+        }
+        if arms:
+            return item, arms
+    return None, {}
+
+
+def is_outlier(wall: float, walls: Sequence[float]) -> bool:
+    """Return whether a time is an outlier by Tukey's fences (Exploratory Data Analysis, 1977).
+
+    The fences are 1.5 interquartile ranges below the first and above the third quartile.
+    """
+    first, _, third = quantiles(walls, n=4, method="inclusive")
+    reach = FENCE * (third - first)
+    return not first - reach <= wall <= third + reach
+
+
+def _rank(data: ReportData, item: Input, cell: str, walls: list[float]) -> tuple[bool, bool, float]:
+    best = data.best(item.id)
+    in_best = best is not None and cell in best.cell_ids
+    return not _is_baseline(data, item, cell), not in_best, quantiles(walls, n=2)[0]
+
+
+def _is_baseline(data: ReportData, item: Input, cell: str) -> bool:
+    base: PlanCell | None = data.plan.baseline_cell(item.id)
+    return base is not None and base.id == cell
+
+
+def _run_row(data: ReportData, cell: str, walls: list[float], item: Input) -> Row:
+    cuts = quantiles(walls, n=4, method="inclusive")
+    figures = (min(walls), *cuts, max(walls))
+    outliers = sum(is_outlier(wall, walls) for wall in walls)
+    return Row(
+        (
+            Cell(data.label(cell)),
+            Cell(str(len(walls)), len(walls)),
+            *(Cell(format_duration(value), value) for value in figures),
+            Cell(str(outliers), outliers),
+        ),
+        baseline=_is_baseline(data, item, cell),
+    )
 
 
 def size(figure: Figure) -> tuple[float, float]:
@@ -74,18 +177,12 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         words(ax, (left, floor + TALL + 14), names[name], colours["ink"])
         for value, ha in ((lo, "left"), (hi, "right")):
             words(
-                ax,
-                (at(value), floor - STRIP - 9),
-                duration_label(value),
-                colours["muted"],
-                ha=ha,
-                size=SMALL,
+                ax, (at(value), floor - STRIP - 9), duration_label(value), colours["muted"], ha=ha
             )
 
 
-def _steps(points: list[Point], at: object, floor: float) -> list[tuple[float, float]]:
+def _steps(points: list[Point], at: Scale, floor: float) -> list[tuple[float, float]]:
     """Return the share of runs at or below each value, from 0 at the floor to 1."""
-    assert callable(at)
     steps: list[tuple[float, float]] = []
     last = floor
     for rank, value in enumerate(sorted(p.x for p in points), 1):

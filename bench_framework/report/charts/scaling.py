@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.report.charts.frame import (
     SMALL,
     UNITS_PER_COLUMN,
+    WIDTH,
     calm,
     duration_label,
+    marks,
     nice_sizes,
     nice_steps,
     short,
     shorts,
     size_label,
     spread,
+    words,
 )
 from bench_framework.report.palette import SERIES
 from bench_framework.report.render.widths import width_of
@@ -24,12 +27,12 @@ if TYPE_CHECKING:
     from bench_framework.report.blocks import Figure, Point
     from bench_framework.report.charts import Axes, Palette
 
-WIDTH: Final = 720.0
-HEIGHT: Final = 320.0
+SIZE: Final = (WIDTH, 320.0)
 BOTTOM: Final = 46.0
-TOP: Final = 28.0
-LEFT_PANEL: Final = (64.0, 258.0)
-RIGHT_PANEL: Final = (316.0, 510.0)
+TOP: Final = 292.0
+LEFT_PANEL: Final = (64.0, BOTTOM, 258.0, TOP)
+RIGHT_PANEL: Final = (316.0, BOTTOM, 510.0, TOP)
+"""Left, bottom, right and top of the plotting areas."""
 MOST_LABELLED: Final = 6
 LABEL_ROOM: Final = 15.0
 MOST_TICK: Final = 12
@@ -47,20 +50,14 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
     for panel, title in ((left, "time"), (right, "throughput per second")):
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
-        calm(panel, colours)
+        calm(panel, figure, colours, titles="x")
         panel.set_title(title, loc="left", fontsize=SMALL, color=colours["muted"])
-        panel.set_xlabel(figure.label("x"), color=colours["muted"], fontsize=SMALL)
         panel.set_xticks(*_sizes(series))
         panel.grid(axis="y", color=colours["rule"], linewidth=0.6)
     if guide is not None:
         far = max(sizes)
-        left.plot(
-            [guide.x, far],
-            [guide.y, guide.y * far / guide.x],
-            ":",
-            color=colours["muted"],
-            linewidth=1,
-        )
+        line = [(guide.x, guide.y), (far, guide.y * far / guide.x)]
+        marks(left, line, ":", color=colours["muted"], linewidth=1)
     for name, points in series.items():
         colour, marker = _style(name, labels, colours)
         _line(left, points, [p.y for p in points], colour, marker, whiskers=bool(marker))
@@ -88,7 +85,7 @@ def _sizes(series: dict[str, list[Point]]) -> tuple[list[float], list[str]]:
     """Return the input sizes as ticks, without those that would overlap the previous one."""
     label_of = {p.x: p.label for points in series.values() for p in points}
     order = sorted(label_of)
-    scale = (LEFT_PANEL[1] - LEFT_PANEL[0]) / max(1.0, math.log2(order[-1] / order[0]))
+    scale = (LEFT_PANEL[2] - LEFT_PANEL[0]) / max(1.0, math.log2(order[-1] / order[0]))
     ticks: list[float] = []
     for size in order:
         room = UNITS_PER_COLUMN * max(width_of(short(label_of[size], MOST_TICK)), 4) + 6
@@ -143,7 +140,7 @@ def _labels(
     colours: Palette,
 ) -> None:
     """Draw names at the height of the last throughput, moved so that they do not overlap."""
-    room = HEIGHT - TOP - BOTTOM
+    room = TOP - BOTTOM
     heights = [ax.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in labels]
     places = spread(heights, LABEL_ROOM * 2, 0.0, room - LABEL_ROOM)
     names = shorts(labels, 27)
@@ -151,36 +148,11 @@ def _labels(
         colour, _ = _style(name, labels, colours)
         exponents = " · ".join(p.text for p in series[name] if p.text)
         y = place / room
-        ax.text(
-            1.04,
-            y,
-            names[name],
-            transform=ax.transAxes,
-            ha="left",
-            va="bottom",
-            fontsize=SMALL,
-            color=colour,
-        )
+        style = {"transform": ax.transAxes}
+        words(ax, (1.04, y), names[name], colour, va="bottom", **style)
         if exponents:
-            ax.text(
-                1.04,
-                y,
-                f"exponents {exponents}",
-                transform=ax.transAxes,
-                ha="left",
-                va="top",
-                fontsize=SMALL,
-                color=colours["muted"],
-            )
+            words(ax, (1.04, y), f"exponents {exponents}", colours["muted"], va="top", **style)
     rest = len(series) - len(labels)
     if rest:
-        ax.text(
-            1.04,
-            1.02,
-            f"+{rest} more, in the table",
-            transform=ax.transAxes,
-            ha="left",
-            va="bottom",
-            fontsize=SMALL,
-            color=colours["muted"],
-        )
+        text = f"+{rest} more, in the table"
+        words(ax, (1.04, 1.02), text, colours["muted"], va="bottom", transform=ax.transAxes)

@@ -2,21 +2,131 @@
 
 from __future__ import annotations
 
+import math
+import statistics
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.contention import TICK_S
+from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts.drift import PLACE
-from bench_framework.report.charts.frame import nice_rates, sheet, strokes, words
+from bench_framework.report.charts.frame import WIDTH, nice_rates, sheet, slices, strokes, words
+from bench_framework.report.numbers import percent, show_size, significant
+from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
-    from bench_framework.report.blocks import Figure
-    from bench_framework.report.charts import Axes, Palette
+    from collections.abc import Callable, Sequence
 
-WIDTH: Final = 720.0
+    from bench_framework.model.run import Block, Sensors
+    from bench_framework.report.charts import Axes, Palette
+    from bench_framework.report.context import ReportData
+
+FEWEST: Final = 8
+"""Fewest samples in the plot."""
+MOST_SLICES: Final = 60
+MICRO: Final = 1e-6
+
 ROW: Final = 44.0
 TALL: Final = 20.0
 BOTTOM: Final = 38.0
-LEFT: Final = PLACE[0]
-RIGHT: Final = PLACE[2]
+LEFT, RIGHT = PLACE[0], PLACE[2]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """A row of the plot.
+
+    With `seconds`, the length of the counter's unit, it is a share of the time of the samples.
+    """
+
+    name: str
+    read: Callable[[Sensors], float | None]
+    show: Callable[[float], str]
+    seconds: float | None = None
+
+
+def _counters(family: str) -> tuple[_Counter, ...]:
+    return (
+        _Counter("CPU pressure", lambda s: s.psi_cpu_us, percent, MICRO),
+        _Counter("CPU steal", lambda s: s.steal_ticks, percent, TICK_S),
+        _Counter("memory pressure", lambda s: s.psi_memory_us, percent, MICRO),
+        _Counter("I/O pressure", lambda s: s.psi_io_us, percent, MICRO),
+        _Counter("load average (1 min)", lambda s: s.load1, lambda n: significant(n, 2)),
+        _Counter("clock frequency", lambda s: s.cpu_mhz, lambda n: f"{n:.0f}{THIN_SPACE}MHz"),
+        _Counter(
+            "available memory", lambda s: s.mem_available_bytes, lambda n: show_size(n, family)
+        ),
+    )
+
+
+def sensors(data: ReportData) -> Figure | None:
+    """Return a row per counter that changed. The description lists constant and missing ones."""
+    blocks = [b for b in data.measured_blocks if sum(b.wall_s) > 0]
+    if len(blocks) < FEWEST:
+        return None
+    points: list[Point] = []
+    rows: list[Row] = []
+    still: list[str] = []
+    unread: list[str] = []
+    for counter in _counters(data.plan.unit_family):
+        values = [
+            (block, value if counter.seconds is None else value * counter.seconds)
+            for block in blocks
+            if (value := counter.read(block.sensors)) is not None
+        ]
+        if len(values) < FEWEST:
+            unread.append(counter.name)
+            continue
+        rows.append(_row(counter, [_level(counter, [pair]) for pair in values]))
+        parts = _points(data, counter, values)
+        lowest, highest = (counter.show(end(p.y for p in parts)) for end in (min, max))
+        if lowest == highest:
+            still.append(f"{counter.name} ({lowest})")
+        else:
+            points += [replace(p, text=f"{lowest} to {highest}") for p in parts]
+    if not points:
+        return None
+    desc = (
+        "Kernel counters from just before to just after each sample: means over time slices. Each "
+        "scale goes from zero to the highest mean. Pressure: time in which any process waited, as "
+        "a share of the sample's time. Steal: of all CPUs together, per second of the sample."
+    )
+    desc += f" The same in every slice: {', '.join(still)}." if still else ""
+    desc += f" Not available on this machine: {', '.join(unread)}." if unread else ""
+    columns = (Column("Counter"), *numeric("Samples", "Minimum", "Median", "Maximum"))
+    caption = "Counters of single samples"
+    table = Table("sensors-plot-data", caption, columns, tuple(rows), sortable=False)
+    labels = (("x", "minutes since the first measured sample"),)
+    return Figure("sensors-plot", "sensors", "System counters", desc, tuple(points), table, labels)
+
+
+def _level(counter: _Counter, values: Sequence[tuple[Block, float]]) -> float:
+    """Return counted seconds ÷ seconds of the samples for a share, else the mean."""
+    if counter.seconds is not None:
+        return math.fsum(v for _, v in values) / math.fsum(math.fsum(b.wall_s) for b, _ in values)
+    return statistics.fmean(value for _, value in values)
+
+
+def _points(data: ReportData, counter: _Counter, values: list[tuple[Block, float]]) -> list[Point]:
+    """Return slices with equal numbers of samples, as many as the plot can show."""
+    points = []
+    for part in slices(values, MOST_SLICES):
+        begin, end = (data.minutes(block) for block in (part[0][0], part[-1][0]))
+        points.append(
+            Point("", (begin + end) / 2, _level(counter, part), begin, end, series=counter.name)
+        )
+    return points
+
+
+def _row(counter: _Counter, levels: list[float]) -> Row:
+    figures = (min(levels), statistics.median(levels), max(levels))
+    return Row(
+        (
+            Cell(counter.name),
+            Cell(str(len(levels)), len(levels)),
+            *(Cell(counter.show(value), value) for value in figures),
+        )
+    )
 
 
 def size(figure: Figure) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from bench_framework.model.verdict import Verdict
+from bench_framework.report.render.widths import decimal_width
 
 if TYPE_CHECKING:
     from bench_framework.report.blocks import Cell, Column, Row, Table
@@ -41,7 +42,9 @@ def cell_texts(table: Table) -> list[list[tuple[str, str | None]]]:
 
 def _column(column: Column, cells: list[Cell]) -> list[tuple[str, str | None]]:
     longest = (
-        max((_decimals(cell.text) for cell in cells), default=0) if column.align == "decimal" else 0
+        max((decimal_width(cell.text) for cell in cells), default=0)
+        if column.align == "decimal"
+        else 0
     )
     plain = all(c.claim is None and (_PLAIN.fullmatch(c.text) or c.value is None) for c in cells)
     return [
@@ -88,13 +91,6 @@ def _class(names: list[str]) -> Markup:
 def _filled(text: str, longest: int) -> str:
     if not text[:1].isdigit():
         return text
-    missing = longest - _decimals(text)
+    missing = longest - decimal_width(text)
     point = POINT_SPACE if missing and "." not in text else ""
     return text + point + FIGURE_SPACE * (missing - len(point))
-
-
-def _decimals(text: str) -> int:
-    """Return the number of characters from the decimal point on."""
-    if not text[:1].isdigit() or "." not in text:
-        return 0
-    return len(text) - text.index(".")

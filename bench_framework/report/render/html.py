@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from bench_framework.report.render.cells import cell_class, cell_texts, headed, row_class
 from bench_framework.report.render.characters import visible
-from bench_framework.report.render.templates import CONTEXT_VERSION, Templates
+from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
 from bench_framework.version import __version__
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from bench_framework.report.blocks import Document
     from bench_framework.report.context import ReportData
 
-MARKS = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
 MOST_SCRIPT_BYTES = 6 * 1024
 
 
@@ -56,21 +55,9 @@ def render(
         figures: anchor of a figure to its inline SVG; a figure without one has only its table.
         runs: the record, if the page embeds it.
     """
-    return page(document, templates, figures, environment_of(data), data.scenario_text, runs)
-
-
-def page(
-    document: Document,
-    templates: Path | Templates,
-    figures: Mapping[str, str],
-    origin: Mapping[str, object],
-    scenario_text: str = "",
-    runs: Runs | None = None,
-) -> str:
-    """Return an HTML document with `origin`, scenario and runs as embedded data."""
     folders = templates if isinstance(templates, Templates) else Templates(templates)
-    origin = {**origin, "rendered_by": __version__}
-    given = context(document, folders, figures, origin, scenario_text, runs)
+    origin = {**environment_of(data), "rendered_by": __version__}
+    given = context(document, folders, figures, origin, data.scenario_text, runs)
     return folders.render("report.html.j2", given, FILTERS, _visible)
 
 

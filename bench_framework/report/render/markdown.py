@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 
 from bench_framework.report.render.characters import visible, visible_lines
-from bench_framework.report.render.templates import CONTEXT_VERSION, Templates
+from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,7 +21,6 @@ _LINK: Final = "]("
 _AT_START: Final = re.compile(r"^(\s*)([#+=:\[-]|\d+(?=[.)]))")
 BOLD: Final = (0, 1, 2)
 """Columns that are bold in rows of the best group: name, value, ratio."""
-_MARKS: Final = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
 
 
 def render(document: Document, templates: Path | Templates) -> str:
@@ -38,7 +37,7 @@ def render(document: Document, templates: Path | Templates) -> str:
 
 def context(document: Document) -> dict[str, object]:
     """Return the variables of the template (``docs/reference/templates.md``)."""
-    return {"context_version": CONTEXT_VERSION, "document": document, "marks": _MARKS}
+    return {"context_version": CONTEXT_VERSION, "document": document, "marks": MARKS}
 
 
 def escape(text: str) -> str:
@@ -61,10 +60,14 @@ def escape_start(text: str) -> str:
 def code_span(text: str) -> str:
     """Return inline code, fenced by more backticks than the text has in a row."""
     readable = visible(text)
-    longest = max((len(run) for run in re.findall(r"`+", readable)), default=0)
-    fence = "`" * (longest + 1)
-    pad = " " if longest else ""
+    longest = _longest_run(readable)
+    fence, pad = "`" * (longest + 1), " " if longest else ""
     return f"{fence}{pad}{readable}{pad}{fence}"
+
+
+def _longest_run(text: str) -> int:
+    """Return the largest number of backticks in a row."""
+    return max(map(len, re.findall(r"`+", text)), default=0)
 
 
 def _ready(value: object) -> Markup:
@@ -83,8 +86,7 @@ def _quote(text: str) -> Markup:
 
 def _fence(code: Code) -> Markup:
     text = visible_lines(code.text)
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = "`" * max(3, _longest_run(text) + 1)
     return Markup(f"{fence}{code.language}\n{text}\n{fence}")  # noqa: S704 -- a fence longer than any in the text
 
 

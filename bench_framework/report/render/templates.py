@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 CONTEXT_VERSION: Final = 1
 """Version of the template variables. It increases if one is changed or removed."""
+MARKS: Final = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
+"""Sign of each answer of a check."""
 REPLACEABLE: Final = (
     "report.html.j2",
     "report.md.j2",

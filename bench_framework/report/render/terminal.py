@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.words import in_ascii
@@ -9,7 +10,6 @@ from bench_framework.report.blocks import (
     Block,
     Bullets,
     Column,
-    Details,
     Document,
     Facts,
     Fallback,
@@ -22,7 +22,14 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.render.characters import visible
-from bench_framework.report.render.widths import cut_distinct, cut_middle, pad, width_of, wrap
+from bench_framework.report.render.widths import (
+    cut_distinct,
+    cut_middle,
+    decimal_width,
+    pad,
+    width_of,
+    wrap,
+)
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
@@ -127,8 +134,6 @@ class _Page:
                 case Links(items) if full:
                     for name, path in items:
                         self.text(f"{pad(name, 12)}{path}", indent="   ")
-                case Heading() | Details():
-                    pass
                 case Table() if tables:
                     self.table(block)
                 case _:
@@ -210,10 +215,7 @@ def _fitting(table: Table, page: _Page) -> tuple[tuple[Column, ...], tuple[Row, 
     places = [n for n, c in enumerate(table.columns) if not c.prose]
     while True:
         columns = tuple(table.columns[n] for n in places)
-        rows = tuple(
-            Row(tuple(r.cells[n] for n in places), r.verdict, r.strong, r.baseline, r.reason)
-            for r in table.rows
-        )
+        rows = tuple(replace(r, cells=tuple(r.cells[n] for n in places)) for r in table.rows)
         droppable = [n for n in places if table.columns[n].drop]
         if not droppable or _total(columns, rows, page) <= page.width:
             return columns, rows
@@ -251,17 +253,12 @@ def _aligned(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) ->
     table = [[page.plain(cell.text) for cell in row.cells] for row in rows]
     for number, column in enumerate(columns):
         if column.align == "decimal":
-            tails = [_tail(line[number]) for line in table]
+            tails = [decimal_width(line[number]) for line in table]
             longest = max(tails, default=0)
             for line, tail in zip(table, tails, strict=True):
                 if line[number][:1].isdigit():
                     line[number] += " " * (longest - tail)
     return table
-
-
-def _tail(text: str) -> int:
-    """Return the number of characters from the decimal point on."""
-    return len(text) - text.index(".") if "." in text and text[:1].isdigit() else 0
 
 
 def _labels(rows: tuple[Row, ...], shares: list[int], page: _Page) -> tuple[list[str], list[str]]:

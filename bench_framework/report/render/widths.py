@@ -15,6 +15,11 @@ def width_of(text: str) -> int:
     return cell_len(text)
 
 
+def decimal_width(text: str) -> int:
+    """Return the number of characters of a number from the decimal point on."""
+    return len(text) - text.index(".") if "." in text and text[:1].isdigit() else 0
+
+
 def pad(text: str, width: int, *, left: bool = True) -> str:
     """Return text padded with spaces to a width. Longer text is unchanged."""
     space = " " * max(0, width - width_of(text))

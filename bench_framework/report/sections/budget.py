@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
-from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
-from bench_framework.report.bounds import bars
-from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table
+from bench_framework.report.charts.bars import bars
+from bench_framework.report.claim_blocks import claim_bullets
+from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, show_plain, show_ratio, significant
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import size_unit, time_unit
@@ -42,15 +43,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
             continue
         measured = [row for row in rows if not row.assuming]  # projections are sentences only
         table = _table(data, item, measured)
-        plot = bars(data, item, measured, table)
-        blocks += [plot, table] if plot is not None else [table]
-        phases = _phases(data, item)
-        if phases is not None:
-            blocks.append(phases)
+        parts = (bars(data, item, measured, table), table, _phases(data, item))
+        blocks += [part for part in parts if part is not None]
         claims = data.claims("derived", item=item)
         derived = {row.name.replace("_", " ") for row in rows if not row.measured}
-        blocks.append(Bullets(tuple(sentence(c) for c in claims if c.subject in derived)))
-    return tuple(block for block in blocks if not isinstance(block, Bullets) or block.items)
+        blocks += claim_bullets(c for c in claims if c.subject in derived)
+    return tuple(blocks)
 
 
 def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
@@ -73,19 +71,10 @@ def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
         "Rates are bytes handled by whole runs, from start to end of the process."
     )
     table_rows = tuple(_row(data, item, row, (f"{unit}/s", scale)) for row in rows)
-    return Table(
-        f"budget-{data.plan.inputs.index(item)}",
-        caption,
-        columns,
-        table_rows,
-        _legend(rows),
-        sortable=False,
-    )
-
-
-def _legend(rows: list[Derived]) -> tuple[str, ...]:
+    anchor = f"budget-{data.plan.inputs.index(item)}"
     missing = [row.name.replace("_", " ") for row in rows if row.value is None]
-    return (f"No round has all measurements for: {', '.join(missing)}.",) if missing else ()
+    legend = (f"No round has all measurements for: {', '.join(missing)}.",) if missing else ()
+    return Table(anchor, caption, columns, table_rows, legend, sortable=False)
 
 
 def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -> Row:
@@ -93,20 +82,14 @@ def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -
     source = data.label(cell.id) if cell else row.formula
     derived = "compared pair" if row.judged else "derived"
     role = _ROLES.get(cell.role, "") if cell else derived
-    claim = next(
-        (
-            c.id
-            for c in data.claims("derived", item=item)
-            if c.subject == row.name.replace("_", " ")
-        ),
-        None,
-    )
+    name = row.name.replace("_", " ")
+    claim = next((c.id for c in data.claims("derived", item=item) if c.subject == name), None)
     unit, scale = rate if row.unit == "bytes/s" else ("", 1.0)
     if row.unit == "s" and row.value is not None:
         unit, scale = time_unit(row.value)
     return Row(
         (
-            Cell(row.name.replace("_", " ")),
+            Cell(name),
             *_figure(row, scale, claim, data.plan.judge.margin_of(WALL)),
             Cell(unit),
             Cell(source, code=cell is None),
@@ -146,18 +129,18 @@ def _phases(data: ReportData, item: Input) -> Table | None:
     for phases in medians.values():
         for phase, value in phases.items():
             largest[phase] = max(value, largest.get(phase, 0.0))
-    longest = [
-        phase
-        for phase in sorted(largest, key=largest.__getitem__, reverse=True)
-        if largest[phase] > 0
-    ]
+    longest = sorted((p for p in largest if largest[p] > 0), key=lambda p: -largest[p])
     longest, others = longest[:MOST_PHASES], longest[MOST_PHASES:]
     unit, scale = time_unit(max(largest.values(), default=1.0))
+
+    def show_seconds(value: float) -> str:
+        return significant(value * scale, 3)
+
     rows = tuple(
         Row(
             (
                 Cell(data.label(cell_id)),
-                *(_seconds(medians[cell_id].get(phase), scale) for phase in longest),
+                *(value_cell(medians[cell_id].get(phase), show_seconds) for phase in longest),
                 Cell(str(max(map(len, spent[cell_id].values())))),
             ),
             baseline=cells[cell_id].role is Role.BASELINE,
@@ -167,10 +150,7 @@ def _phases(data: ReportData, item: Input) -> Table | None:
     )
     columns = (
         Column("Variant"),
-        *(
-            Column(f"{phase}, {unit}", "right", drop=max(1, 8 - n))
-            for n, phase in enumerate(longest)
-        ),
+        *(Column(f"{p}, {unit}", "right", drop=max(1, 8 - n)) for n, p in enumerate(longest)),
         Column("n", "right", drop=9),
     )
     caption = (
@@ -180,10 +160,6 @@ def _phases(data: ReportData, item: Input) -> Table | None:
     name = f"phases-{data.plan.inputs.index(item)}"
     legend = (f"Shorter phases, in runs.csv: {', '.join(others)}.",) if others else ()
     return Table(name, caption, columns, rows, legend, sortable=False)
-
-
-def _seconds(value: float | None, scale: float) -> Cell:
-    return Cell(significant(value * scale, 3), value) if value is not None else Cell(DASH)
 
 
 BUDGET = SectionKind(

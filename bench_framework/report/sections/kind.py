@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench_framework.report.blocks import Block, Fallback, Section
+from bench_framework.report.blocks import Block, Fallback, Heading, Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
 
 
@@ -41,3 +42,9 @@ class SectionKind:
             line = self.fallback if isinstance(self.fallback, str) else self.fallback(data)
             blocks = (Fallback(line),) if line else ()
         return Section(self.code, self.anchor, self.title, blocks) if blocks else None
+
+
+def input_heading(data: ReportData, item: Input, anchor: str) -> list[Heading]:
+    """Return the heading of the blocks about an input, or nothing if it is the only one."""
+    several = len(data.plan.inputs) > 1
+    return [Heading(f"Input {data.input_name(item)}", anchor)] if several else []

@@ -49,12 +49,8 @@ def _baseline(data: ReportData) -> str:
 
 def _inputs(data: ReportData) -> str:
     """Return the names of the inputs, because sentences about a single input do not name it."""
-    names = [
-        data.input_name(item)
-        for item in data.plan.inputs
-        if item.values or data.input_bytes(item.id)
-    ]
-    return ", ".join(names)
+    items = (item for item in data.plan.inputs if item.values or data.input_bytes(item.id))
+    return ", ".join(data.input_name(item) for item in items)
 
 
 def trust(data: ReportData) -> tuple[Check, ...]:
@@ -78,16 +74,10 @@ def when(data: ReportData) -> str:
 
 def run_line(data: ReportData) -> str:
     """Return the first line of the terminal page."""
-    counts = counts_of(data)
-    return "  ".join(
-        [
-            data.plan.name,
-            when(data),
-            counts.text(),
-            f"{data.replication(c.id for c in data.plan.cells)} rounds × runs",
-            f"noise floor {noise(data)}, margin {margin_text(data.plan.judge.margin_of(data.metric))}",
-        ]
-    )
+    replication = f"{data.replication(c.id for c in data.plan.cells)} rounds × runs"
+    margin = margin_text(data.plan.judge.margin_of(data.metric))
+    floor = f"noise floor {noise(data)}, margin {margin}"
+    return "  ".join((data.plan.name, when(data), counts_of(data).text(), replication, floor))
 
 
 def noise(data: ReportData) -> str:
@@ -124,12 +114,9 @@ def _system_line(host: Host) -> str:
 
 
 def _revisions(data: ReportData) -> str:
-    revisions = []
-    for build in data.builds:
-        if build.revision:
-            dirty = {True: ", dirty", False: ", clean", None: ""}[build.dirty]
-            revisions.append(f"{build.revision[:12]}{dirty}")
-    return "; ".join(dict.fromkeys(revisions))
+    state = {True: ", dirty", False: ", clean", None: ""}
+    builds = [b for b in data.builds if b.revision]
+    return "; ".join(dict.fromkeys(f"{str(b.revision)[:12]}{state[b.dirty]}" for b in builds))
 
 
 def _moment(text: str) -> str:
@@ -158,22 +145,15 @@ def _order_check(data: ReportData) -> Check:
 def _cells_check(data: ReportData) -> Check:
     counts = counts_of(data)
     whole = counts.measured == counts.planned
-    return Check(
-        "pass" if whole else "fail",
-        "configurations measured",
-        f"{counts.measured}/{counts.planned}",
-    )
+    figure = f"{counts.measured}/{counts.planned}"
+    return Check("pass" if whole else "fail", "configurations measured", figure)
 
 
 def _output_check(data: ReportData) -> Check:
     if data.plan.answer.compare == "none":
         return Check("warn", "outputs", "not compared")
     other = sum(1 for s in data.judgement.states if s.state == "other-output")
-    return (
-        Check("fail", "outputs", f"{other} different")
-        if other
-        else Check("pass", "outputs", "equal")
-    )
+    return Check("fail" if other else "pass", "outputs", f"{other} different" if other else "equal")
 
 
 def _warning_check(data: ReportData) -> Check:

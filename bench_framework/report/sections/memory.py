@@ -7,22 +7,19 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from bench_framework.model.judgement import ONE_PROGRAM
-from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
-from bench_framework.model.words import verdict_text
 from bench_framework.report.blocks import (
     Block,
     Cell,
     Column,
-    Figure,
-    Heading,
-    KeyFinding,
-    Point,
     Row,
     Table,
 )
-from bench_framework.report.claim_blocks import key_claim, sentence
+from bench_framework.report.charts.memory_time import memory_time
+from bench_framework.report.claim_blocks import key_claim
+from bench_framework.report.contrasts import comparison_cells, finding, value_cell, verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI, counts_of, memory_family
 from bench_framework.report.numbers import (
     DASH,
@@ -30,13 +27,12 @@ from bench_framework.report.numbers import (
     column_size,
     margin_text,
     measured_decimals,
-    show_comparison,
     show_measured,
     show_size,
     significant,
 )
-from bench_framework.report.sections.kind import SectionKind
-from bench_framework.units import THIN_SPACE, format_duration, size_unit
+from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.units import THIN_SPACE, size_unit
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
@@ -49,7 +45,7 @@ MAPPED_NOTE = "includes mapped file pages"
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return plot, table and key finding per input."""
     blocks: list[Block] = []
-    parts = _Parts(data)
+    anonymous = _anonymous(data)
     for number, item in enumerate(data.plan.inputs):
         cells = [
             c
@@ -59,19 +55,14 @@ def build(data: ReportData) -> tuple[Block, ...]:
         if not cells:
             continue
         name = f"memory-{number + 1}"
-        if len(data.plan.inputs) > 1:
-            blocks.append(Heading(f"Input {data.input_name(item)}", name))
-        figure = _figure(data, item, cells, name)
-        if figure is not None:
-            blocks.append(figure)
-        blocks.append(_table(data, item, cells, parts, name))
-        finding = _finding(data, item)
-        if finding is not None:
-            blocks.append(KeyFinding(sentence(finding)))
+        blocks += input_heading(data, item, name)
+        plot = memory_time(data, item, cells, name)
+        blocks += [plot] if plot is not None else []
+        blocks += [_table(data, item, cells, anonymous, name), *finding(_main_claim(data, item))]
     return tuple(blocks)
 
 
-def _finding(data: ReportData, item: Input) -> Claim | None:
+def _main_claim(data: ReportData, item: Input) -> Claim | None:
     """Return the memory claim of the leading variant, else the first conclusive one."""
     main = key_claim(data, item)
     leading = data.claim_of(main.cells[0], PEAK_RSS) if main is not None and main.cells else None
@@ -85,19 +76,23 @@ def _finding(data: ReportData, item: Input) -> Claim | None:
     return settled[0] if settled else None
 
 
-class _Parts:
-    """Medians of the anonymous bytes that the workers reported, per configuration."""
-
-    def __init__(self, data: ReportData) -> None:
-        anonymous: defaultdict[str, list[int]] = defaultdict(list)
-        for block in data.measured_blocks:
-            for receipt in block.receipts:
-                if "anon_bytes" in receipt.counts:
-                    anonymous[block.cell_id].append(receipt.counts["anon_bytes"])
-        self.anonymous = {cell: statistics.median(values) for cell, values in anonymous.items()}
+def _anonymous(data: ReportData) -> dict[str, float]:
+    """Return the median of the anonymous bytes that the workers reported, per configuration."""
+    reported: defaultdict[str, list[int]] = defaultdict(list)
+    for block in data.measured_blocks:
+        for receipt in block.receipts:
+            if "anon_bytes" in receipt.counts:
+                reported[block.cell_id].append(receipt.counts["anon_bytes"])
+    return {cell: statistics.median(values) for cell, values in reported.items()}
 
 
-def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, name: str) -> Table:
+def _table(
+    data: ReportData,
+    item: Input,
+    cells: list[PlanCell],
+    anonymous: dict[str, float],
+    name: str,
+) -> Table:
     baseline = data.plan.baseline_cell(item.id)
     reference = data.summary(baseline.id, PEAK_RSS) if baseline else None
     medians = {c.id: s.median for c in cells if (s := data.summary(c.id, PEAK_RSS)) is not None}
@@ -108,7 +103,9 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
     ordered = sorted(cells, key=lambda c: medians[c.id])
     summaries = (data.summary(c.id, PEAK_RSS) for c in cells)
     most = column_decimals(measured_decimals(s.median, s.lo, s.hi, unit[1]) for s in summaries if s)
-    rows = tuple(_row(data, item, cell, parts, (unit[1], most)) for cell in ordered)
+    rows = tuple(
+        _row(data, item, cell, anonymous.get(cell.id), (unit[1], most)) for cell in ordered
+    )
     columns = (
         Column("Variant"),
         Column(f"Peak RSS, {unit[0]}", "decimal"),
@@ -130,11 +127,15 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
     legend = (
         "Anonymous: RssAnon at the end of a run, as reported by the worker; — if not reported.",
     )
-    return Table(name + "-table", caption, columns, rows, legend if parts.anonymous else ())
+    return Table(name + "-table", caption, columns, rows, legend if anonymous else ())
 
 
 def _row(
-    data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tuple[float, int]
+    data: ReportData,
+    item: Input,
+    cell: PlanCell,
+    anonymous: float | None,
+    form: tuple[float, int],
 ) -> Row:
     scale, most = form
     summary = data.summary(cell.id, PEAK_RSS)
@@ -143,11 +144,9 @@ def _row(
     comparison = None if baseline else data.comparison(cell.id, PEAK_RSS)
     verdict = comparison.verdict if comparison else None
     claim = data.claim_id(cell.id, PEAK_RSS)
-    interval = comparison.shown if comparison else None
-    text = show_comparison(comparison) if comparison else None
+    ratio, bounds = comparison_cells(comparison, claim)
     peak = summary.median if summary else 0.0
     size = data.input_bytes(item.id)
-    anonymous = parts.anonymous.get(cell.id)
     note = MAPPED_NOTE if _is_mapped(data, cell) else ""
     reason = comparison.reason if comparison else ""
     cells = (
@@ -155,19 +154,13 @@ def _row(
         Cell(show_measured(peak, summary.lo, summary.hi, scale, most), peak)
         if summary
         else Cell(DASH),
-        Cell("baseline", 1.0)
-        if baseline
-        else Cell(text.estimate, interval.ratio, claim)
-        if text and interval
-        else Cell(DASH),
-        Cell(text.bounds, interval.lo, claim) if text and interval else Cell(""),
-        Cell(verdict_text(verdict, PEAK_RSS), verdict.value, None, verdict)
-        if verdict
-        else Cell(""),
+        Cell("baseline", 1.0) if baseline else ratio,
+        bounds,
+        verdict_cell(verdict, PEAK_RSS) if verdict else Cell(""),
         Cell(f"{significant(100 * peak / size, 2)}{THIN_SPACE}%", peak / size)
         if size
         else Cell(DASH),
-        Cell(significant(anonymous * scale, 3), anonymous) if anonymous is not None else Cell(DASH),
+        value_cell(anonymous, lambda size: significant(size * scale, 3)),
         Cell(_replication(data, cell)),
         Cell("; ".join(part for part in (note, reason) if part)),
     )
@@ -191,62 +184,6 @@ def _replication(data: ReportData, cell: PlanCell) -> str:
     if summary is None or not summary.n_rounds:
         return DASH
     return f"{summary.n_rounds}×{max(1, round(summary.n_runs / summary.n_rounds))}"
-
-
-def _figure(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Figure | None:
-    points = []
-    for cell in cells:
-        if cell.role.separate:  # it does different work
-            continue
-        time, peak = data.summary(cell.id, WALL), data.summary(cell.id, PEAK_RSS)
-        if time is None or peak is None or peak.median <= 0:
-            continue
-        points.append(
-            Point(
-                data.label(cell.id),
-                time.median,
-                peak.median,
-                time.lo,
-                time.hi,
-                peak.lo,
-                peak.hi,
-                text=f"{format_duration(time.median)}, {show_size(peak.median, data.plan.unit_family)}",
-                baseline=cell.role is Role.BASELINE,
-            )
-        )
-    if len(points) < 2:  # noqa: PLR2004 -- one point shows no trade
-        return None
-    rows = tuple(
-        Row(
-            (
-                Cell(p.label),
-                Cell(format_duration(p.x), p.x),
-                Cell(show_size(p.y, data.plan.unit_family), p.y),
-            ),
-            baseline=p.baseline,
-        )
-        for p in points
-    )
-    table = Table(
-        name + "-plot-data",
-        "Data of the plot",
-        (Column("Variant"), Column("Time", "right"), Column("Peak RSS", "right")),
-        rows,
-        sortable=False,
-    )
-    desc = (
-        f"Peak memory against time{data.on_input(item, ' on ')}: medians with 95 % CIs, logarithmic "
-        "axes. Step line: Pareto front of time and memory."
-    )
-    return Figure(
-        name + "-plot",
-        "memory-time",
-        f"Pareto front of time and memory{data.on_input(item, ', input ')}",
-        desc,
-        tuple(points),
-        table,
-        (("x", "time"), ("y", "peak RSS"), ("family", data.plan.unit_family)),
-    )
 
 
 MEMORY = SectionKind(

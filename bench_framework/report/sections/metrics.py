@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import (
     CPU,
@@ -15,16 +15,16 @@ from bench_framework.model.metrics import (
 )
 from bench_framework.model.plan import Role
 from bench_framework.model.words import glyph
-from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table
-from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.numbers import DASH, metric_unit, show_comparison, significant
-from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table
+from bench_framework.report.claim_blocks import claim_bullets
+from bench_framework.report.headline_table import cores_cell, rate_cell, titled
+from bench_framework.report.numbers import DASH, metric_unit, rate_unit, significant
+from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import Cell as PlanCell
     from bench_framework.model.plan import Input
-    from bench_framework.model.verdict import Verdict
     from bench_framework.report.context import ReportData
 
 OUTSIDE: Final = (
@@ -39,13 +39,6 @@ MOST_COLUMNS: Final = 11
 """Most columns of a table on A4, in addition to variant, cores, throughput and rounds."""
 MOST_DECLARED: Final = 9
 """Most columns of a table of declared metrics."""
-
-
-class _Below(TypedDict):
-    """Legend and note of the last table."""
-
-    legend: tuple[str, ...]
-    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +58,10 @@ def build(data: ReportData) -> tuple[Block, ...]:
         cells = [cell for cell in data.arms(item.id) if data.state(cell.id).state == "measured"]
         if not cells:
             continue
-        if len(data.plan.inputs) > 1:
-            blocks.append(Heading(f"Input {data.input_name(item)}", f"metrics-{number}"))
+        blocks += input_heading(data, item, f"metrics-{number}")
         blocks += _tables(data, item, cells, f"metrics-{number}")
-        further = [c for c in data.claims("comparison", item=item) if _is_further(c.metric)]
-        if further:
-            blocks.append(Bullets(tuple(sentence(c) for c in further)))
+        claims = data.claims("comparison", item=item)
+        blocks += claim_bullets(c for c in claims if _is_further(c.metric))
     return tuple(blocks)
 
 
@@ -85,12 +76,8 @@ def _tables(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> 
     where = data.on_input(item, ", input ")
     caption = f"Other metrics by variant{where}: median over n rounds."
     if len(columns) <= MOST_COLUMNS:
-        return [
-            replace(
-                _process(data, item, cells, columns, f"{name}-table", caption),
-                **_below(data, cells),
-            )
-        ]
+        table = _process(data, item, cells, columns, f"{name}-table", caption)
+        return [_with_notes(data, cells, table)]
     declared = [c for c in columns if c.metric not in METRICS]
     process = [c for c in columns if c.metric in METRICS]
     tables = [_process(data, item, cells, process, f"{name}-table", caption)]
@@ -105,11 +92,11 @@ def _tables(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> 
             _row(data, cell, [_measured(data, cell, c) for c in columns]) for cell in cells
         )
         tables.append(Table(f"{name}-own-{part + 1}", caption, heads, rows))
-    return [*tables[:-1], replace(tables[-1], **_below(data, cells))]
+    return [*tables[:-1], _with_notes(data, cells, tables[-1])]
 
 
-def _below(data: ReportData, cells: list[PlanCell]) -> _Below:
-    return {"legend": _legend(data, cells), "note": _note(data, cells)}
+def _with_notes(data: ReportData, cells: list[PlanCell], table: Table) -> Table:
+    return replace(table, legend=_legend(data, cells), note=_note(data, cells))
 
 
 def _heads(columns: list[_MetricColumn]) -> list[Column]:
@@ -125,16 +112,12 @@ def _process(
     caption: str,
 ) -> Table:
     """Return the table of process metrics, with cores in use and throughput."""
-    throughput = _throughput(data, item)
+    size = data.handled_bytes(item.id)
     heads = [Column("Variant"), *_heads(columns), Column("Cores", "right", drop=3)]
-    heads += [Column(throughput[0], "right", drop=4)] if throughput else []
+    heads += [Column(rate_unit(data.plan.unit_family)[0], "right", drop=4)] if size else []
     heads += [Column("n", "right", drop=1)]
     rows = tuple(
-        _row(
-            data,
-            cell,
-            [*(_measured(data, cell, c) for c in columns), *_rates(data, cell, throughput)],
-        )
+        _row(data, cell, [*(_measured(data, cell, c) for c in columns), *_rates(data, cell, size)])
         for cell in cells
     )
     return Table(name, caption, tuple(heads), rows)
@@ -150,14 +133,8 @@ def _columns(data: ReportData, cells: list[PlanCell]) -> list[_MetricColumn]:
             continue
         title = _title(metric)
         unit, scale = _unit(data, metric, max(s.median for s in summaries))
-        drop = (
-            2
-            if metric in {CPU, INSTRUCTIONS} or metric not in METRICS
-            else 6
-            if metric in SYSTEM_COUNTERS
-            else 5
-        )
-        columns.append(_MetricColumn(metric, f"{title}, {unit}" if unit else title, scale, drop))
+        drop = 6 if metric in SYSTEM_COUNTERS else 5 if metric in {"user", "sys"} else 2
+        columns.append(_MetricColumn(metric, titled(title, unit), scale, drop))
     return columns
 
 
@@ -205,13 +182,6 @@ def _unit(data: ReportData, metric: str, size: float) -> tuple[str, float]:
     return metric_unit(metric, size, data.plan.unit_family, data.own_unit(metric))
 
 
-def _throughput(data: ReportData, item: Input) -> tuple[str, float, int] | None:
-    size = data.handled_bytes(item.id)
-    if not size:
-        return None
-    return ("MB/s", 1e-6, size) if data.plan.unit_family == "si" else ("MiB/s", 2.0**-20, size)
-
-
 def _row(data: ReportData, cell: PlanCell, figures: list[Cell]) -> Row:
     wall = data.summary(cell.id, WALL)
     count = Cell(str(wall.n_rounds) if wall else DASH)
@@ -219,17 +189,11 @@ def _row(data: ReportData, cell: PlanCell, figures: list[Cell]) -> Row:
     return Row(cells, baseline=cell.role is Role.BASELINE)
 
 
-def _rates(
-    data: ReportData, cell: PlanCell, throughput: tuple[str, float, int] | None
-) -> list[Cell]:
-    """Return cores in use and throughput, each a quotient of medians."""
-    wall, cpu = data.summary(cell.id, WALL), data.summary(cell.id, CPU)
-    cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
-    cells = [Cell(f"{cores:.2f}", cores) if cores is not None else Cell(DASH)]
-    if throughput:
-        rate = throughput[2] / wall.median if wall and wall.median > 0 else None
-        cells.append(Cell(significant(rate * throughput[1], 3), rate) if rate else Cell(DASH))
-    return cells
+def _rates(data: ReportData, cell: PlanCell, size: int | None) -> list[Cell]:
+    """Return cores in use and throughput."""
+    wall = data.summary(cell.id, WALL)
+    rate = [rate_cell(size, wall, data.plan.unit_family)] if size else []
+    return [cores_cell(data.summary(cell.id, CPU), wall), *rate]
 
 
 def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
@@ -243,14 +207,8 @@ def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
     comparison = data.comparison(cell.id, column.metric)
     if comparison is None or comparison.shown is None or column.metric in {CPU, "user", "sys"}:
         return Cell(text, summary.median)
-    ratio = show_comparison(comparison)
-    verdict: Verdict = comparison.verdict
-    return Cell(
-        f"{text} {glyph(verdict)}" if ratio else text,
-        summary.median,
-        data.claim_id(cell.id, column.metric),
-        verdict,
-    )
+    verdict, claim = comparison.verdict, data.claim_id(cell.id, column.metric)
+    return Cell(f"{text} {glyph(verdict)}", summary.median, claim, verdict)
 
 
 def _legend(data: ReportData, cells: list[PlanCell]) -> tuple[str, ...]:

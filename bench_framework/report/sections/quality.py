@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.plan import Role
-from bench_framework.model.words import verdict_text
-from bench_framework.report import race_notes
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -19,16 +17,19 @@ from bench_framework.report.blocks import (
     Row,
     Sentence,
     Table,
+    numeric,
 )
+from bench_framework.report.charts.drift import drift
+from bench_framework.report.charts.order import order_strip
+from bench_framework.report.charts.runs import runs_plot
+from bench_framework.report.charts.sensors import sensors
 from bench_framework.report.checks import checks
-from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.claim_blocks import claim_bullets
+from bench_framework.report.contrasts import verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
-from bench_framework.report.drift import drift
 from bench_framework.report.numbers import DASH, percent_up, show_comparison
-from bench_framework.report.run_plots import order_strip, runs_plot
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import host_line
-from bench_framework.report.sensors import sensors
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Event
@@ -43,16 +44,11 @@ def build(data: ReportData) -> tuple[Block, ...]:
     """Return checks, plots, the table of the A/A control, warnings and the environment."""
     if not data.blocks:
         return ()
-    blocks: list[Block] = [Checklist(checks(data))]
-    trust = data.claims("trust")
-    if trust:
-        blocks.append(Bullets(tuple(sentence(c) for c in trust)))
-    blocks += race_notes.blocks(data)
-    plots = (drift(data), sensors(data), order_strip(data), runs_plot(data))
+    blocks: list[Block] = [Checklist(checks(data)), *claim_bullets(data.claims("trust"))]
+    race = claim_bullets(data.claims("dropped", "idle"))
+    blocks += [Heading("Dropped from the race", "race"), *race] if race else []
+    plots = (drift(data), sensors(data), order_strip(data), runs_plot(data), _control_table(data))
     blocks += [plot for plot in plots if plot is not None]
-    control = _control_table(data)
-    if control is not None:
-        blocks.append(control)
     if data.all_events:
         blocks += [
             Heading("Warnings and notes", "warnings"),
@@ -80,12 +76,7 @@ def _control_table(data: ReportData) -> Table | None:
                         Cell(data.input_name(item)),
                         Cell(metric),
                         Cell(str(show_comparison(comparison)), i.ratio) if i else Cell(DASH),
-                        Cell(
-                            verdict_text(comparison.verdict, metric),
-                            comparison.verdict.value,
-                            None,
-                            comparison.verdict,
-                        ),
+                        verdict_cell(comparison.verdict, metric),
                         Cell(percent_up(floor.fraction), floor.fraction) if floor else Cell(DASH),
                         Cell(
                             f"{comparison.rounds}×{max(1, round(comparison.runs / max(1, comparison.rounds)))}"
@@ -102,13 +93,12 @@ def _control_table(data: ReportData) -> Table | None:
         Column("Metric"),
         Column(f"Ratio and {ADJUSTED_CI}"),
         Column("Verdict"),
-        Column("Noise floor", "right"),
-        Column("n", "right"),
+        *numeric("Noise floor", "n"),
     )
     caption = (
         "A/A control: the baseline compared with a copy of itself that ran in every round, at the "
         f"level of the first of {looks.family} comparisons, {interim_analyses(looks.count)}, "
-        f"family-wise level {looks.level * 100:g}\u202f%. A difference here withdraws "
+        f"family-wise level {data.level}. A difference here withdraws "
         "all other verdicts of the input that are based on rounds."
     )
     return Table("control-table", caption, columns, tuple(rows), sortable=False)
@@ -135,21 +125,12 @@ def _notes(data: ReportData) -> tuple[Sentence, ...]:
 
 
 def _event(data: ReportData, event: Event) -> Sentence:
-    where = (
-        f" ({data.plan.cell(event.cell_id).label})"
-        if event.cell_id and _known(data, event.cell_id)
-        else ""
-    )
+    cells = [c.label for c in data.plan.cells if c.id == event.cell_id]
+    where = f" ({cells[0]})" if cells else ""
     parts = [f"{event.severity} {event.code}{where}: {event.message}"]
-    if event.effect:
-        parts.append(f"Effect: {event.effect}")
-    if event.help:
-        parts.append(f"Fix: {event.help}")
+    parts += [f"Effect: {event.effect}"] if event.effect else []
+    parts += [f"Fix: {event.help}"] if event.help else []
     return Sentence(". ".join(part.rstrip(".") for part in parts) + ".")
-
-
-def _known(data: ReportData, cell_id: str) -> bool:
-    return any(cell.id == cell_id for cell in data.plan.cells)
 
 
 def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:

@@ -6,8 +6,8 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.report.blocks import Block, Bullets, Code, Fallback, Paragraph
-from bench_framework.report.claim_blocks import key_claim, sentence
+from bench_framework.report.blocks import Block, Code, Fallback, Paragraph
+from bench_framework.report.claim_blocks import claim_bullets, key_claim, sentence
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
@@ -35,18 +35,14 @@ def build(data: ReportData) -> tuple[Block, ...]:
     claims = tuple(c for c in data.claims("recommendation") if c.metric in {None, data.metric})
     if not claims:
         claims = tuple(c for item, _ in groups if (c := key_claim(data, item)) is not None)
-    blocks: list[Block] = []
-    if len(claims) == 1:
-        blocks.append(Paragraph((sentence(claims[0]),)))
-    elif claims:
-        blocks.append(Bullets(tuple(sentence(c) for c in claims)))
+    single = len(claims) == 1
+    blocks = [Paragraph((sentence(claims[0]),))] if single else claim_bullets(claims)
     if all(_has_all(data, group) for _, group in groups):
         return (
             *blocks,
             Fallback("No recommendation: no compared variant is shown to be better than another."),
         )
-    blocks.extend(_blocks(data, [group for _, group in groups]))
-    return tuple(blocks)
+    return (*blocks, *_blocks(data, [group for _, group in groups]))
 
 
 def _has_all(data: ReportData, group: BestGroup) -> bool:
@@ -96,49 +92,30 @@ def _pasted(data: ReportData, variant: Variant) -> tuple[str, str]:
 
 def paste_block(data: ReportData, variant: Variant) -> str:
     """Return Cargo.toml lines, flags, environment and command of a variant as TOML."""
-    lines: list[str] = []
+    parts: list[list[str]] = []
     spec = variant.build
     if spec is not None:
         if spec.features or not spec.default_features:
             comment = "  # in addition to the current default" if spec.default_features else ""
-            lines += [
-                "# Cargo.toml",
-                "[features]",
-                f"default = {_toml(list(spec.features))}{comment}",
-                "",
-            ]
-        keys = [(key, value) for key, value in spec.profile_keys if key]
+            features = f"default = {_toml(list(spec.features))}{comment}"
+            parts.append(["# Cargo.toml", "[features]", features])
+        keys = [f"{key} = {_value(value)}" for key, value in spec.profile_keys if key]
         if keys:
-            lines += [
-                f"[profile.{spec.profile}]",
-                *(f"{key} = {_value(value)}" for key, value in keys),
-                "",
-            ]
+            parts.append([f"[profile.{spec.profile}]", *keys])
         if spec.rustflags:
-            lines += [
-                "# .cargo/config.toml",
-                "[build]",
-                f"rustflags = {_toml(list(spec.rustflags))}",
-                "",
-            ]
+            flags = f"rustflags = {_toml(list(spec.rustflags))}"
+            parts.append(["# .cargo/config.toml", "[build]", flags])
         if spec.toolchain:
-            lines += [
-                "# rust-toolchain.toml",
-                "[toolchain]",
-                f"channel = {_toml(spec.toolchain)}",
-                "",
-            ]
+            channel = f"channel = {_toml(spec.toolchain)}"
+            parts.append(["# rust-toolchain.toml", "[toolchain]", channel])
         if spec.revision:
-            lines += [f"# revision {_one_line(spec.revision)}", ""]
+            parts.append([f"# revision {_one_line(spec.revision)}"])
     cell = next((c for c in data.plan.cells if c.variant_id == variant.id), None)
     if cell is not None:
-        lines += [_RUN]
-        lines += [
-            f"#   {_one_line(name)}={shlex.quote(_one_line(value))}" for name, value in cell.env
-        ]
-        words = " ".join(_word(word) for word in cell.command)
-        lines += [f"#   {_one_line(words)}"]
-    return "\n".join(lines).rstrip()
+        env = (f"{_one_line(name)}={shlex.quote(_one_line(value))}" for name, value in cell.env)
+        words = _one_line(" ".join(_word(word) for word in cell.command))
+        parts.append([_RUN, *(f"#   {line}" for line in (*env, words))])
+    return "\n\n".join("\n".join(part) for part in parts).rstrip()
 
 
 def _word(word: tuple[object, ...]) -> str:

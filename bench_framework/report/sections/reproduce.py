@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.report.blocks import Block, Cell, Code, Column, Details, Facts, Row, Table
-from bench_framework.report.numbers import DASH, show_size
+from bench_framework.report.blocks import (
+    Block,
+    Cell,
+    Code,
+    Column,
+    Details,
+    Facts,
+    Row,
+    Table,
+    numeric,
+)
+from bench_framework.report.contrasts import value_cell
+from bench_framework.report.numbers import DASH, grouped, show_size
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
@@ -15,23 +26,17 @@ if TYPE_CHECKING:
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return the commands to run, the inputs, and every timed command."""
     commands = data.commands or (f"benchctl run {data.plan.name}",)
-    blocks: list[Block] = [Code("\n".join(commands), "sh")]
-    blocks.append(
-        Facts(
-            (
-                ("Scenario", f"{data.plan.name}, sha256 {data.plan.scenario_sha256}"),
-                ("Record", data.record_id),
-                ("Seed of the execution order", str(data.plan.measure.seed)),
-            )
-        )
+    facts = (
+        ("Scenario", f"{data.plan.name}, sha256 {data.plan.scenario_sha256}"),
+        ("Record", data.record_id),
+        ("Seed of the execution order", str(data.plan.measure.seed)),
     )
-    if data.inputs:
-        blocks.append(_inputs(data))
     lines = [
         f"# {' '.join(cell.label.splitlines())}\n{data.command(cell)}" for cell in data.plan.cells
     ]
-    blocks.append(Details(f"The {len(lines)} timed commands", (Code("\n".join(lines), "sh"),)))
-    return tuple(blocks)
+    timed = Details(f"The {len(lines)} timed commands", (Code("\n".join(lines), "sh"),))
+    inputs = [_inputs(data)] if data.inputs else []
+    return (Code("\n".join(commands), "sh"), Facts(facts), *inputs, timed)
 
 
 def _inputs(data: ReportData) -> Table:
@@ -46,13 +51,9 @@ def _inputs(data: ReportData) -> Table:
                 (
                     Cell(data.input_name(item)),
                     Cell(prepared.family or DASH),
-                    Cell(str(prepared.seed) if prepared.seed is not None else DASH),
-                    Cell(f"{size:,}".replace(",", "\u202f") + "\u202fB", size)
-                    if size is not None
-                    else Cell(DASH),
-                    Cell(show_size(size, data.plan.unit_family), size)
-                    if size is not None
-                    else Cell(DASH),
+                    Cell(DASH if prepared.seed is None else str(prepared.seed)),
+                    value_cell(size, lambda n: f"{grouped(n)}\u202fB"),
+                    value_cell(size, lambda n: show_size(n, data.plan.unit_family)),
                     Cell((prepared.sha256 or DASH)[:16], code=prepared.sha256 is not None),
                     Cell(prepared.filesystem or DASH),
                 )
@@ -61,9 +62,7 @@ def _inputs(data: ReportData) -> Table:
     columns = (
         Column("Input"),
         Column("Generator or file"),
-        Column("Seed", "right"),
-        Column("Bytes", "right"),
-        Column("Size", "right"),
+        *numeric("Seed", "Bytes", "Size"),
         Column("sha256"),
         Column("Filesystem"),
     )

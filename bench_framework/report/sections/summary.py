@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.verdict import Verdict
-from bench_framework.report.blocks import Block, Bullets, Paragraph
-from bench_framework.report.claim_blocks import key_claim, sentence
+from bench_framework.report.blocks import Block, Paragraph
+from bench_framework.report.claim_blocks import claim_bullets, key_claim, sentence
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
@@ -32,10 +32,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     room = MOST_LINES - 1 - len(last)
     lines += _axes(data, item)[: max(0, room - len(lines) - len(experiments))]
     further = [*[*lines, *experiments][:room], *last]
-    blocks: list[Block] = [Paragraph((sentence(main),), lead=True)]
-    if further:
-        blocks.append(Bullets(tuple(sentence(c) for c in further)))
-    return tuple(blocks)
+    return (Paragraph((sentence(main),), lead=True), *claim_bullets(further))
 
 
 def leading_input(data: ReportData) -> Input | None:
@@ -55,30 +52,22 @@ def leading_input(data: ReportData) -> Input | None:
 
 def _worst(data: ReportData, inputs: list[Input]) -> Input | None:
     """Return the input with the largest regression between two revisions, if there is one."""
-    grown = [
-        (c.estimate, i)
-        for i in inputs
-        for c in _changes(data, i)
-        if c.verdict in WORSE and c.estimate
-    ]
+    changes = [(c, i) for i in inputs for c in _changes(data, i) if c.verdict in WORSE]
+    grown = [(c.estimate, i) for c, i in changes if c.estimate]
     return max(grown, key=lambda pair: pair[0])[1] if grown else None
 
 
 def _changes(data: ReportData, item: Input | None = None) -> list[Claim]:
     """Return the significant changes of the headline metric between two revisions."""
-    claims = data.claims("comparison", item=item) if item is not None else data.claims("comparison")
-    return [
-        c for c in claims if c.metric == data.metric and c.verdict is not None and c.verdict.decided
-    ]
+    claims = (c for c in data.claims("comparison", item=item) if c.metric == data.metric)
+    return [c for c in claims if c.verdict is not None and c.verdict.decided]
 
 
 def _cost(data: ReportData, main: Claim) -> list[Claim]:
     """Return the costs of the leading variant, unless the main result contains them."""
     if "cost" in main.values:
         return []
-    costs = data.claims("cost")
-    of_leader = [c for c in costs if c.cells and main.cells and c.cells[0] == main.cells[0]]
-    return of_leader[:1]
+    return [c for c in data.claims("cost") if c.cells[:1] == main.cells[:1] != ()][:1]
 
 
 def _steps(data: ReportData) -> list[Claim]:
@@ -112,10 +101,8 @@ def _exceptions(data: ReportData, main: Claim) -> list[Claim]:
 
 
 def _recommendation(data: ReportData, item: Input) -> list[Claim]:
-    claims = (
-        c for c in data.claims("recommendation", item=item) if c.metric in {None, data.metric}
-    )
-    return list(claims)[:1]
+    claims = data.claims("recommendation", item=item)
+    return [c for c in claims if c.metric in {None, data.metric}][:1]
 
 
 def _first(data: ReportData, kind: str) -> list[Claim]:

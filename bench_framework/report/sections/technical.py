@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
-from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
+from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import PROGRAM_BUILD, ReportData
-from bench_framework.report.numbers import DASH, show_size
+from bench_framework.report.contrasts import value_cell
+from bench_framework.report.numbers import DASH, grouped, show_size, significant
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.report.sections.tuning import tuning
-from bench_framework.units import format_clock
+from bench_framework.units import format_clock, format_size
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import BuildSpec
     from bench_framework.model.run import Block as RunBlock
     from bench_framework.model.run import Build
+    from bench_framework.report.context import ReportData
+
+MOST_ROWS: Final = 60
+"""Most rows of the table. tuning.json contains all."""
+MOST_LABELS: Final = 4
+MOST_COLUMNS: Final = 8
+DIGITS: Final = 3
+_Value = str | int | float | bool | None
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return the binaries, then the digests of their results."""
-    blocks: list[Block] = []
-    if data.builds:
-        blocks.append(_binaries(data))
-    answers = _answers(data)
-    if answers is not None:
-        blocks.append(answers)
-    blocks += tuning(data)
-    same = data.claims("one-program")
-    if same:
-        blocks.append(Bullets(tuple(sentence(c) for c in same)))
-    return tuple(blocks)
+    binaries = [_binaries(data)] if data.builds else []
+    return (*binaries, *_answers(data), *tuning(data), *claim_bullets(data.claims("one-program")))
 
 
 def _binaries(data: ReportData) -> Table:
@@ -38,10 +38,7 @@ def _binaries(data: ReportData) -> Table:
         Column("Variants"),
         Column("Features", prose=True),
         Column("Profile and flags", prose=True),
-        Column("Size", "right"),
-        Column("Stripped", "right"),
-        Column("Dependencies", "right"),
-        Column("Build", "right"),
+        *numeric("Size", "Stripped", "Dependencies", "Build"),
         Column("rustc", prose=True),
         Column("sha256"),
         Column("Code"),
@@ -57,34 +54,25 @@ def _row(data: ReportData, b: Build) -> Row:
     users = [
         v.label for v in data.plan.variants if (v.build.id if v.build else PROGRAM_BUILD) == b.id
     ]
-    size = (
-        Cell(show_size(b.size_bytes, "iec"), b.size_bytes)
-        if b.size_bytes is not None
-        else Cell(DASH)
-    )
-    stripped = (
-        Cell(show_size(b.stripped_bytes, "iec"), b.stripped_bytes)
-        if b.stripped_bytes is not None
-        else Cell(DASH)
-    )
     duration = format_clock(b.build_s) if b.build_s is not None else "cached" if b.cached else DASH
     cells = (
         Cell(", ".join(users) or b.id),
         Cell(_features(spec), code=bool(spec and spec.features)),
         Cell(_flags(spec)),
-        size,
-        stripped,
-        Cell(str(b.dependencies), b.dependencies) if b.dependencies is not None else Cell(DASH),
+        value_cell(b.size_bytes, format_size),
+        value_cell(b.stripped_bytes, format_size),
+        value_cell(b.dependencies, str),
         Cell(duration, b.build_s),
         Cell(b.rustc or DASH),
-        Cell(
-            (b.sha256 or DASH)[:16] if b.ok else f"not built: {b.message or 'no message'}",
-            code=b.ok,
-        ),
-        Cell((b.code_sha256 or DASH)[:12], code=b.code_sha256 is not None),
-        Cell((b.lockfile_sha256 or DASH)[:12], code=b.lockfile_sha256 is not None),
+        _digest(b.sha256, 16) if b.ok else Cell(f"not built: {b.message or 'no message'}"),
+        _digest(b.code_sha256, 12),
+        _digest(b.lockfile_sha256, 12),
     )
     return Row(cells)
+
+
+def _digest(digest: str | None, length: int) -> Cell:
+    return Cell((digest or DASH)[:length], code=digest is not None)
 
 
 def _features(spec: BuildSpec | None) -> str:
@@ -102,7 +90,7 @@ def _flags(spec: BuildSpec | None) -> str:
     return " ".join(words)
 
 
-def _answers(data: ReportData) -> Table | None:
+def _answers(data: ReportData) -> list[Table]:
     first: dict[str, RunBlock] = {}
     for block in data.measured_blocks:
         if block.answer is not None:
@@ -121,17 +109,14 @@ def _answers(data: ReportData) -> Table | None:
                     (
                         Cell(data.input_name(item)),
                         Cell(digest[:16], code=True),
-                        Cell(
-                            f"{count:,}".replace(",", "\u202f") if count is not None else DASH,
-                            count,
-                        ),
+                        value_cell(count, grouped),
                         Cell(source),
                         Cell(_some(labels)),
                     )
                 )
             )
     if not rows:
-        return None
+        return []
     columns = (
         Column("Input"),
         Column("Digest"),
@@ -139,22 +124,13 @@ def _answers(data: ReportData) -> Table | None:
         Column("Source"),
         Column("Variants", prose=True),
     )
-    return Table(
-        "answers",
-        "Results of the variants: equal digests mean equal results.",
-        columns,
-        tuple(rows),
-        sortable=False,
-    )
+    caption = "Results of the variants: equal digests mean equal results."
+    return [Table("answers", caption, columns, tuple(rows), sortable=False)]
 
 
 def _some(labels: list[str]) -> str:
-    most = 4
-    return (
-        ", ".join(labels)
-        if len(labels) <= most
-        else f"{', '.join(labels[:most])} and {len(labels) - most} more"
-    )
+    rest = f" and {len(labels) - MOST_LABELS} more" if len(labels) > MOST_LABELS else ""
+    return ", ".join(labels[:MOST_LABELS]) + rest
 
 
 TECHNICAL = SectionKind(
@@ -165,3 +141,80 @@ TECHNICAL = SectionKind(
     build,
     "No binary was recorded.",
 )
+
+
+def tuning(data: ReportData) -> tuple[Block, ...]:
+    """Return one table of the printed ``rows`` with the ``choice`` in bold.
+
+    It is an empty tuple without rows.
+    """
+    output = data.tuning or {}
+    rows: list[Mapping[str, Any]] = [
+        row for row in _sequence(output.get("rows")) if isinstance(row, Mapping)
+    ]
+    columns = [str(name) for name in rows[0]][:MOST_COLUMNS] if rows else []
+    if not columns:
+        return ()
+    choice = output.get("choice")
+    heads = [_tuning_title(name, rows, data) for name in columns]
+    heads_of = (Column(heads[0]), *(Column(head, "right") for head in heads[1:]))
+    table_rows = tuple(
+        Row(
+            tuple(_tuning_cell(name, row.get(name), data) for name in columns),
+            strong=_is_choice(row, choice),
+        )
+        for row in rows[:MOST_ROWS]
+    )
+    basis = output.get("basis")
+    legend = ["Bold: chosen."] if any(row.strong for row in table_rows) else []
+    legend += [f"Reported by the command: {basis}."] if isinstance(basis, str) and basis else []
+    ran = output.get("effective")
+    if isinstance(ran, Mapping) and ran:
+        legend.append(
+            f"Actual modes: {', '.join(f'{axis} {value}' for axis, value in ran.items())}."
+        )
+    if len(rows) > MOST_ROWS:
+        legend.append(f"tuning.json contains {len(rows) - MOST_ROWS} more rows.")
+    caption = (
+        "Output of the scenario's tuning command, which tried each row once before the "
+        "measurement: a starting point, not a result."
+    )
+    return (Table("tuning", caption, heads_of, table_rows, tuple(legend), sortable=False),)
+
+
+def _sequence(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
+
+
+def _is_choice(row: Mapping[str, Any], choice: object) -> bool:
+    return (
+        isinstance(choice, Mapping)
+        and bool(choice)
+        and all(row.get(key) == choice[key] for key in choice)
+    )
+
+
+def _tuning_title(name: str, rows: Sequence[Mapping[str, Any]], data: ReportData) -> str:
+    if any(isinstance(row.get(name), list) for row in rows):
+        return f"{name.replace('_', ' ')}, n"
+    if name.endswith("_per_s"):
+        return f"{name.removesuffix('_per_s').replace('_', ' ')}/s".replace(
+            "bytes/s", f"{_rate(data)[0]}/s"
+        )
+    return name.removesuffix("_bytes").replace("_", " ")
+
+
+def _tuning_cell(name: str, value: object, data: ReportData) -> Cell:
+    if isinstance(value, list):  # a list of trials is shown by its length
+        return Cell(str(len(value)), len(value))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return Cell(DASH if value is None else str(value))
+    if name == "bytes_per_s":
+        return Cell(significant(value / _rate(data)[1], DIGITS), value)
+    if name.endswith("_bytes"):
+        return Cell(show_size(value, data.plan.unit_family), value)
+    return Cell(str(value) if isinstance(value, int) else significant(value, DIGITS), value)
+
+
+def _rate(data: ReportData) -> tuple[str, float]:
+    return ("MB", 1e6) if data.plan.unit_family == "si" else ("MiB", float(1 << 20))

@@ -67,9 +67,8 @@ def _refused(data: ReportData, *, claimed: bool) -> list[str]:
             continue
         if state.cell_id in arms and state.state in words:
             reason = f": {state.reason}" if state.reason else ""
-            lines.append(
-                closed(f"{words[state.state]}: {data.plan.cell(state.cell_id).label}{reason}")
-            )
+            label = data.plan.cell(state.cell_id).label
+            lines.append(closed(f"{words[state.state]}: {label}{reason}"))
     return lines
 
 
@@ -80,9 +79,8 @@ def _metrics(data: ReportData) -> list[str]:
     single = [s for s in data.judgement.summaries if s.metric == data.metric and s.n_rounds == 1]
     lines = [f"Metrics without a value: {', '.join(missing)}."] if missing else []
     if single:
-        lines.append(
-            f"Single runs, without a verdict: {_listed([data.plan.cell(s.cell_id).label for s in single])}."
-        )
+        labels = _listed([data.plan.cell(s.cell_id).label for s in single])
+        lines.append(f"Single runs, without a verdict: {labels}.")
     return lines
 
 

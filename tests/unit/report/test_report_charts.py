@@ -18,15 +18,10 @@ from bench_framework.report import figures
 from bench_framework.report.blocks import Figure, Table
 from bench_framework.report.charts import grid, runs
 from bench_framework.report.charts.frame import nice_rates
-from bench_framework.report.grid import grid as grid_of
-from bench_framework.report.run_plots import (
-    MOST_PANELS,
-    MOST_TURNS,
-    is_outlier,
-    order_strip,
-    runs_plot,
-)
-from bench_framework.report.sensors import sensors
+from bench_framework.report.charts.grid import grid as grid_of
+from bench_framework.report.charts.order import MOST_TURNS, order_strip
+from bench_framework.report.charts.runs import MOST_PANELS, is_outlier, runs_plot
+from bench_framework.report.charts.sensors import sensors
 
 if TYPE_CHECKING:
     from bench_framework.report import Document, ReportData
