@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bench_framework.execution.stop import Stop
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
@@ -234,19 +233,3 @@ class SilentObserver:
 
     def notify(self, update: Update) -> None:
         """Ignore the update."""
-
-
-class InterruptibleObserver:
-    """An observer that passes updates on and raises `Interrupted` once the user asked to stop.
-
-    Not for measuring: there a stop waits for the run in progress.
-    """
-
-    def __init__(self, observer: Observer, stop: Stop) -> None:
-        self._observer = observer
-        self._stop = stop
-
-    def notify(self, update: Update) -> None:
-        """Pass the update on. Raises `Interrupted` if a stop was requested."""
-        self._observer.notify(update)
-        self._stop.check()

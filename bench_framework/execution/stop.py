@@ -7,28 +7,45 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import Interrupted
+from bench_framework.execution.progress import Message, SilentObserver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from bench_framework.execution.process import Launcher
+    from bench_framework.execution.progress import Observer, Update
 
 
 class Stop:
     """The stop request of the user. `level` 0: none; 1: after the current block; 2: at once."""
 
-    def __init__(self, launcher: Launcher, on_request: Callable[[int], None] | None = None) -> None:
+    def __init__(
+        self,
+        launcher: Launcher,
+        observer: Observer | None = None,
+        killed: str = "its result is discarded",
+    ) -> None:
+        """Create the request.
+
+        Args:
+            launcher: started the current run.
+            observer: receives a message for every request.
+            killed: the end of the message after the run was killed.
+        """
         self.level = 0
         self._launcher = launcher
-        self._on_request = on_request
+        self._observer = observer or SilentObserver()
+        self._killed = killed
 
     def request(self) -> None:
         """Request a stop; may be called from a signal handler or another thread."""
         self.level += 1
         if self.level > 1:
             self._launcher.kill_now()
-        if self._on_request is not None:
-            self._on_request(self.level)
+            self._observer.notify(Message(f"killed the current run; {self._killed}"))
+        else:
+            text = "stopping after the current run; press Ctrl-C again to kill it"
+            self._observer.notify(Message(text))
 
     def check(self) -> None:
         """Raise `Interrupted` if a stop was requested."""
@@ -55,3 +72,19 @@ class Stop:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+class InterruptibleObserver:
+    """An observer that passes updates on and raises `Interrupted` once the user asked to stop.
+
+    Not for measuring: there a stop waits for the run in progress.
+    """
+
+    def __init__(self, observer: Observer, stop: Stop) -> None:
+        self._observer = observer
+        self._stop = stop
+
+    def notify(self, update: Update) -> None:
+        """Pass the update on. Raises `Interrupted` if a stop was requested."""
+        self._observer.notify(update)
+        self._stop.check()

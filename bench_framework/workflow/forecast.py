@@ -6,10 +6,10 @@ Existing binaries are asked for their capabilities. Those of missing binaries ar
 from __future__ import annotations
 
 import contextlib
-import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bench_framework.execution.machine.mounts import free_bytes
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.workflow import time_estimates
 from bench_framework.workflow.capability import leave_out
@@ -104,7 +104,7 @@ def forecast_scenario(
         basis=basis,
         resolution=time_estimates.resolution(plan, looks, records),
         disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),
-        disk_free=shutil.disk_usage(_existing(results)).free,
+        disk_free=free_bytes(results),
     )
 
 
@@ -134,10 +134,6 @@ def forecast_document(forecast: Forecast) -> dict[str, Any]:
         "disk_needed_bytes": forecast.disk_needed,
         "disk_free_bytes": forecast.disk_free,
     }
-
-
-def _existing(path: Path) -> Path:
-    return next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
 
 
 def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:

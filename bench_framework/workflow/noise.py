@@ -17,7 +17,8 @@ from bench_framework.errors import (
     Interrupted,
     MachineError,
 )
-from bench_framework.execution.progress import InterruptibleObserver, Message
+from bench_framework.execution.progress import Message
+from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.workflow.scenarios import plan_scenario
 
@@ -116,7 +117,7 @@ def examine_noise(seconds_wanted: float, observer: Observer, on_window: OnWindow
 
     host.require_linux()
     with process.Launcher() as launcher:
-        stopping = stop.Stop(launcher, lambda level: observer.notify(Message(_on_stop(level))))
+        stopping = stop.Stop(launcher, observer, "earlier results are kept")
         with (
             stopping.on_signals(),
             process.scratch_folder() as scratch,
@@ -124,14 +125,6 @@ def examine_noise(seconds_wanted: float, observer: Observer, on_window: OnWindow
         ):
             bench, subjects = _prepare(Path(scratch), launcher, observer, stopping)
             return _examine(bench, subjects, seconds_wanted, on_window)
-
-
-def _on_stop(level: int) -> str:
-    return (
-        "stopping after the current run; results are kept"
-        if level == 1
-        else "killed the current run"
-    )
 
 
 def _prepare(

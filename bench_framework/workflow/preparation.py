@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.progress import InterruptibleObserver, Message, PlanReady
+from bench_framework.execution.progress import Message, PlanReady
+from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model import environment_variables
 from bench_framework.model.metrics import METRICS
 from bench_framework.workflow.capability import leave_out

@@ -15,13 +15,13 @@ from bench_framework.errors import (
     UsageError,
 )
 from bench_framework.execution.progress import (
-    InterruptibleObserver,
     Message,
     Observer,
     PlanReady,
     Remark,
     SilentObserver,
 )
+from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import (
@@ -151,7 +151,7 @@ def profile_record(
             )
         policy = _policy_of(record.plan, options)
         cells = _selected(record.plan, options.only) if options.only else None
-        stopping = stop.Stop(launcher, lambda level: observer.notify(Message(_on_stop(level))))
+        stopping = stop.Stop(launcher, observer, "profiles of completed runs are kept")
         env = host.environment()
         observer.notify(PlanReady(record.plan))
         with stopping.on_signals(), lock.MachineLock(record.plan.name, observer, stopping):
@@ -317,14 +317,6 @@ def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> Non
                 effect="nothing was profiled",
                 help="measure and profile the present input with `benchctl run --profile`",
             )
-
-
-def _on_stop(level: int) -> str:
-    return (
-        "stopping after the current run; press Ctrl-C again to kill it"
-        if level == 1
-        else "killed the current run; profiles of completed runs are kept"
-    )
 
 
 def profile_page(result: ProfileResult, width: int, color: bool, unicode: bool) -> str:  # noqa: FBT001 -- two flags of a terminal

@@ -106,7 +106,7 @@ def run_plan(
     observer = observer or SilentObserver()
     observer.notify(PlanReady(plan))
     with process.Launcher() as launcher:
-        stopping = stop.Stop(launcher, lambda level: observer.notify(Message(_on_stop(level))))
+        stopping = stop.Stop(launcher, observer)
         try:
             with stopping.on_signals(), lock.MachineLock(plan.name, observer, stopping):
                 return _run_locked(plan, text, options, observer, launcher, stopping)
@@ -275,14 +275,6 @@ def _interrupted(record: Record | None, command: str) -> Outcome:
     rounds = "1 completed round is" if done == 1 else f"{done} completed rounds are"
     resume += f"resumes: {rounds} stored in {record.path}"
     return Outcome(record.path, None, None, (), resume, EXIT_INTERRUPTED)
-
-
-def _on_stop(level: int) -> str:
-    return (
-        "stopping after the current run; press Ctrl-C again to kill it"
-        if level == 1
-        else "killed the current run; its result is discarded"
-    )
 
 
 def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchError, ...]:

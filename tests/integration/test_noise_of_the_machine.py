@@ -132,7 +132,7 @@ def test_ctrl_c_keeps_the_windows_that_were_measured(
     findings = examine_noise(3600.0, observer, observer.window)
     assert (findings.windows, findings.interrupted, findings.exit_code) == (1, True, 130)
     assert findings.summary.as_measured.tries == 1
-    assert "stopping after the current run; results are kept" in observer.messages
+    assert "stopping after the current run; press Ctrl-C again to kill it" in observer.messages
     assert list(alone.iterdir()) == []
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bench_framework.errors import MachineError
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import cache_root, seconds
-from bench_framework.execution.machine.mounts import filesystem_of
+from bench_framework.execution.machine.mounts import filesystem_of, free_bytes
 from bench_framework.execution.worker import sha256_of
 from bench_framework.model.run import PreparedInput
 from bench_framework.store.layout import write_whole
@@ -83,10 +83,7 @@ def prepare_inputs(
 
 def require_room(folder: Path, size: int) -> None:
     """Raise `MachineError`, BC401, unless a filesystem has more than `size` bytes free."""
-    existing = next(
-        path for path in (folder.absolute(), *folder.absolute().parents) if path.exists()
-    )
-    free = shutil.disk_usage(existing).free
+    free = free_bytes(folder)
     if free < size + ROOM_LEFT_BYTES:
         raise MachineError(
             f"the inputs need {format_size(size)} in {folder}, "

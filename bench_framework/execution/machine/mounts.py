@@ -1,8 +1,9 @@
-"""The filesystem of a path, from /proc/self/mountinfo."""
+"""The filesystem of a path: its type, from /proc/self/mountinfo, and its free space."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -51,6 +52,17 @@ def filesystem_of(path: Path) -> str | None:
         return None
     mount = mount_of(path.resolve(), mounts)
     return mount.kind if mount else None
+
+
+def existing(path: Path) -> Path:
+    """Return the path itself, or the nearest folder above it that exists."""
+    path = path.absolute()
+    return next(folder for folder in (path, *path.parents) if folder.exists())
+
+
+def free_bytes(path: Path) -> int:
+    """Return the free space of the filesystem of a path, which need not exist."""
+    return shutil.disk_usage(existing(path)).free
 
 
 def _unescape(text: str) -> str:

@@ -12,7 +12,8 @@ from bench_framework.execution import worker
 from bench_framework.execution.process import Command, scratch_folder
 from bench_framework.execution.profiling import symbols
 from bench_framework.execution.profiling.samplers import Sampler, find_sampler
-from bench_framework.execution.progress import InterruptibleObserver, Message
+from bench_framework.execution.progress import Message
+from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.execution.target import target_of
 from bench_framework.model.plan import Role
 from bench_framework.model.profile import Frame, Profile, Stack

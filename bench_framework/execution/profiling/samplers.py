@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from bench_framework.errors import MachineError
+from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Command, Finished, scratch_folder
 from bench_framework.execution.profiling.samples import Samples, read_costs, read_samples
 
@@ -205,7 +205,7 @@ def find_sampler(
 
 def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> Perf | Refusal:
     """Return perf with the first event that counts on this machine, or the refusal."""
-    version = _version("perf", launcher, env)
+    version = version_of(launcher, "perf", env)
     if version is None:
         return Refusal(
             "perf is not installed",
@@ -240,21 +240,12 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
 
 def find_callgrind(launcher: Launcher, env: Mapping[str, str]) -> Callgrind | Refusal:
     """Return callgrind if valgrind is installed, or the refusal."""
-    version = _version("valgrind", launcher, env)
+    version = version_of(launcher, "valgrind", env)
     return (
         Refusal("valgrind is not installed", "install valgrind")
         if version is None
         else Callgrind(launcher, version)
     )
-
-
-def _version(tool: str, launcher: Launcher, env: Mapping[str, str]) -> str | None:
-    try:
-        output = launcher.capture([tool, "--version"], env, timeout_s=20)
-    except MachineError:
-        return None
-    lines = output.stdout.strip().splitlines()
-    return lines[0].strip() if output.ok and lines else None
 
 
 def _number(path: Path) -> int | None:

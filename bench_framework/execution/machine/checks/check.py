@@ -62,9 +62,3 @@ class Machine:
 
 
 Probe = Callable[[Machine], Check]
-
-
-def existing(path: Path) -> Path:
-    """Return the path itself, or the nearest folder above it that exists."""
-    path = path.absolute()
-    return next(folder for folder in (path, *path.parents) if folder.exists())

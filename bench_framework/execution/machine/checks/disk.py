@@ -5,12 +5,11 @@ from __future__ import annotations
 import errno
 import mmap
 import os
-import shutil
 import tempfile
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.machine.checks.check import Check, existing
-from bench_framework.execution.machine.mounts import IN_MEMORY, filesystem_of
+from bench_framework.execution.machine.checks.check import Check
+from bench_framework.execution.machine.mounts import IN_MEMORY, existing, filesystem_of, free_bytes
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def data(machine: Machine) -> Check:
 
 def room(machine: Machine) -> Check:
     """Check the free space for inputs and builds."""
-    free = shutil.disk_usage(existing(machine.data)).free
+    free = free_bytes(machine.data)
     if free < SCARCE_BYTES:
         return Check(
             "disk space",
