@@ -21,6 +21,7 @@ from bench_framework.report.blocks import (
     Section,
     Table,
 )
+from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
 from bench_framework.report.headline_table import effect_note
 from bench_framework.report.numbers import DASH, show_comparison
 
@@ -44,7 +45,7 @@ def document(
         )
         for metric in metrics
     )
-    nothing = Fallback(f"No two cells differ in {axis.label or axis.name} alone.")
+    nothing = Fallback(f"No two configurations differ in {axis.label or axis.name} alone.")
     section = Section(
         "S14", "axis-levels", f"Levels of {axis.label or axis.name}", blocks or (nothing,)
     )
@@ -70,7 +71,7 @@ def _table(
         Column(axis.label or axis.name),
         *((Column("Input"),) if len(plan.inputs) > 1 else ()),
         Column(f"vs {start}", "decimal"),
-        Column("Interval", drop=1),
+        Column(ADJUSTED_CI, drop=1),
         Column("Verdict"),
         Column("n", "right", drop=2),
         Column("Notes", prose=True),
@@ -81,7 +82,7 @@ def _table(
     caption = (
         f"{axis.label or axis.name} against {start}{chosen}, everything else equal, paired within "
         f"rounds. Exploratory: chosen after the data were seen. {size}, Holm-adjusted, "
-        f"{looks.count} looks, family-wise level {looks.level * 100:g}\u202f%."
+        f"{interim_analyses(looks.count)}, family-wise level {looks.level * 100:g}\u202f%."
     )
     return Table(
         f"axis-{metric}",

@@ -26,11 +26,11 @@ SWAP_PAGES: Final = 256
 Fewer pages are normal background activity."""
 
 WORDS: Final[dict[Flag, str]] = {
-    "cpu": "waiting for a core",
-    "steal": "a core lost to another guest",
-    "memory": "waiting for memory",
+    "cpu": "CPU contention",
+    "steal": "CPU steal",
+    "memory": "memory pressure",
     "swap": "swapping",
-    "throttled": "a CPU slowed down by its heat",
+    "throttled": "thermal throttling",
 }
 """Description of each flag, in the order of reports."""
 

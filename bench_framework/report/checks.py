@@ -110,7 +110,7 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
             mark: Mark = "warn"
             if floor.tripped:
                 mark = "fail"
-                figure = "A/A control failed: all verdicts of this input are withdrawn"
+                figure = "A/A check failed: all verdicts of this input are withdrawn"
             elif floor.fraction is None:
                 figure = "not measured: no A/A control"
             else:

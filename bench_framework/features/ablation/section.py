@@ -16,6 +16,7 @@ from bench_framework.report.contrasts import (
     inversion_note,
     with_claims,
 )
+from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import (
     DASH,
     column_decimals,
@@ -131,7 +132,7 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
         Column("Change", prose=True),
         Column(f"Time after, {times.unit}", "decimal", drop=2),
         Column("Step ratio", "decimal"),
-        Column("Interval", drop=3),
+        Column(ADJUSTED_CI, drop=3),
         Column("Verdict"),
         Column("Share of the total", "right", drop=1),
         Column("n", "right", drop=4),

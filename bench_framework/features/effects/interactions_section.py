@@ -13,7 +13,7 @@ from bench_framework.report.contrasts import (
     margin,
     verdict_cell,
 )
-from bench_framework.report.counts import caption_tail
+from bench_framework.report.counts import ADJUSTED_CI, caption_tail
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _columns(subject: str, reference: str) -> tuple[Column, ...]:
         Column("Axis"),
         Column("Level"),
         Column(f"{subject} vs {reference}", "decimal"),
-        Column("Interval", drop=1),
+        Column(ADJUSTED_CI, drop=1),
         Column("Verdict"),
     )
 

@@ -23,6 +23,7 @@ from bench_framework.report.contrasts import (
     inversion_note,
     with_claims,
 )
+from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind
 
@@ -90,7 +91,7 @@ def _mains(
         Column("Level"),
         Column("vs", drop=1),
         Column("Geometric mean ratio", "decimal"),
-        Column("Interval", drop=2),
+        Column(ADJUSTED_CI, drop=2),
         Column("Verdict"),
         Column("Significant in"),
         Column("n", "right", drop=3),
@@ -132,7 +133,7 @@ def _interactions(
         Column("Axes"),
         Column("Levels"),
         Column("Interaction", "decimal"),
-        Column("Interval", drop=2),
+        Column(ADJUSTED_CI, drop=2),
         Column("Verdict"),
         Column("Significant in", drop=1),
         Column("n", "right", drop=3),

@@ -13,7 +13,7 @@ from bench_framework.report.contrasts import (
     verdict_cell,
     with_claims,
 )
-from bench_framework.report.counts import caption_tail
+from bench_framework.report.counts import ADJUSTED_CI, caption_tail
 from bench_framework.report.numbers import (
     DASH,
     column_decimals,
@@ -89,7 +89,7 @@ def _table(
         Column(f"Before, {unit}", "decimal"),
         Column(f"After, {unit}", "decimal"),
         Column("After ÷ before", "decimal"),
-        Column("Interval", drop=1),
+        Column(ADJUSTED_CI, drop=1),
         Column("Verdict"),
         Column("What changed", prose=True, drop=2),
         Column("n", "right", drop=3),

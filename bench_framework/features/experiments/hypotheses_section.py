@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.contrasts import interval_cells, verdict_cell, with_claims
-from bench_framework.report.counts import caption_tail
+from bench_framework.report.counts import ADJUSTED_CI, caption_tail
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind
 
@@ -26,7 +26,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         Column("Change", prose=True),
         Column("Input"),
         Column("Effect", "decimal"),
-        Column("Interval", drop=2),
+        Column(ADJUSTED_CI, drop=2),
         Column("Verdict"),
         Column("Hypothesis is"),
         Column("n", "right", drop=1),

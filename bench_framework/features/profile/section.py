@@ -120,9 +120,9 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
     columns = (
         Column("Symbol"),
         Column("Self %", "decimal"),
-        Column("Interval", drop=2),
+        Column("95\u202f% CI", drop=2),
         Column("Inclusive %", "decimal"),
-        Column("Interval", drop=3),
+        Column("95\u202f% CI", drop=3),
         Column(f"{shares.unit.capitalize()}, self", "right", drop=1),
         Column("Runs", "right"),
         Column("In", drop=4),
@@ -157,7 +157,7 @@ def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int
     columns = (
         Column("Bucket"),
         Column("Self %", "decimal"),
-        Column("Interval", drop=2),
+        Column("95\u202f% CI", drop=2),
         Column(f"{shares.unit.capitalize()}, self", "right", drop=1),
         Column("Runs", "right"),
     )
@@ -186,9 +186,9 @@ def _interval_words(shares: ProfileShares) -> str:
     if shares.unit == "instructions":
         return "Counted, not sampled: no interval."
     return (
-        "Intervals: 95 %, over runs."
+        "95 % CIs are over runs."
         if shares.runs > 1
-        else "Intervals: 95 %, over the samples of one run."
+        else "95 % CIs are over the samples of one run."
     )
 
 

@@ -118,7 +118,7 @@ def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family
         Column(titled("Record A", unit), "decimal", drop=2),
         Column(titled("Record B", unit), "decimal", drop=2),
         Column("Ratio", "decimal"),
-        Column("Interval", drop=1),
+        Column("CI", drop=1),
         Column("Role"),
         Column("Verdict"),
     )

@@ -127,10 +127,10 @@ def _noise_check(data: ReportData) -> Check:
     margin = data.plan.judge.margin_of(data.metric)
     worst = worst_floor(data)
     if any(f.tripped for f in data.judgement.floors):
-        return Check("fail", "A/A control", "failed")
+        return Check("fail", "A/A check", "failed")
     if worst is None:
         return Check("warn", "noise floor", "not measured: no A/A control")
-    figure = f"{percent_up(worst)}, A/A control passed"
+    figure = f"{percent_up(worst)}, A/A check passed"
     return Check("pass" if worst <= margin else "warn", "noise floor", figure)
 
 

@@ -112,7 +112,7 @@ def _first(data: ReportData, kind: str) -> list[Claim]:
 def _fallback(data: ReportData) -> str:
     reasons = [s.reason for s in data.judgement.states if s.reason]
     reason = reasons[0] if reasons else "no two variants were measured on the same input"
-    return f"Nothing is decided: {reason.rstrip('.')}."
+    return f"No result: {reason.rstrip('.')}."
 
 
 SUMMARY = SectionKind("S02", "answer", "Summary", "the answer in a few sentences", build, _fallback)

@@ -196,7 +196,7 @@ def test_disturbed_blocks_are_a_warning() -> None:
         [block(1, (0.05,), sensors=Sensors(psi_cpu_us=20_000))]
     )
     assert event.code == "BX321"
-    assert "1 of 1 samples were disturbed by other load (waiting for a core: 1)" in event.message
+    assert "1 of 1 samples were disturbed by other load (CPU contention: 1)" in event.message
 
 
 @pytest.mark.parametrize(

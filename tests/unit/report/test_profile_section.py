@@ -105,9 +105,9 @@ def test_the_table_has_symbol_self_inclusive_samples_and_runs(data: ReportData) 
     assert titles == [
         "Symbol",
         "Self %",
-        "Interval",
+        "95\u202f% CI",
         "Inclusive %",
-        "Interval",
+        "95\u202f% CI",
         "Samples, self",
         "Runs",
         "In",

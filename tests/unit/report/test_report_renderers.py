@@ -538,6 +538,6 @@ def test_the_terminal_is_as_it_was(document: Document, width: int, unicode: bool
 
 def test_a_record_without_results_renders_everywhere(empty: ReportData, templates: Path) -> None:
     document = build_document(empty)
-    assert "Nothing is decided" in markdown.render(document, templates)
-    assert "Nothing is decided" in html.render(document, empty, templates, {})
-    assert "Nothing is decided" in terminal.render(document, width=80)
+    assert "No result: " in markdown.render(document, templates)
+    assert "No result: " in html.render(document, empty, templates, {})
+    assert "No result: " in terminal.render(document, width=80)

@@ -340,7 +340,7 @@ def test_sections_can_be_chosen_by_code(data: ReportData) -> None:
     [
         ("smol", "smol needs less", "smol needs less."),
         ("x", "best group: a, b", "Best group: a, b."),
-        ("x", "Nothing is decided!", "Nothing is decided!"),
+        ("x", "No result!", "No result!"),
     ],
 )
 def test_a_claim_becomes_a_sentence_without_touching_names(
@@ -508,7 +508,7 @@ class TestNoiseFloor:
         rounded = self._with(data, 0.13312)
         percent = "14\u202f%"
         assert [c.figure for c in rounded.trust if c.label == "noise floor"] == [
-            f"{percent}, A/A control passed"
+            f"{percent}, A/A check passed"
         ]
         (figure, *_) = [b for b in section(rounded, "S03").blocks if isinstance(b, Figure)]
         assert f"noise floor of {percent}" in figure.desc

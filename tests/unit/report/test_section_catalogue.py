@@ -211,7 +211,7 @@ CATALOGUE = {
         ),
         ("fastest is", "tokio needs less"),
         bare,
-        "Nothing is decided: ",
+        "No result: ",
     ),
     "S03": Pair(
         sample,
