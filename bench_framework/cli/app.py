@@ -12,22 +12,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bench_framework.cli import (
-    clean,
-    compare,
-    doctor,
-    explain,
-    gate,
-    import_files,
-    init,
-    plan,
-    profile,
-    report,
-    run,
-    schema,
-    validate,
-    verify,
-)
+from bench_framework.cli.commands import COMMANDS
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_BUG, BenchError, MachineError
 from bench_framework.version import __version__
@@ -63,23 +48,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (
-    run,
-    validate,
-    plan,
-    init,
-    compare,
-    report,
-    profile,
-    verify,
-    import_files,
-    gate,
-    doctor,
-    clean,
-    schema,
-    explain,
-)
-"""The modules of the commands, in the order of the help page."""
 for module in COMMANDS:
     module.register(app)
 
