@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Host
 
 _DTYPES: Final = {"integer": "Int64", "boolean": "boolean", "string": "string", "number": "float64"}
 _EXACT: Final[dict[str, Any]] = (
@@ -111,13 +110,12 @@ class Frames:
     def claims(self) -> pd.DataFrame:
         """DataFrame with one row per claim. `text` is its sentence."""
         claims = self.judgement.claims if self.judgement else ()
-        return pd.DataFrame([wire.plain(claim) for claim in claims])
+        return pd.DataFrame([asdict(claim) for claim in claims])
 
     @cached_property
     def env(self) -> dict[str, Any]:
         """The machine and the tools."""
-        host: Host = wire.load_host(self._bytes(layout.ENV))
-        return wire.plain(host)
+        return asdict(wire.load_host(self._bytes(layout.ENV)))
 
     @cached_property
     def units(self) -> dict[str, dict[str, str]]:

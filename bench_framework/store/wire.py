@@ -7,7 +7,8 @@ version with the same schema version and more fields can be read.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 T = TypeVar("T")
-
-
 _adapters: dict[Any, TypeAdapter[Any]] = {}
 
 
@@ -53,46 +52,6 @@ def load_line(text: bytes) -> Line:
     return line
 
 
-def dump_plan(plan: Plan) -> str:
-    """Return the text of ``plan.json``, indented. Equal plans give equal bytes."""
-    return _dump(Plan, plan)
-
-
-def load_plan(text: str | bytes) -> Plan:
-    """Read ``plan.json``. Raises `RecordError` (BX411)."""
-    return _load(Plan, text, "plan.json")
-
-
-def dump_host(host: Host) -> str:
-    """Return the text of ``env.json``."""
-    return _dump(Host, host)
-
-
-def load_host(text: str | bytes) -> Host:
-    """Read ``env.json``. Raises `RecordError` (BX411)."""
-    return _load(Host, text, "env.json")
-
-
-def dump_imported(imported: Imported) -> str:
-    """Return the text of ``imported.json``, with the figures of an imported set."""
-    return _dump(Imported, imported)
-
-
-def load_imported(text: str | bytes) -> Imported:
-    """Read ``imported.json``. Raises `RecordError` (BX411)."""
-    return _load(Imported, text, "imported.json")
-
-
-def dump_profile(profile: Profile) -> str:
-    """Return the text of ``profile.json``, on one line, because stacks are long lists."""
-    return _bytes(Profile, profile).decode() + "\n"
-
-
-def load_profile(text: str | bytes) -> Profile:
-    """Read ``profile.json``. Raises `RecordError` (BX411)."""
-    return _load(Profile, text, "profile.json")
-
-
 @dataclass(frozen=True, slots=True)
 class Judged:
     """The contents of ``claims.json``: a judgement, with its claims in ``judgement.claims``."""
@@ -105,11 +64,6 @@ class Judged:
     """Version of benchctl that made the judgement, empty in old records."""
 
 
-def dump_judged(judged: Judged) -> str:
-    """Return the text of ``claims.json``."""
-    return _dump(Judged, judged)
-
-
 def load_judged(text: str | bytes) -> Judged:
     """Read ``claims.json``.
 
@@ -118,7 +72,7 @@ def load_judged(text: str | bytes) -> Judged:
             (BX412).
     """
     try:
-        return _load(Judged, text, "claims.json")
+        return _load(Judged, "claims.json", text)
     except RecordError as error:
         version = _version_of(text)
         if version in {None, __version__}:
@@ -151,18 +105,8 @@ def read(kind: type[T], values: Mapping[str, Any]) -> T:
     return model
 
 
-def plain(value: Any) -> dict[str, Any]:
-    """Return a model dataclass as a dictionary of JSON values, for tables."""
-    return asdict(value)
-
-
-def indented(value: object) -> str:
-    """Return JSON of plain values, indented as in the files of a record."""
-    return _bytes(Any, value, indent=1).decode() + "\n"
-
-
-def _dump(kind: type[T], value: T) -> str:
-    return _bytes(kind, value, indent=1).decode() + "\n"
+def _dump(kind: Any, value: object, indent: int | None = 1) -> str:
+    return _bytes(kind, value, indent).decode() + "\n"
 
 
 def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
@@ -178,7 +122,7 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
         ) from error
 
 
-def _load(kind: type[T], text: str | bytes, name: str) -> T:
+def _load(kind: type[T], name: str, text: str | bytes) -> T:
     try:
         model: T = adapter(kind).validate_json(text)
     except ValidationError as error:
@@ -198,4 +142,16 @@ def _first(error: ValidationError) -> tuple[str, str]:
     return ".".join(str(part) for part in first["loc"]) or "the whole file", first["msg"]
 
 
+indented = partial(_dump, Any)
+dump_plan = partial(_dump, Plan)
+dump_host = partial(_dump, Host)
+dump_imported = partial(_dump, Imported)
+dump_judged = partial(_dump, Judged)
+dump_profile = partial(_dump, Profile, indent=None)
+"""Functions that return the text of a file. Profiles are on one line, as stacks are long lists."""
+load_plan = partial(_load, Plan, "plan.json")
+load_host = partial(_load, Host, "env.json")
+load_imported = partial(_load, Imported, "imported.json")
+load_profile = partial(_load, Profile, "profile.json")
+"""Functions that read the text of a file. They raise `RecordError` (BX411)."""
 _TAGGED = Annotated[Line, Field(discriminator="kind")]
