@@ -8,7 +8,7 @@ from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.report.blocks import Bullets, Sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from bench_framework.model.judgement import Claim
     from bench_framework.model.plan import Input
@@ -36,6 +36,12 @@ def claim_bullets(claims: Iterable[Claim]) -> list[Bullets]:
 def closed(text: str) -> str:
     """Return a text with a full stop, unless it ends with punctuation."""
     return text if not text or text[-1] in ".!?…" else text + "."
+
+
+def listed(items: Sequence[str], most: int = 6, separator: str = "; ") -> str:
+    """Return the first items, and the number of the others."""
+    rest = f" and {len(items) - most} more" if len(items) > most else ""
+    return separator.join(items[:most]) + rest
 
 
 def key_claim(data: ReportData, item: Input) -> Claim | None:

@@ -109,6 +109,10 @@ class ReportData:
         """Return baseline and candidates of an input, without the A/A control."""
         return tuple(cell for cell in self.plan.cells_of(input_id) if cell.role is not Role.CONTROL)
 
+    def measured(self, input_id: str) -> tuple[Cell, ...]:
+        """Return baseline and candidates of an input that were measured."""
+        return tuple(c for c in self.arms(input_id) if self.state(c.id).state == "measured")
+
     def variant_of(self, cell: Cell) -> Variant:
         """Return the variant of a configuration."""
         return self.plan.variant(cell.variant_id)
@@ -143,6 +147,10 @@ class ReportData:
     def summary(self, cell_id: str, metric: Metric) -> Summary | None:
         """Return the summary of a metric of a configuration."""
         return self._summaries.get((cell_id, metric))
+
+    def summaries(self, cells: Iterable[Cell], metric: Metric) -> list[Summary]:
+        """Return the summaries of a metric of those configurations that have one."""
+        return [s for cell in cells if (s := self.summary(cell.id, metric)) is not None]
 
     def comparison(self, cell_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of a configuration with its baseline."""
@@ -337,9 +345,7 @@ class ReportData:
 
     def cold(self, item: Input) -> str:
         """Return ``, cold cache`` if every configuration started with one, else nothing."""
-        states = [
-            s for cell in self.arms(item.id) if (s := self.state(cell.id)).state == "measured"
-        ]
+        states = [self.state(cell.id) for cell in self.measured(item.id)]
         return ", cold cache" if states and all(s.cache == "cold" for s in states) else ""
 
     def command(self, cell: Cell) -> str:

@@ -63,7 +63,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     scales = {
         metric: _scale(data, item, metric)
         for metric in metrics
-        if metric == data.metric or any(data.summary(cell.id, metric) for cell in arms)
+        if metric == data.metric or data.summaries(arms, metric)
     }
     size = data.handled_bytes(item.id) if data.metric == WALL else None
     best = data.ahead(item.id)
@@ -83,13 +83,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
         tuple(rows),
         _legend(data, item, best=len(best)),
         stub=data.on_input(item),
-        note=effects_note(
-            [
-                data.comparison(c.id, data.metric)
-                for c in arms
-                if data.state(c.id).state == "measured"
-            ]
-        ),
+        note=effects_note([data.comparison(c.id, data.metric) for c in data.measured(item.id)]),
     )
 
 
@@ -106,7 +100,7 @@ def _scale(data: ReportData, item: Input, metric: str) -> _Scale:
     family = data.plan.unit_family
     baseline = data.plan.baseline_cell(item.id)
     first = data.summary(baseline.id, metric) if baseline else None
-    summaries = [s for c in data.arms(item.id) if (s := data.summary(c.id, metric)) is not None]
+    summaries = data.summaries(data.arms(item.id), metric)
     size = next((s.median for s in (first, *summaries) if s is not None), 1.0)
     if metric in SIZES:
         size = column_size(size, (s.median for s in summaries), family)

@@ -23,7 +23,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     for number, item in enumerate(data.plan.inputs, start=1):
         name = f"results-{number}"
         blocks += input_heading(data, item, name)
-        if any(data.summary(cell.id, data.metric) for cell in data.arms(item.id)):
+        if data.summaries(data.arms(item.id), data.metric):
             blocks += _results(data, item, name)
         else:
             blocks.append(Fallback(f"Nothing was measured{data.on_input(item, ' on ')}."))

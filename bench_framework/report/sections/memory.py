@@ -47,11 +47,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     blocks: list[Block] = []
     anonymous = _anonymous(data)
     for number, item in enumerate(data.plan.inputs):
-        cells = [
-            c
-            for c in data.arms(item.id)
-            if data.summary(c.id, PEAK_RSS) and data.state(c.id).state == "measured"
-        ]
+        cells = [c for c in data.measured(item.id) if data.summary(c.id, PEAK_RSS)]
         if not cells:
             continue
         name = f"memory-{number + 1}"
@@ -66,14 +62,10 @@ def _main_claim(data: ReportData, item: Input) -> Claim | None:
     """Return the memory claim of the leading variant, else the first conclusive one."""
     main = key_claim(data, item)
     leading = data.claim_of(main.cells[0], PEAK_RSS) if main is not None and main.cells else None
-    settled = [
-        c
-        for c in data.claims("memory", item=item)
-        if c.verdict is not None and c.verdict.settled and c.values.get("reason") != ONE_PROGRAM
-    ]
     if leading is not None and leading.verdict is not None and leading.verdict.settled:
         return leading
-    return settled[0] if settled else None
+    claims = (c for c in data.claims("memory", item=item) if c.verdict and c.verdict.settled)
+    return next((c for c in claims if c.values.get("reason") != ONE_PROGRAM), None)
 
 
 def _anonymous(data: ReportData) -> dict[str, float]:
@@ -97,12 +89,11 @@ def _table(
     reference = data.summary(baseline.id, PEAK_RSS) if baseline else None
     medians = {c.id: s.median for c in cells if (s := data.summary(c.id, PEAK_RSS)) is not None}
     preferred = reference.median if reference else max(medians.values())
-    unit = size_unit(
-        column_size(preferred, medians.values(), data.plan.unit_family), data.plan.unit_family
-    )
+    family = data.plan.unit_family
+    unit = size_unit(column_size(preferred, medians.values(), family), family)
     ordered = sorted(cells, key=lambda c: medians[c.id])
-    summaries = (data.summary(c.id, PEAK_RSS) for c in cells)
-    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, unit[1]) for s in summaries if s)
+    summaries = data.summaries(cells, PEAK_RSS)
+    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, unit[1]) for s in summaries)
     rows = tuple(
         _row(data, item, cell, anonymous.get(cell.id), (unit[1], most)) for cell in ordered
     )

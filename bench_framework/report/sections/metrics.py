@@ -23,10 +23,14 @@ from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bench_framework.model.plan import Cell as PlanCell
     from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
 
+REPORTED: Final = frozenset({None, WALL, CPU, PEAK_RSS})
+"""Metrics whose comparisons are in other sections."""
 OUTSIDE: Final = (
     "Page faults, context switches and storage I/O of programs that do not report them were "
     "counted outside timing, in one run of each variant. No verdict depends on them."
@@ -39,6 +43,14 @@ MOST_COLUMNS: Final = 11
 """Most columns of a table on A4, in addition to variant, cores, throughput and rounds."""
 MOST_DECLARED: Final = 9
 """Most columns of a table of declared metrics."""
+
+
+_DIRECTIONS: Final = {
+    "higher": "larger is better",
+    "lower": "smaller is better",
+    "none": "not judged",
+}
+_SOURCES: Final = {"stdout": "stdout", "answer": "the answer file", "worker": "the worker"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +67,17 @@ def build(data: ReportData) -> tuple[Block, ...]:
     """Return the tables per input, then sentences about deterministic and declared metrics."""
     blocks: list[Block] = []
     for number, item in enumerate(data.plan.inputs, start=1):
-        cells = [cell for cell in data.arms(item.id) if data.state(cell.id).state == "measured"]
+        cells = data.measured(item.id)
         if not cells:
             continue
         blocks += input_heading(data, item, f"metrics-{number}")
         blocks += _tables(data, item, cells, f"metrics-{number}")
         claims = data.claims("comparison", item=item)
-        blocks += claim_bullets(c for c in claims if _is_further(c.metric))
+        blocks += claim_bullets(c for c in claims if c.metric not in REPORTED)
     return tuple(blocks)
 
 
-def _is_further(metric: str | None) -> bool:
-    """Return whether no other section reports comparisons of this metric."""
-    return metric is not None and metric not in {WALL, CPU, PEAK_RSS}
-
-
-def _tables(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> list[Table]:
+def _tables(data: ReportData, item: Input, cells: Sequence[PlanCell], name: str) -> list[Table]:
     """Return one table, or several where one would be too wide for paper."""
     columns = _columns(data, cells)
     where = data.on_input(item, ", input ")
@@ -95,7 +102,7 @@ def _tables(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> 
     return [*tables[:-1], _with_notes(data, cells, tables[-1])]
 
 
-def _with_notes(data: ReportData, cells: list[PlanCell], table: Table) -> Table:
+def _with_notes(data: ReportData, cells: Sequence[PlanCell], table: Table) -> Table:
     return replace(table, legend=_legend(data, cells), note=_note(data, cells))
 
 
@@ -106,7 +113,7 @@ def _heads(columns: list[_MetricColumn]) -> list[Column]:
 def _process(
     data: ReportData,
     item: Input,
-    cells: list[PlanCell],
+    cells: Sequence[PlanCell],
     columns: list[_MetricColumn],
     name: str,
     caption: str,
@@ -123,18 +130,17 @@ def _process(
     return Table(name, caption, tuple(heads), rows)
 
 
-def _columns(data: ReportData, cells: list[PlanCell]) -> list[_MetricColumn]:
+def _columns(data: ReportData, cells: Sequence[PlanCell]) -> list[_MetricColumn]:
     columns = []
     for metric in (CPU, "user", "sys", *_declared(data, cells), INSTRUCTIONS, *SYSTEM_COUNTERS):
-        summaries = [s for cell in cells if (s := data.summary(cell.id, metric)) is not None]
+        summaries = data.summaries(cells, metric)
         if not summaries or (metric in SYSTEM_COUNTERS and not any(s.median for s in summaries)):
             continue
         if metric in _alike(data, cells):
             continue
-        title = _title(metric)
         unit, scale = _unit(data, metric, max(s.median for s in summaries))
         drop = 6 if metric in SYSTEM_COUNTERS else 5 if metric in {"user", "sys"} else 2
-        columns.append(_MetricColumn(metric, titled(title, unit), scale, drop))
+        columns.append(_MetricColumn(metric, titled(_title(metric), unit), scale, drop))
     return columns
 
 
@@ -145,7 +151,7 @@ def _title(metric: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _declared(data: ReportData, cells: list[PlanCell]) -> list[str]:
+def _declared(data: ReportData, cells: Sequence[PlanCell]) -> list[str]:
     """Return the metrics that the scenario declares, then those that a worker reports."""
     declared = [metric.name for metric in data.plan.metrics]
     reported = dict.fromkeys(
@@ -153,14 +159,10 @@ def _declared(data: ReportData, cells: list[PlanCell]) -> list[str]:
         for s in data.judgement.summaries
         if s.metric not in METRICS and s.metric not in declared
     )
-    ids = {cell.id for cell in cells}
-    return [
-        *declared,
-        *(m for m in reported if any(data.summary(cell, m) is not None for cell in ids)),
-    ]
+    return [*declared, *(m for m in reported if data.summaries(cells, m))]
 
 
-def _alike(data: ReportData, cells: list[PlanCell]) -> dict[str, float]:
+def _alike(data: ReportData, cells: Sequence[PlanCell]) -> dict[str, float]:
     """Return metrics of workers that are equal in every run of every variant, with their value.
 
     They share one line, because a column of equal values hides those that differ. Metrics that the
@@ -169,12 +171,11 @@ def _alike(data: ReportData, cells: list[PlanCell]) -> dict[str, float]:
     declared = {metric.name for metric in data.plan.metrics}
     equal: dict[str, float] = {}
     for metric in _declared(data, cells):
-        summaries = [data.summary(cell.id, metric) for cell in cells]
-        values = {
-            value for s in summaries for value in ((s.min, s.max) if s is not None else (None,))
-        }
-        if metric not in declared and len(cells) > 1 and len(values) == 1 and None not in values:
-            equal[metric] = next(value for value in values if value is not None)
+        summaries = data.summaries(cells, metric)
+        values = {value for s in summaries for value in (s.min, s.max)}
+        everywhere = len(summaries) == len(cells) > 1
+        if metric not in declared and everywhere and len(values) == 1:
+            equal[metric] = values.pop()
     return equal
 
 
@@ -211,11 +212,11 @@ def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
     return Cell(f"{text} {glyph(verdict)}", summary.median, claim, verdict)
 
 
-def _legend(data: ReportData, cells: list[PlanCell]) -> tuple[str, ...]:
+def _legend(data: ReportData, cells: Sequence[PlanCell]) -> tuple[str, ...]:
     counted = {
         METRICS[m]: any(s.median for s in summaries)
         for m in SYSTEM_COUNTERS
-        if (summaries := [s for c in cells if (s := data.summary(c.id, m)) is not None])
+        if (summaries := data.summaries(cells, m))
     }
     lines = [f"{kind.heading}: {kind.about}." for kind, some in counted.items() if some]
     zero = [kind.noun for kind, some in counted.items() if not some]
@@ -223,18 +224,9 @@ def _legend(data: ReportData, cells: list[PlanCell]) -> tuple[str, ...]:
     alike = [_alike_words(data, metric, value) for metric, value in _alike(data, cells).items()]
     lines += [f"The same in every run of every variant: {', '.join(alike)}."] if alike else []
     for metric in data.plan.metrics:
-        direction = {
-            "higher": "larger is better",
-            "lower": "smaller is better",
-            "none": "not judged",
-        }[metric.direction]
         about = f"{metric.about}; " if metric.about else ""
-        source = {"stdout": "stdout", "answer": "the answer file", "worker": "the worker"}[
-            metric.source
-        ]
-        lines.append(
-            f"{metric.name.replace('_', ' ').capitalize()}: {about}from {source}; {direction}."
-        )
+        source = f"from {_SOURCES[metric.source]}; {_DIRECTIONS[metric.direction]}"
+        lines.append(f"{metric.name.replace('_', ' ').capitalize()}: {about}{source}.")
     return tuple(lines)
 
 
@@ -246,25 +238,16 @@ def _alike_words(data: ReportData, metric: str, value: float) -> str:
     return f"{metric.replace('_', ' ')} {figure}{THIN_SPACE + unit if unit else ''}"
 
 
-def _note(data: ReportData, cells: list[PlanCell]) -> str:
+def _note(data: ReportData, cells: Sequence[PlanCell]) -> str:
     """Return notes about how the metrics were counted."""
     notes = []
-    outside = [
-        s
-        for c in cells
-        for m in SYSTEM_COUNTERS
-        if (s := data.summary(c.id, m)) is not None and not s.n_rounds
-    ]
-    if outside:
+    if any(not s.n_rounds for m in SYSTEM_COUNTERS for s in data.summaries(cells, m)):
         notes.append(OUTSIDE)
-    counted = [s for c in cells if (s := data.summary(c.id, INSTRUCTIONS)) is not None]
+    counted = data.summaries(cells, INSTRUCTIONS)
     if counted and data.plan.instructions is not None:
         spread = max(s.max / s.min - 1 for s in counted)
-        agreement = (
-            "the same count every time"
-            if spread == 0
-            else f"within {100 * spread:.2g} % of each other"
-        )
+        agreement = f"within {100 * spread:.2g} % of each other"
+        agreement = agreement if spread else "the same count every time"
         runs = max(s.n_runs for s in counted)
         times = f"{runs} repetitions, {agreement}" if runs > 1 else "once"
         notes.append(COUNTED.format(tool=f"{data.plan.instructions.tool}, {times}"))

@@ -37,17 +37,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
         claims = tuple(c for item, _ in groups if (c := key_claim(data, item)) is not None)
     single = len(claims) == 1
     blocks = [Paragraph((sentence(claims[0]),))] if single else claim_bullets(claims)
-    if all(_has_all(data, group) for _, group in groups):
+    if all(len(g.cell_ids) >= len(data.measured(i.id)) for i, g in groups):
         return (
             *blocks,
             Fallback("No recommendation: no compared variant is shown to be better than another."),
         )
     return (*blocks, *_blocks(data, [group for _, group in groups]))
-
-
-def _has_all(data: ReportData, group: BestGroup) -> bool:
-    measured = [c for c in data.arms(group.input_id) if data.state(c.id).state == "measured"]
-    return len(group.cell_ids) >= len(measured)
 
 
 def _blocks(data: ReportData, groups: list[BestGroup]) -> list[Block]:

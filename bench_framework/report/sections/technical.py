@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
-from bench_framework.report.claim_blocks import claim_bullets
+from bench_framework.report.claim_blocks import claim_bullets, listed
 from bench_framework.report.context import PROGRAM_BUILD, ReportData
 from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, grouped, show_size, significant
@@ -111,7 +111,7 @@ def _answers(data: ReportData) -> list[Table]:
                         Cell(digest[:16], code=True),
                         value_cell(count, grouped),
                         Cell(source),
-                        Cell(_some(labels)),
+                        Cell(listed(labels, MOST_LABELS, ", ")),
                     )
                 )
             )
@@ -126,11 +126,6 @@ def _answers(data: ReportData) -> list[Table]:
     )
     caption = "Results of the variants: equal digests mean equal results."
     return [Table("answers", caption, columns, tuple(rows), sortable=False)]
-
-
-def _some(labels: list[str]) -> str:
-    rest = f" and {len(labels) - MOST_LABELS} more" if len(labels) > MOST_LABELS else ""
-    return ", ".join(labels[:MOST_LABELS]) + rest
 
 
 TECHNICAL = SectionKind(

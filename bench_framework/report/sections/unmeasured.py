@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.report.blocks import Block, Bullets, Details, Sentence
-from bench_framework.report.claim_blocks import closed, sentence
+from bench_framework.report.claim_blocks import closed, listed, sentence
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
-MOST_LISTED = 6
 MOST_CLAIMS = 6
 """Most sentences with the same reason. More are counted and folded."""
 
@@ -48,7 +47,7 @@ def _holes(data: ReportData) -> list[str]:
     lines = []
     for (reason, rule), combinations in reasons.items():
         place = f" (rule at {rule})" if rule else ""
-        lines.append(f"Excluded{place}, {reason}: {_listed(combinations)}.")
+        lines.append(f"Excluded{place}, {reason}: {listed(combinations)}.")
     return lines
 
 
@@ -79,7 +78,7 @@ def _metrics(data: ReportData) -> list[str]:
     single = [s for s in data.judgement.summaries if s.metric == data.metric and s.n_rounds == 1]
     lines = [f"Metrics without a value: {', '.join(missing)}."] if missing else []
     if single:
-        labels = _listed([data.plan.cell(s.cell_id).label for s in single])
+        labels = listed([data.plan.cell(s.cell_id).label for s in single])
         lines.append(f"Single runs, without a verdict: {labels}.")
     return lines
 
@@ -114,12 +113,7 @@ def _cold(data: ReportData) -> list[str]:
         for cell in data.arms(item.id)
         if cell.cache == "cold" and data.state(cell.id).cache != "cold"
     ]
-    return [f"Cold page cache, although requested: {_listed(missed)}."] if missed else []
-
-
-def _listed(items: list[str]) -> str:
-    rest = f" and {len(items) - MOST_LISTED} more" if len(items) > MOST_LISTED else ""
-    return "; ".join(items[:MOST_LISTED]) + rest
+    return [f"Cold page cache, although requested: {listed(missed)}."] if missed else []
 
 
 UNMEASURED = SectionKind(
