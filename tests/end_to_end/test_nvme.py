@@ -19,7 +19,7 @@ SMALL = (
     "-S",
     "fixed.direct=try",
     "-S",
-    "fixed.probe_seconds=1",
+    "fixed.probe-seconds=1",
     "-S",
     "measure.rounds=6",
     "-S",

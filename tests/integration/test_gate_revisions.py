@@ -164,7 +164,7 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
     comment = (record / "comment.md").read_text(encoding="utf-8")
     assert comment.splitlines()[1] == "### ▲ Benchmarks: regressions found"
     assert "| plain | time |" in comment
-    assert f"{base[:7]} and {head[:7]} were run interleaved" in comment
+    assert f"{base[:7]} and {head[:7]} ran interleaved" in comment
     assert project("verify", str(record)).returncode == 0
 
     # Each table names its baseline, and the summary begins with the regression.
