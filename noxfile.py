@@ -197,9 +197,8 @@ def full(session: nox.Session) -> None:
 def generate(session: nox.Session) -> None:
     """Write every generated file: references, schema, features of the workers, ``bundled.json``."""
     for module in (
-        "bench_framework.workflow.explanations",
+        "bench_framework.workflow.reference_pages",
         "bench_framework.cli.reference",
-        "bench_framework.scenario.schema",
     ):
         python(session, "-m", module, "--write")
     python(session, "native/generate.py", "--write", CARGO_TARGET_DIR=NATIVE_TARGET)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -63,16 +64,14 @@ def scenario_schema() -> dict[str, Any]:
     return schema()
 
 
+def codes() -> dict[str, list[str]]:
+    """Return the content of ``codes.toml``."""
+    return tomllib.loads(Path(__file__).with_name("codes.toml").read_text(encoding="utf-8"))
+
+
 def explanations_by_code() -> dict[str, str]:
     """Return the explanation of every error and warning by code."""
-    from bench_framework.scenario.codes import CODES
-    from bench_framework.workflow.explanations import RUN_CODES
-
-    scenario = {
-        code: f"{code}: {c.title}\n\n{c.explanation}\n\n{c.example}".rstrip()
-        for code, c in CODES.items()
-    }
-    return scenario | {code: f"{code}: {text}" for code, text in RUN_CODES.items()}
+    return {code: f"{code}: " + "\n\n".join(text) for code, text in codes().items()}
 
 
 def start_folder(folder: Path, *, force: bool = False) -> tuple[Path, ...]:

@@ -1,7 +1,6 @@
 """The scenario format as pydantic models: every key, its type and its meaning.
 
-``docs/reference/scenario.md`` describes the keys. ``python -m bench_framework.scenario.schema
---write`` writes ``docs/reference/scenario.schema.json``.
+``docs/reference/scenario.md`` describes the keys.
 """
 
 from __future__ import annotations
