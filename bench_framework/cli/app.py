@@ -12,26 +12,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from bench_framework.cli.commands import COMMANDS
+from bench_framework.cli.commands import COMMANDS, NAMES
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_BUG, BenchError, MachineError
 from bench_framework.version import __version__
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl run quickstart              # measure a shipped scenario
-
 benchctl init bench                  # write a first scenario
-
 benchctl plan bench/scenario.yaml    # preview builds, runs and duration
-
 benchctl run bench/scenario.yaml     # build, measure and report
-
 benchctl compare @prev @last         # compare the last two records
-
 benchctl gate bench/scenario.yaml --base main    # fail CI on a regression
-
 Exit codes: [bold]benchctl help exit-codes[/bold]. Error codes: [bold]benchctl help BC104[/bold].
 """
 
@@ -39,17 +31,28 @@ FLAGS = ("--verbose", "-v", "-vv", "--quiet", "-q", "--no-progress", "--json")
 VALUED = ("--color", "--dir")
 """Options that every command shares. They are accepted before and after the command."""
 
+
+def _epilog(examples: str) -> str:
+    lines = examples.strip().splitlines()
+    title = "Examples" if sum(line.startswith("benchctl ") for line in lines) > 1 else "Example"
+    return "\n\n".join((f"[bold]{title}[/bold]", *lines))
+
+
 app = typer.Typer(
     name="benchctl",
     help="Compare build and run variants of a Rust program and get a statistically sound report.",
-    epilog=EPILOG,
+    epilog=_epilog(EXAMPLES),
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in COMMANDS:
-    module.register(app)
+for panel, modules in COMMANDS.items():
+    for module in modules:
+        name = module.__name__.rpartition(".")[2]
+        app.command(NAMES.get(name, name), epilog=_epilog(module.EXAMPLES), rich_help_panel=panel)(
+            getattr(module, name)
+        )
 
 
 def _print_version(requested: bool) -> None:

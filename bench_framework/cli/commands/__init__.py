@@ -21,19 +21,13 @@ from bench_framework.cli.commands import (
     verify,
 )
 
-COMMANDS: Final = (
-    run,
-    validate,
-    plan,
-    init,
-    compare,
-    report,
-    profile,
-    verify,
-    import_files,
-    gate,
-    doctor,
-    clean,
-    schema,
-    explain,
-)
+COMMANDS: Final = {
+    "Run": (run, validate, plan, init),
+    "Inspect": (compare, report, profile, verify, import_files),
+    "CI": (gate,),
+    "Machine": (doctor, clean),
+    "Help": (schema, explain),
+}
+"""The modules by panel of the help page. A command is the function with the name of its module."""
+NAMES: Final = {"import_files": "import", "explain": "help"}
+"""Names of commands that are not the name of their module."""

@@ -9,18 +9,10 @@ import typer
 from bench_framework.cli.console import Console, counted
 from bench_framework.units import format_size, parse_duration
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl clean                                  # only list
-
 benchctl clean --yes --older 720h data builds   # not used for 30 days
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Machine")(clean)
 
 
 def clean(

@@ -13,22 +13,12 @@ from bench_framework.cli.console import Console
 if TYPE_CHECKING:
     from bench_framework.report import Document
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl compare @last
-
 benchctl compare @last --baseline 'io=read runtime=rayon' --candidate 'allocator=mimalloc'
-
 benchctl compare @last --axis runtime --where 'allocator=mimalloc'
-
 benchctl compare @prev @last            # two records
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Inspect")(compare)
 
 
 def compare(

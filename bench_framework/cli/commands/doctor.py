@@ -24,15 +24,10 @@ if TYPE_CHECKING:
     )
     from bench_framework.workflow.noise import NoiseFindings
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl doctor
-
 benchctl doctor --json | jq '.[] | select(.state != "ok")'
-
 benchctl doctor --aa --for 15m
-
 Ctrl-C ends --aa after the current run and prints the results so far.
 """
 GLYPHS = {"ok": "✓", "warn": "⚠", "bad": "✕"}
@@ -41,11 +36,6 @@ WAIT_EVERY_S = 10.0
 INDENT = " " * 4
 UNBOUNDED = "unbounded"
 """Text for a noise floor whose interval has no upper bound."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Machine")(doctor)
 
 
 def doctor(

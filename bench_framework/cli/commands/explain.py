@@ -21,13 +21,9 @@ EXIT_CODES = """\
 
 If several apply, the first of 3, 1, 4 is returned. The report is written before exit in every case."""
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl help exit-codes
-
 benchctl help BC104
-
 benchctl help run
 """
 TOPICS = """\
@@ -37,11 +33,6 @@ benchctl help COMMAND      usage of a command, the same as benchctl COMMAND --he
 
 commands: {commands}
 codes: {codes}"""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("help", epilog=EPILOG, rich_help_panel="Help")(explain)
 
 
 def explain(

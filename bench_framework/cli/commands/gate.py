@@ -14,26 +14,14 @@ from bench_framework.errors import UsageError
 if TYPE_CHECKING:
     from bench_framework.workflow.run_options import RunOptions
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl gate bench/io.yaml --base main    # measure this branch and main
-
 benchctl gate @last                        # check an existing record
-
 benchctl run bench/io.yaml --gate          # measure a scenario, then check it
-
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
-
 A possible regression is measured again in fresh rounds and fails the gate only if it is confirmed.
-
 Exit codes: 0 passed, 1 regression, 3 could not measure, 4 could not decide.
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="CI")(gate)
 
 
 def gate(

@@ -9,24 +9,15 @@ import typer
 
 from bench_framework.cli.console import Console
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl import bench.json --baseline 'grep -c the corpus.txt'
-
 benchctl import before.csv after.csv --baseline smol --name smol
-
-Files: JSON of hyperfine --export-json (1.x and 2.x), or a CSV or Markdown table with the columns
+Files: JSON of hyperfine --export-json (1.x and 2.x), or a CSV or Markdown table with the columns \
 label, mean, sd, n and unit.
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("import", epilog=EPILOG, rich_help_panel="Inspect")(import_figures)
-
-
-def import_figures(
+def import_files(
     context: typer.Context,
     files: Annotated[
         list[Path],

@@ -9,16 +9,9 @@ import typer
 
 from bench_framework.cli.console import Console
 
-EPILOG = """
-[bold]Example[/bold]
-
+EXAMPLES = """
 benchctl init bench && benchctl run bench/scenario.yaml
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Run")(init)
 
 
 def init(

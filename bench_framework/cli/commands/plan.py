@@ -7,18 +7,10 @@ import typer
 from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioFile
 from bench_framework.cli.console import Console
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl plan quickstart
-
 benchctl plan bench/io.yaml -k size=10MiB -v    # list every command
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Run")(plan)
 
 
 def plan(

@@ -9,20 +9,11 @@ import typer
 from bench_framework.cli.arguments import Only, RecordName
 from bench_framework.cli.console import Console
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl profile @last
-
 benchctl profile @last -k 'io=mmap size=200MiB' --runs 10
-
 benchctl profile @last --bucket 'hashing=hash' --bucket 'memory=malloc|memmove'
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Inspect")(profile)
 
 
 def profile(

@@ -10,20 +10,11 @@ import typer
 from bench_framework.cli.arguments import EmbedRuns, RecordName
 from bench_framework.cli.console import Console
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl report @last
-
 benchctl report results/quickstart/20260302T1704Z --format md
-
 benchctl report @last --no-embed-runs    # a smaller page, not verifiable without its record
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Inspect")(report)
 
 
 def report(

@@ -11,24 +11,13 @@ from bench_framework.cli.arguments import Base, EmbedRuns, Head, Only, Overrides
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import measure
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl run quickstart                  # a shipped scenario
-
 benchctl run bench/io.yaml --quick       # check that everything works
-
 benchctl run bench/io.yaml -k 'io!=mmap size<=50MiB' --budget 5m
-
 benchctl run bench/io.yaml --base main   # compare the working tree with main
-
 Ctrl-C finishes the current run and keeps all results; the same command resumes.
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Run")(run)
 
 
 def run(

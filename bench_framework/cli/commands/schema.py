@@ -6,18 +6,10 @@ import typer
 
 from bench_framework.cli.console import Console
 
-EPILOG = """
-[bold]Example[/bold]
-
+EXAMPLES = """
 benchctl schema > bench/scenario.schema.json
-
 First line of a scenario in the same folder: # yaml-language-server: $schema=scenario.schema.json
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Help")(schema)
 
 
 def schema(context: typer.Context) -> None:

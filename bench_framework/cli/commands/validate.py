@@ -10,18 +10,10 @@ from bench_framework.cli.arguments import Overrides
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_USAGE, Problem, ScenarioError
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl validate bench/*.yaml
-
 benchctl validate bench/io.yaml -S measure.rounds.max=5
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Run")(validate)
 
 
 def validate(

@@ -12,23 +12,13 @@ from bench_framework.errors import EXIT_WORSE
 if TYPE_CHECKING:
     from bench_framework.workflow.verification import Verification
 
-EPILOG = """
-[bold]Examples[/bold]
-
+EXAMPLES = """
 benchctl verify @last
-
 benchctl verify results/quickstart/20260302T1704Z
-
 benchctl verify ~/mail/report.html
-
 Exit code 1: at least one difference; each is printed.
 """
 MOST_SHOWN = 20
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Inspect")(verify)
 
 
 def verify(
