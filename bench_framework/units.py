@@ -156,6 +156,11 @@ def format_percent(fraction: float, *, decimals: int | None = None) -> str:
     return f"{text.replace('-', MINUS)}{THIN_SPACE}%"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as ``1 round`` or ``2 rounds``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _significant(value: float, digits: int) -> str:
     if value == 0:
         return "0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -44,6 +45,15 @@ Base = Annotated[
 Head = Annotated[
     str | None,
     typer.Option("--head", metavar="REV", help="Revision to test; default: the working tree."),
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Start a new record; do not resume an interrupted one.")
+]
+Template = Annotated[
+    Path | None,
+    typer.Option(
+        "--template", metavar="DIR", help="Folder with templates that replace the shipped ones."
+    ),
 ]
 EmbedRuns = Annotated[
     bool | None,

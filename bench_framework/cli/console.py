@@ -21,6 +21,8 @@ from bench_framework.model.words import in_ascii
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Event
+    from bench_framework.report import Document
+    from bench_framework.workflow.pages import Pages
 
 IN_FULL = 2
 """Number of warnings per code that are printed with details; further ones take one line each."""
@@ -62,6 +64,25 @@ class Console:
         """Print one JSON document, the only thing on stdout with ``--json``."""
         self.emit(escape_active_json(json.dumps(document, ensure_ascii=False, indent=2)))
 
+    def emit_document(self, document: Document, *, full: bool = False) -> None:
+        """Print a report; with `full`, all sections with their tables."""
+        from bench_framework.report.render import terminal
+
+        color = self.colored(sys.stdout)
+        self.emit(
+            terminal.render(
+                document, width=self.width, color=color, unicode=self.unicode, full=full
+            )
+        )
+
+    def emit_pages(self, pages: Pages) -> None:
+        """Print the report in `pages`, or with ``--json`` the names of its files."""
+        if self.json:
+            files = [str(path) for path in pages.files]
+            self.emit_json({"record": str(pages.record), "files": files})
+        elif pages.document is not None:
+            self.emit_document(pages.document)
+
     def say(self, text: str, *, level: int = 0) -> None:
         """Print a diagnostic to stderr if the verbosity reaches `level`; ``--quiet`` is -1."""
         if self.verbosity >= level:
@@ -80,14 +101,8 @@ class Console:
         if self.warned[event.code] <= IN_FULL or self.verbosity > 0:
             lines += _labelled((*event.details, ("effect", event.effect), ("fix", event.help)))
         elif self.warned[event.code] == IN_FULL + 1:
-            lines += _labelled(
-                (
-                    (
-                        "note",
-                        f"further {event.code} take one line each; events.csv contains all details",
-                    ),
-                )
-            )
+            note = f"further {event.code} take one line each; events.csv contains all details"
+            lines += _labelled((("note", note),))
         _write(sys.stderr, fold_diagnostic("\n".join(lines), self.stderr_width))
 
     @property
@@ -95,18 +110,12 @@ class Console:
         """Columns of the terminal on stdout; 100 if stdout is not a terminal."""
         if (columns := os.environ.get("COLUMNS", "")).isdigit() and int(columns) > 0:
             return max(NARROWEST, int(columns))
-        try:
-            return max(NARROWEST, os.get_terminal_size(sys.stdout.fileno()).columns)
-        except (OSError, ValueError):
-            return DEFAULT_WIDTH
+        return _columns(sys.stdout) or DEFAULT_WIDTH
 
     @property
     def stderr_width(self) -> int | None:
         """Columns of the terminal on stderr; `None` if stderr is not a terminal."""
-        try:
-            return max(NARROWEST, os.get_terminal_size(sys.stderr.fileno()).columns)
-        except (OSError, ValueError):
-            return None
+        return _columns(sys.stderr)
 
     @property
     def unicode(self) -> bool:
@@ -122,15 +131,17 @@ class Console:
         return stream.isatty()
 
     @property
-    def colored_stdout(self) -> bool:
-        """True if results are coloured."""
-        return self.colored(sys.stdout)
-
-    @property
     def live(self) -> bool:
         """True if stderr is a terminal on which a region can be redrawn."""
         plain = os.environ.get("CI") or os.environ.get("TERM", "dumb") == "dumb"
         return self.progress and self.verbosity >= 0 and sys.stderr.isatty() and not plain
+
+
+def _columns(stream: TextIO) -> int | None:
+    try:
+        return max(NARROWEST, os.get_terminal_size(stream.fileno()).columns)
+    except (OSError, ValueError):
+        return None
 
 
 def wrap_sentence(text: str, width: int) -> str:
@@ -170,11 +181,6 @@ def fold_diagnostic(text: str, width: int | None) -> str:
         )
         lines += [part.replace(_FIXED_SPACE, " ") for part in parts]
     return "\n".join(lines)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as ``1 round`` or ``2 rounds``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def describe(error: BenchError) -> str:

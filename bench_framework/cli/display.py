@@ -6,10 +6,10 @@ CPU time from the process that is timed.
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from bench_framework.cli.github import on_github
 from bench_framework.cli.live_display import LiveDisplay
 from bench_framework.cli.plan_page import counts
 from bench_framework.cli.run_progress import Work, progress_of
@@ -108,14 +108,11 @@ class LineDisplay:
                 self._tool(update)
             case LockWaiting():
                 self._seldom("wait", f"{update.holder} ({format_clock(update.elapsed_s)})")
-            case BuildStarted() if self._on_github and not self._grouped:
+            case BuildStarted() if on_github() and not self._grouped:
                 self._grouped = True
                 self._console.say("::group::builds")
             case BuildStep():
-                self._seldom(
-                    "build",
-                    f"{progress_of(update)}, {format_clock(update.elapsed_s)}",
-                )
+                self._seldom("build", f"{progress_of(update)}, {format_clock(update.elapsed_s)}")
             case BuildFinished():
                 self._built(update)
             case DataStarted():
@@ -127,13 +124,6 @@ class LineDisplay:
 
     def close(self) -> None:
         """Close an open group."""
-        self._end_group()
-
-    @property
-    def _on_github(self) -> bool:
-        return os.environ.get("GITHUB_ACTIONS") == "true"
-
-    def _end_group(self) -> None:
         if self._grouped:
             self._console.say("::endgroup::")
             self._grouped = False
@@ -159,7 +149,7 @@ class LineDisplay:
         )
         self._line("build", f"{update.index}/{update.total} {update.label}: {outcome}")
         if update.index == update.total:
-            self._end_group()
+            self.close()
 
     def _round(self) -> None:
         work = self._work

@@ -17,14 +17,9 @@ def on_github() -> bool:
 
 def annotation_lines(error: ScenarioError) -> list[str]:
     """Return one ``::error`` command per problem, at most ten; the tenth gives the number of others."""
-    problems = error.problems
-    lines = [_annotation(problem, problem.message) for problem in problems[:MOST_ANNOTATIONS]]
-    if len(problems) > MOST_ANNOTATIONS:
-        rest = len(problems) - MOST_ANNOTATIONS + 1
-        lines[-1] = _annotation(
-            problems[MOST_ANNOTATIONS - 1],
-            f"{problems[MOST_ANNOTATIONS - 1].message} (and {rest - 1} more, see the log)",
-        )
+    lines = [_annotation(problem) for problem in error.problems[:MOST_ANNOTATIONS]]
+    if (rest := len(error.problems) - MOST_ANNOTATIONS) > 0:
+        lines[-1] += f" (and {rest} more, see the log)"
     return lines
 
 
@@ -38,7 +33,7 @@ def gate_lines(sentences: list[str]) -> list[str]:
     return lines
 
 
-def _annotation(problem: Problem, message: str) -> str:
+def _annotation(problem: Problem) -> str:
     properties = {"file": problem.file or "", "title": problem.code}
     if problem.at is not None:
         properties |= {
@@ -47,7 +42,7 @@ def _annotation(problem: Problem, message: str) -> str:
             "endColumn": str(problem.at.column + problem.at.length),
         }
     joined = ",".join(f"{key}={_escape(value, ':,')}" for key, value in properties.items() if value)
-    return f"::error {joined}::{_escape(message)}"
+    return f"::error {joined}::{_escape(problem.message)}"
 
 
 def _escape(text: str, more: str = "") -> str:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from bench_framework.cli import github
-from bench_framework.cli.console import Console, counted, wrap_sentence
+from bench_framework.cli.console import Console, wrap_sentence
 from bench_framework.errors import BuildError
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.execution.progress import Observer
     from bench_framework.workflow.gate import GateResult
     from bench_framework.workflow.run import Outcome
     from bench_framework.workflow.run_options import RunOptions
@@ -26,6 +26,7 @@ def measure(console: Console, file: str, options: RunOptions, *, confirm: bool =
         typer.Exit: the exit code is not 0.
     """
     from bench_framework.cli.display import display_for
+    from bench_framework.workflow.gate import gate_record
     from bench_framework.workflow.run import run_scenario
 
     gated = options.gate
@@ -38,30 +39,23 @@ def measure(console: Console, file: str, options: RunOptions, *, confirm: bool =
     code = outcome.exit_code
     if gated and outcome.judgement is not None and outcome.record is not None:
         with display_for(console) as display:
-            result = judge(console, str(outcome.record), display, confirm=confirm)
+            record = str(outcome.record)
+            result = gate_record(console.results, record, confirm=confirm, observer=display)
         show(console, result)
         code = code or result.gating.exit_code  # a failed measurement has priority over the gate
     if code:
         raise typer.Exit(code)
 
 
-def judge(
-    console: Console, record: str, observer: Observer, *, confirm: bool = True, fresh: bool = False
-) -> GateResult:
-    """Apply the gate of a record."""
-    from bench_framework.workflow.gate import gate_record
-
-    return gate_record(console.results, record, confirm=confirm, fresh=fresh, observer=observer)
-
-
 def show(console: Console, result: GateResult) -> None:
     """Print the result of a gate; on GitHub, also annotate it and append it to the step summary."""
-    from bench_framework.workflow.gate import GATE_FILES, gate_page
+    from bench_framework.report.render import gate as pages
+    from bench_framework.workflow.gate import GATE_FILES
 
     if console.json:
         console.emit((result.record / "gate.json").read_text(encoding="utf-8"))
     else:
-        console.emit(gate_page(result, console.width, console.unicode))
+        console.emit(pages.terminal(result.page, console.width, unicode=console.unicode))
         text = f"wrote {', '.join(GATE_FILES)} into {result.record}"
         console.say(wrap_sentence(text, console.stderr_width) if console.stderr_width else text)
     if github.on_github():
@@ -83,13 +77,6 @@ def _append_summary(console: Console, target: Path, summary: Path) -> None:
             f"cannot write the step summary {target}: {error.strerror}; it is in {summary}",
             level=-1,
         )
-
-
-def _print_warnings(console: Console, outcome: Outcome) -> None:
-    """Print the warnings of the judgement; those of the measurement were printed when they occurred."""
-    for event in outcome.judgement.events if outcome.judgement else ():
-        if event.severity != "note":
-            console.warn(event)
 
 
 _OF_METRICS = frozenset({"BX217", "BX251"})
@@ -114,7 +101,6 @@ def _print_failures(console: Console, outcome: Outcome) -> None:
 
 
 def _print(console: Console, outcome: Outcome) -> None:
-    from bench_framework.workflow.pages import terminal_page
     from bench_framework.workflow.run import outcome_document
 
     if console.json:
@@ -122,10 +108,11 @@ def _print(console: Console, outcome: Outcome) -> None:
         _print_failures(console, outcome)
         return
     if outcome.document is not None:
-        console.emit(
-            terminal_page(outcome.document, console.width, console.colored_stdout, console.unicode)
-        )
-    _print_warnings(console, outcome)
+        console.emit_document(outcome.document)
+    # The warnings of the measurement were printed when they occurred.
+    for event in outcome.judgement.events if outcome.judgement else ():
+        if event.severity != "note":
+            console.warn(event)
     _print_failures(console, outcome)
     if outcome.resume is not None:
         console.say(outcome.resume, level=-1)

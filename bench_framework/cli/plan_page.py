@@ -7,10 +7,9 @@ import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from bench_framework.cli.console import counted
 from bench_framework.model.plan import Role, Slot
 from bench_framework.model.words import noun
-from bench_framework.units import format_clock, format_percent, format_size
+from bench_framework.units import counted, format_clock, format_percent, format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

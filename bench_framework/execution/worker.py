@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from bench_framework.errors import AnswerError
 from bench_framework.model.metrics import RECEIPT_KEYS
 from bench_framework.model.run import Answer, Receipt
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,7 +123,7 @@ def read_replies(lines: list[bytes], runs: int) -> list[Reply]:
     replies = [parse_reply(line) for line in lines]
     if len(replies) != runs:
         raise AnswerError(
-            f"the worker answered {len(replies)} times in {runs} run{'s' if runs != 1 else ''}",
+            f"the worker answered {len(replies)} times in {counted(runs, 'run')}",
             code="BX213",
             help=f"append exactly one line per run to the file in ${ANSWERS}, or measure the "
             "program with answer: {contract: false}",

@@ -10,6 +10,7 @@ from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.types import docstrings, parts_in
 from bench_framework.scenario.schema.worker import AxisTable
 from bench_framework.scenario.syntax import split_lines
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -195,12 +196,10 @@ def render(error: ScenarioError) -> str:
     if count > MAX_SHOWN:
         parts.append(f"and {count - MAX_SHOWN} more")
     files = len({problem.file for problem in error.problems if problem.file is not None}) or 1
-    parts.append(f"{_count(count, 'error')} in {_count(files, 'file')}. Nothing was built or run.")
+    parts.append(
+        f"{counted(count, 'error')} in {counted(files, 'file')}. Nothing was built or run."
+    )
     return "\n\n".join(parts)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
 def _problem(problem: Problem, sources: dict[str, str]) -> str:

@@ -12,6 +12,7 @@ from bench_framework.errors import UsageError
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Role
+from bench_framework.units import counted
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import judge_record, report_data
 
@@ -122,9 +123,8 @@ def compare_record(
 
 
 def _exploratory(judgement: Judgement) -> str:
-    size = judgement.looks.family
-    noun = "comparison" if size == 1 else "comparisons"
-    return f"exploratory: chosen after measuring; {size} {noun}, Holm-adjusted"
+    size = counted(judgement.looks.family, "comparison")
+    return f"exploratory: chosen after measuring; {size}, Holm-adjusted"
 
 
 def compare_axis(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.progress import Message, Observer, SilentObserver
+from bench_framework.units import counted
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import RunOptions, accepted_changes, require_decidable
@@ -135,9 +136,10 @@ def _confirm(options: RunOptions, record: Record, first: Gating, observer: Obser
     plan = gate.confirmation_plan(record.plan, first, record.id)
     assert plan is not None
     count = len(first.in_state("suspicious"))
-    noun = "regression" if count == 1 else "regressions"
     rounds = plan.measure.rounds_max
-    observer.notify(Message(f"gate: measuring {count} possible {noun} again, {rounds} rounds"))
+    observer.notify(
+        Message(f"gate: measuring {counted(count, 'possible regression')} again, {rounds} rounds")
+    )
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
     outcome = run_plan(plan, text, options, observer)
     if outcome.judgement is None or outcome.record is None:
@@ -186,13 +188,6 @@ def _write(record: Record, gating: Gating) -> GateResult:
         layout.write_whole(record.path / name, text)
     record.seal()
     return GateResult(record.path, record.plan, gating, page)
-
-
-def gate_page(gated: GateResult, width: int, unicode: bool) -> str:  # noqa: FBT001 -- a flag of a terminal
-    """Return the result as text of a given width."""
-    from bench_framework.report.render import gate as pages
-
-    return pages.terminal(gated.page, width, unicode=unicode)
 
 
 def gate_document(record: Record, gating: Gating) -> dict[str, Any]:

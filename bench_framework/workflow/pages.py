@@ -340,17 +340,3 @@ def render_files(
             texts[f"figures/{anchor}.svg"] = figures.standalone(drawings[anchor], figure)
         texts["report.md"] = markdown.render(document, loader)
     return texts | (profile_files(data) if {"html", "md"} & set(formats) else {})
-
-
-def terminal_page(
-    document: Document,
-    width: int,
-    color: bool,  # noqa: FBT001 -- two flags of a terminal
-    unicode: bool,  # noqa: FBT001
-    *,
-    full: bool = False,
-) -> str:
-    """Return the document as text of a given width; with `full`, all sections with their tables."""
-    from bench_framework.report.render import terminal
-
-    return terminal.render(document, width=width, color=color, unicode=unicode, full=full)

@@ -319,13 +319,6 @@ def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> Non
             )
 
 
-def profile_page(result: ProfileResult, width: int, color: bool, unicode: bool) -> str:  # noqa: FBT001 -- two flags of a terminal
-    """Return the profile section of the report as text of a given width."""
-    from bench_framework.report.render import terminal
-
-    return terminal.render(result.document, width=width, color=color, unicode=unicode, full=True)
-
-
 def profile_document(result: ProfileResult) -> dict[str, Any]:
     """Return the result of `benchctl profile --json`."""
     return {

@@ -22,6 +22,7 @@ from bench_framework.execution.progress import (
     Resumed,
     SilentObserver,
 )
+from bench_framework.units import counted
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
 from bench_framework.workflow.preparation import prepare
 from bench_framework.workflow.profile import profile_policy, profile_run
@@ -185,7 +186,7 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
     if record is not None:
         require_same(record, plan, prepared.host, prepared.builds)
         done = sum(record.contents.rounds.values())
-        rounds = "1 completed round" if done == 1 else f"{done} completed rounds"
+        rounds = counted(done, "completed round")
         observer.notify(
             Message(f"resuming {record.path} with {rounds} (--fresh starts a new record)")
         )
@@ -272,8 +273,8 @@ def _interrupted(record: Record | None, command: str) -> Outcome:
     record.save()
     record.close()
     done = sum(record.contents.rounds.values())
-    rounds = "1 completed round is" if done == 1 else f"{done} completed rounds are"
-    resume += f"resumes: {rounds} stored in {record.path}"
+    verb = "is" if done == 1 else "are"
+    resume += f"resumes: {counted(done, 'completed round')} {verb} stored in {record.path}"
     return Outcome(record.path, None, None, (), resume, EXIT_INTERRUPTED)
 
 

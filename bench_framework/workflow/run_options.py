@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import GateError, UsageError
 from bench_framework.model.revisions import MERGE_BASE, Revisions
+from bench_framework.units import counted
 from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
@@ -72,10 +73,6 @@ def plan_run(name: str, options: RunOptions) -> Plan:
     return plan
 
 
-def _rounds(count: int) -> str:
-    return f"{count} round{'s' if count != 1 else ''}"
-
-
 def require_decidable(plan: Plan) -> None:
     """Refuse a gate that can never detect a regression, or whose accepted changes cannot be read.
 
@@ -86,7 +83,7 @@ def require_decidable(plan: Plan) -> None:
 
     if (needed := rounds_needed(plan)) is not None:
         raise UsageError(
-            f"the gate cannot detect anything in {_rounds(plan.measure.rounds_max)}: it needs "
+            f"the gate cannot detect anything in {counted(plan.measure.rounds_max, 'round')}: it needs "
             f"{needed}",
             code="BX108",
             effect="the gate would always pass, so nothing was checked",

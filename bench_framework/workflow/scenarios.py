@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bench_framework import assets
 from bench_framework.errors import UsageError
@@ -57,13 +56,6 @@ def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None 
     return replace(plan, scenario_path=name, asked=(*(("-k", only) if only else ()), *options))
 
 
-def scenario_schema() -> dict[str, Any]:
-    """Return the JSON Schema of scenarios (draft 2020-12)."""
-    from bench_framework.scenario.schema import schema
-
-    return schema()
-
-
 def codes() -> dict[str, list[str]]:
     """Return the content of ``codes.toml``."""
     return tomllib.loads(Path(__file__).with_name("codes.toml").read_text(encoding="utf-8"))
@@ -80,6 +72,8 @@ def start_folder(folder: Path, *, force: bool = False) -> tuple[Path, ...]:
     Raises:
         UsageError: BX103, a file exists and `force` is not set, or the folder is not writable.
     """
+    from bench_framework.scenario.schema import schema_text
+
     scenario, schema = folder / "scenario.yaml", folder / "scenario.schema.json"
     existing = [path for path in (scenario, schema) if path.exists()]
     if existing and not force:
@@ -92,9 +86,7 @@ def start_folder(folder: Path, *, force: bool = False) -> tuple[Path, ...]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         scenario.write_text(text, encoding="utf-8")
-        schema.write_text(
-            json.dumps(scenario_schema(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        schema.write_text(schema_text(), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write into {folder}: {error.strerror}", code="BX103") from error
     return scenario, schema

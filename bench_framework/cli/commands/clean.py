@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bench_framework.cli.console import Console, counted
-from bench_framework.units import format_size, parse_duration
+from bench_framework.cli.console import Console
+from bench_framework.units import counted, format_size, parse_duration
 
 EXAMPLES = """
 benchctl clean                                  # only list

@@ -96,11 +96,7 @@ def compare(
 
 
 def _show(console: Console, document: Document, data: object, *, full: bool) -> None:
-    from bench_framework.workflow.pages import terminal_page
-
     if console.json:
         console.emit_json(data)
-        return
-    console.emit(
-        terminal_page(document, console.width, console.colored_stdout, console.unicode, full=full)
-    )
+    else:
+        console.emit_document(document, full=full)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bench_framework.cli.console import Console, counted
+from bench_framework.cli.console import Console
 from bench_framework.errors import UsageError
-from bench_framework.units import format_clock, format_percent, parse_duration
+from bench_framework.units import counted, format_clock, format_percent, parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,13 +71,12 @@ def _examine(console: Console) -> None:
         console.emit_json([asdict(check) for check in checks])
         return
     glyphs = GLYPHS if console.unicode else ASCII
-    indent = " " * 4
     for check in checks:
         console.emit_sentence(f"{glyphs[check.state]} {check.name}: {check.figure}")
         if check.meaning:
-            console.emit(_wrap(check.meaning, console.width, indent))
+            console.emit("\n".join(_wrapped(check.meaning, console.width, INDENT)))
         if check.fix and check.state != "ok":
-            console.emit(_wrap(f"fix: {check.fix}", console.width, indent))
+            console.emit("\n".join(_wrapped(f"fix: {check.fix}", console.width, INDENT)))
     console.emit_sentence(_conclusion([check.state for check in checks], glyphs["bad"]))
 
 
@@ -164,14 +163,6 @@ def _conclusion(states: list[str], bad_glyph: str) -> str:
     return "This machine is fit to measure."
 
 
-def _wrap(text: str, width: int, indent: str) -> str:
-    import textwrap
-
-    return textwrap.fill(
-        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-    )
-
-
 def noise_page(findings: NoiseFindings, width: int) -> str:
     """Return the page as text with lines of at most `width` columns, except for the tables."""
     if not findings.windows:
@@ -243,7 +234,7 @@ def _independence(findings: NoiseFindings) -> str:
 def _floors(summary: NoiseSummary) -> Iterator[str]:
     rows = [("program", "metric", "median", "worst")]
     rows += [
-        (f.program, _metric(f.metric), _fraction(f.median), f"({_fraction(f.worst)})")
+        (f.program, f.metric.replace("cpu", "CPU"), _fraction(f.median), f"({_fraction(f.worst)})")
         for f in summary.floors
     ]
     return _table(rows)
@@ -290,10 +281,6 @@ def _noise_conclusion(summary: NoiseSummary) -> str:
         f"Not always detected: {smallest}. More rounds or a quieter machine detect smaller "
         "differences."
     )
-
-
-def _metric(name: str) -> str:
-    return "CPU" if name == "cpu" else name
 
 
 def _counts(rate: Rate) -> str:

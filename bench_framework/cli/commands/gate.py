@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from bench_framework.cli.arguments import Base, Head, Only, Overrides
+from bench_framework.cli.arguments import Base, Fresh, Head, Only, Overrides
 from bench_framework.cli.console import Console
-from bench_framework.cli.measurement import judge, measure, show
+from bench_framework.cli.measurement import measure, show
 from bench_framework.errors import UsageError
-
-if TYPE_CHECKING:
-    from bench_framework.workflow.run_options import RunOptions
 
 EXAMPLES = """
 benchctl gate bench/io.yaml --base main    # measure this branch and main
@@ -40,9 +37,7 @@ def gate(
     head: Head = None,
     only: Only = None,
     overrides: Overrides = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start a new record; do not resume an interrupted one.")
-    ] = False,
+    fresh: Fresh = False,
     no_confirm: Annotated[
         bool,
         typer.Option(
@@ -57,6 +52,7 @@ def gate(
     every variant is measured at two revisions.
     """
     from bench_framework.cli.display import display_for
+    from bench_framework.workflow.gate import gate_record
     from bench_framework.workflow.run_options import RunOptions
 
     console: Console = context.obj
@@ -70,21 +66,20 @@ def gate(
             head=head,
             gate=True,
         )
-        _measure(console, record, options, confirm=not no_confirm)
+        if record.startswith("@"):
+            raise UsageError(
+                "--base needs a scenario file", help="run `benchctl gate --base REV FILE`"
+            )
+        measure(console, record, options, confirm=not no_confirm)
         return
     _refuse_alone(head=head, only=only, set=overrides)
     with display_for(console) as display:
-        result = judge(console, record, display, confirm=not no_confirm, fresh=fresh)
+        result = gate_record(
+            console.results, record, confirm=not no_confirm, fresh=fresh, observer=display
+        )
     show(console, result)
     if result.gating.exit_code:
         raise typer.Exit(result.gating.exit_code)
-
-
-def _measure(console: Console, file: str, options: RunOptions, *, confirm: bool) -> None:
-    """Measure a scenario and check its record."""
-    if file.startswith("@"):
-        raise UsageError("--base needs a scenario file", help="run `benchctl gate --base REV FILE`")
-    measure(console, file, options, confirm=confirm)
 
 
 def _refuse_alone(**given: object) -> None:

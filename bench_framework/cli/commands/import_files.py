@@ -40,17 +40,7 @@ def import_files(
     A gate does not accept them.
     """
     from bench_framework.workflow.imports import ImportOptions, import_files
-    from bench_framework.workflow.pages import terminal_page
 
     console: Console = context.obj
     options = ImportOptions(console.results, name, baseline)
-    pages = import_files(files, options)
-    if console.json:
-        console.emit_json(
-            {"record": str(pages.record), "files": [str(path) for path in pages.files]}
-        )
-        return
-    if pages.document is not None:
-        console.emit(
-            terminal_page(pages.document, console.width, console.colored_stdout, console.unicode)
-        )
+    console.emit_pages(import_files(files, options))

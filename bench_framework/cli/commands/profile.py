@@ -48,7 +48,6 @@ def profile(
     from bench_framework.workflow.profile import (
         ProfileOptions,
         profile_document,
-        profile_page,
         profile_record,
     )
 
@@ -59,7 +58,7 @@ def profile(
     if console.json:
         console.emit_json(profile_document(result))
     else:
-        console.emit(profile_page(result, console.width, console.colored_stdout, console.unicode))
+        console.emit_document(result.document, full=True)
         console.say(f"wrote {result.record / 'profiles'} and the report")
     if result.exit_code:
         raise typer.Exit(result.exit_code)

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from bench_framework.cli.arguments import Base, EmbedRuns, Head, Only, Overrides, ScenarioFile
+from bench_framework.cli.arguments import (
+    Base,
+    EmbedRuns,
+    Fresh,
+    Head,
+    Only,
+    Overrides,
+    ScenarioFile,
+    Template,
+)
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import measure
 
@@ -46,9 +55,7 @@ def run(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the records; the same as --dir.")
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start a new record; do not resume an interrupted one.")
-    ] = False,
+    fresh: Fresh = False,
     profile: Annotated[
         bool | None,
         typer.Option(
@@ -56,12 +63,7 @@ def run(
         ),
     ] = None,
     embed_runs: EmbedRuns = None,
-    template: Annotated[
-        Path | None,
-        typer.Option(
-            "--template", metavar="DIR", help="Folder with templates that replace the shipped ones."
-        ),
-    ] = None,
+    template: Template = None,
     gated: Annotated[
         bool,
         typer.Option(

@@ -14,7 +14,7 @@ First line of a scenario in the same folder: # yaml-language-server: $schema=sce
 
 def schema(context: typer.Context) -> None:
     """Print the JSON Schema of scenarios, for editors and other tools."""
-    from bench_framework.workflow.scenarios import scenario_schema
+    from bench_framework.scenario.schema import schema_text
 
     console: Console = context.obj
-    console.emit_json(scenario_schema())
+    console.emit(schema_text())

@@ -8,6 +8,7 @@ import typer
 
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_WORSE
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.workflow.verification import Verification
@@ -68,9 +69,6 @@ def _document(result: Verification) -> dict[str, object]:
 
 def _summary(result: Verification) -> str:
     count = len(result.differences)
-    outcome = f"{count} difference{'s' if count != 1 else ''}" if count else "unchanged"
-    files = f"{result.files} file{'s' if result.files != 1 else ''} checked"
-    return (
-        f"{result.record}: {outcome} ({files}, {result.claims} claims recomputed from "
-        f"{result.source})"
-    )
+    outcome = counted(count, "difference") if count else "unchanged"
+    files = f"{counted(result.files, 'file')} checked, {result.claims} claims recomputed from"
+    return f"{result.record}: {outcome} ({files} {result.source})"

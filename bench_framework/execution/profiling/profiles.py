@@ -18,6 +18,7 @@ from bench_framework.execution.target import target_of
 from bench_framework.model.plan import Role
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.run import Event
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -208,7 +209,7 @@ class _CellProfiler:
                 self._remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
                 return
             if number == 1:
-                text = f"profiling {label} by {self._sampler.name}, {runs} run{'s' if runs != 1 else ''}"
+                text = f"profiling {label} by {self._sampler.name}, {counted(runs, 'run')}"
                 self._tools.observer.notify(Message(text))
             reason = self._run(target, unwinding)
             if self._tools.stop.level > 1:  # the user killed it

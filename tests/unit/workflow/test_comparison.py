@@ -18,13 +18,13 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.run import Answer, Block, Build, Host, Look
 from bench_framework.model.verdict import Verdict
+from bench_framework.report.render import terminal
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store import lines
 from bench_framework.store.records import Record
 from bench_framework.workflow import comparison
 from bench_framework.workflow.comparison import compare_axis, compare_record, compare_records
-from bench_framework.workflow.pages import terminal_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,7 +147,7 @@ def record(
 
 
 def printed(document: Document) -> str:
-    return terminal_page(document, 120, color=False, unicode=True, full=True)
+    return terminal.render(document, width=120, color=False, unicode=True, full=True)
 
 
 def test_the_page_of_the_record_has_each_reference(tmp_path: Path) -> None:

@@ -12,11 +12,12 @@ import pytest
 import bench_framework as bf
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.report.render import terminal
 from bench_framework.store import finding, records
 from bench_framework.store.frames import Frames
 from bench_framework.workflow.comparison import compare_record
 from bench_framework.workflow.imports import ImportOptions, import_files
-from bench_framework.workflow.pages import report_record, terminal_page
+from bench_framework.workflow.pages import report_record
 from bench_framework.workflow.verification import verify_record
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
@@ -112,8 +113,8 @@ def test_every_command_that_opens_a_record_opens_an_imported_one(
         root, "@last", baseline="optimised", candidate="smol", metrics=("wall",)
     )
     assert [c.verdict.value for c in reversed_.comparisons] == ["better", "inconclusive"]
-    assert "Within one session (second.csv), not interleaved" in terminal_page(
-        reversed_.document, WIDTH, color=False, unicode=True
+    assert "Within one session (second.csv), not interleaved" in terminal.render(
+        reversed_.document, width=WIDTH, color=False, unicode=True
     )
     with pytest.raises(UsageError, match="rayon"):
         compare_record(root, "@last", baseline="rayon", candidate=None, metrics=("wall",))
