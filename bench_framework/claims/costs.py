@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bench_framework.claims import metric_nouns
 from bench_framework.claims.phrases import TIMES_FROM
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from bench_framework.model.judgement import Comparison
-
-BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
 
 
 class Costs:
@@ -40,7 +38,11 @@ class Costs:
 
     def phrase(self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: str) -> str:
         """Return ``"at the cost of 25 % more CPU time"`` if a gain in time has a cost."""
-        text = self.amounts(cell_id, ref_cell_id) if verdict in BETTER and metric == WALL else ""
+        text = (
+            self.amounts(cell_id, ref_cell_id)
+            if verdict and verdict.better and metric == WALL
+            else ""
+        )
         return f"at the cost of {text}" if text else ""
 
     def nouns(self, cell_id: str, ref_cell_id: str) -> str:
@@ -69,13 +71,10 @@ def other_metrics(comparisons: Iterable[Comparison]) -> str:
         by_metric.setdefault(c.metric, []).append(c)
     parts = []
     for metric, group in by_metric.items():
-        counts = [
-            (word, sum(c.verdict in verdicts for c in group))
-            for word, verdicts in (
-                ("worse", (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)),
-                ("better", BETTER),
-            )
-        ]
+        counts = (
+            ("worse", sum(c.verdict.worse for c in group)),
+            ("better", sum(c.verdict.better for c in group)),
+        )
         shares = [f"{word} in {count} of {len(group)}" for word, count in counts if count]
         if shares:
             unit = "comparison" if len(group) == 1 else "comparisons"

@@ -11,13 +11,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare import cell_state, medians
-from bench_framework.model.judgement import BestGroup, Comparison, Summary
+from bench_framework.compare.interim_analysis import best_of
+from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.plan import Role
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Thresholds, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from bench_framework.model.judgement import BestGroup
     from bench_framework.model.observation import Observation
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.policies import Metric
@@ -73,38 +75,27 @@ def compare(
     observations: Sequence[Observation],
 ) -> Comparison:
     """Compare a deterministic metric of two cells, of their binaries or of untimed runs."""
-    margin = plan.judge.margin_of(metric)
-    blank = Comparison(
-        cell.id, reference.id, metric, "exact", Verdict.INCONCLUSIVE, margin=margin, epsilon=0.0
-    )
+    thresholds = Thresholds(plan.judge.margin_of(metric), 0.0)
+    draft = Comparison.unjudged(cell.id, reference.id, metric, "exact", thresholds)
     if metric != INSTRUCTIONS:
         ours, theirs = (
             cell_state.exact_value(cell_state.build_of(plan, c.variant_id, builds), metric)
             for c in (cell, reference)
         )
         if not ours or not theirs:
-            return replace(blank, reason=f"{metric} is unknown")
-        return medians.compare_exact(cell.id, reference.id, metric, ours, theirs, margin=margin)
+            return replace(draft, reason=f"{metric} is unknown")
+        return medians.compare_exact(draft, ours, theirs)
     for verdict, side, name in (
         (Verdict.FAILED, cell, ""),
         (Verdict.NOT_COMPARABLE, reference, f"{reference.label}: "),
     ):
-        bad = next(
-            (
-                o
-                for o in observations
-                if o.cell_id == side.id and o.kind == metric and o.status != "ok"
-            ),
-            None,
-        )
-        if bad is not None:
-            return replace(blank, verdict=verdict, reason=f"{name}{bad.message}")
+        for o in observations:
+            if o.cell_id == side.id and o.kind == metric and o.status != "ok":
+                return replace(draft, verdict=verdict, reason=f"{name}{o.message}")
     counts = [_counts(observations, side.id) for side in (cell, reference)]
     if not all(counts):
-        return replace(blank, reason="instructions were not counted")
-    return medians.compare_counts(
-        cell.id, reference.id, metric, counts[0], counts[1], margin=margin
-    )
+        return replace(draft, reason="instructions were not counted")
+    return medians.compare_counts(draft, *counts)
 
 
 def _counts(observations: Iterable[Observation], cell_id: str) -> list[float]:
@@ -146,15 +137,6 @@ def best_group(
         for c in plan.cells_of(input_id)
         if c.role in (Role.BASELINE, Role.CANDIDATE) and c.id in usable
     ]
-    judged = tuple(exact(b, a, metric) for a, b in itertools.combinations(cells, 2))
-    beaten = {
-        c.cell_id for c in judged if c.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
-    }
-    beaten |= {
-        c.ref_cell_id
-        for c in judged
-        if c.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
-    }
+    judged = [exact(b, a, metric) for a, b in itertools.combinations(cells, 2)]
     complete = bool(judged) and all(c.shown is not None for c in judged)
-    members = tuple(c.id for c in cells if c.id not in beaten) if judged else ()
-    return BestGroup(input_id, metric, members, complete, judged)
+    return best_of(input_id, metric, cells, judged, complete=complete)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare import cache_states, cell_state, same_programs, stopping
 from bench_framework.compare import samples as sampling
-from bench_framework.compare.inverse import mirrored
 from bench_framework.compare.paired_test import Levels, examine_looks
 from bench_framework.compare.stage import Stage
 from bench_framework.compare.verdict import Case, Rules, judge_family
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from bench_framework.compare.stage import MetricPair, Request
+    from bench_framework.model.judgement import Family
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.policies import Metric
     from bench_framework.model.run import Block, Build
 
 CONTROL_DIFFERS: Final = "the A/A control differs significantly"
 BEFORE_FIRST: Final = "no interim analysis has taken place yet"
-Family = Literal["headline", "control", "best"]
 _REFUSED: Final = frozenset({"failed", "other-output", "not-comparable"})
 
 
@@ -201,7 +200,7 @@ def judge_pairs(
         for group in groups:
             judged = judge_family([cases[i] for i in group], rules)
             results |= dict(zip(group, judged, strict=True))
-    rows = [results.get(i) or _empty(*requests[i], family) for i in range(len(requests))]
+    rows = [results.get(i) or without_rounds(*requests[i], family) for i in range(len(requests))]
     rows = [
         replace(c, direction="higher") if c.metric in stage.higher else c
         for c, (stage, _) in zip(rows, requests, strict=True)
@@ -236,40 +235,29 @@ def _case(stage: Stage, pair: MetricPair, family: Family, levels: Levels) -> Cas
     ).until(stage.reached[-1])
     if not len(whole):
         return None
-    judge = stage.plan.judge
+    draft = replace(without_rounds(stage, pair, family), reason="", look=stage.last_look)
     return Case(
-        cell_id=cell.id,
-        ref_cell_id=reference.id,
-        metric=metric,
-        family=family,
-        pair=whole,
-        evidence=examine_looks(whole, stage.reached, levels, stage.seed),
-        thresholds=judge.thresholds_of(metric),
-        look=stage.last_look,
-        runs=sampling.runs_within(stage.samples[cell.id], whole.rounds),
-        runs_ref=sampling.runs_within(stage.samples[reference.id], whole.rounds),
+        with_runs(draft, stage, whole.rounds),
+        whole,
+        examine_looks(whole, stage.reached, levels, stage.seed),
     )
 
 
-def _empty(stage: Stage, pair: MetricPair, family: Family) -> Comparison:
+def without_rounds(stage: Stage, pair: MetricPair, family: Family) -> Comparison:
+    """Return the comparison of a pair without any round that contains both values."""
     cell, reference, metric = pair
-    judge = stage.plan.judge
-    reason = no_common_rounds(metric) if stage.reached else BEFORE_FIRST
-    return Comparison(
-        cell.id,
-        reference.id,
-        metric,
-        family,
-        Verdict.INCONCLUSIVE,
-        reason,
-        margin=judge.margin_of(metric),
-        epsilon=judge.epsilon_of(metric),
+    reason = f"no round has a value of {metric} for both sides" if stage.reached else BEFORE_FIRST
+    thresholds = stage.plan.judge.thresholds_of(metric)
+    return Comparison.unjudged(cell.id, reference.id, metric, family, thresholds, reason)
+
+
+def with_runs(draft: Comparison, stage: Stage, rounds: Sequence[int]) -> Comparison:
+    """Return a comparison with the runs of both sides in these rounds."""
+    ours, theirs = (
+        sampling.runs_within(stage.samples[cell_id], rounds)
+        for cell_id in (draft.cell_id, draft.ref_cell_id)
     )
-
-
-def no_common_rounds(metric: Metric) -> str:
-    """Return the reason of a comparison without any round that contains both values."""
-    return f"no round has a value of {metric} for both sides"
+    return replace(draft, runs=ours, runs_ref=theirs)
 
 
 def noise_floor(
@@ -341,27 +329,36 @@ def best_group(
     judged = judge_pairs(pairs, "best", size=pairs_of(planned))
     if tripped:
         judged = trip(judged)
+    complete = all(c.rounds > 0 for c in judged)
+    return best_of(input_id, metric, usable, judged, headline, complete=complete)
+
+
+def best_of(
+    input_id: str,
+    metric: Metric,
+    cells: Sequence[Cell],
+    judged: Sequence[Comparison],
+    headline: Sequence[Comparison] = (),
+    *,
+    complete: bool,
+) -> BestGroup:
+    """Return the cells that no comparison shows to be worse than another one.
+
+    Args:
+        input_id: the input of the cells.
+        metric: the metric that decides.
+        cells: the compared cells, in plan order.
+        judged: each pair of cells once.
+        headline: comparisons with a baseline. A pair that is among them keeps that verdict.
+        complete: whether every pair was compared.
+    """
     reported = {
-        (c.cell_id, c.ref_cell_id): c
+        (c.cell_id, c.ref_cell_id): replace(c, family="best")
         for h in headline
         if h.metric == metric
-        for c in (mirrored(h), h)
+        for c in (h.mirrored(), h)
     }
-    judged = tuple(
-        replace(reported.get((c.cell_id, c.ref_cell_id), c), family="best") for c in judged
-    )
-    beaten = {
-        c.cell_id for c in judged if c.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
-    }
-    beaten |= {
-        c.ref_cell_id
-        for c in judged
-        if c.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
-    }
-    return BestGroup(
-        input_id,
-        metric,
-        tuple(c.id for c in usable if c.id not in beaten),
-        complete=all(c.rounds > 0 for c in judged),
-        comparisons=judged,
-    )
+    pairs = tuple(reported.get((c.cell_id, c.ref_cell_id), c) for c in judged)
+    beaten = {c.cell_id if c.verdict.worse else c.ref_cell_id for c in pairs if c.verdict.decided}
+    members = tuple(c.id for c in cells if c.id not in beaten) if pairs else ()
+    return BestGroup(input_id, metric, members, complete, pairs)

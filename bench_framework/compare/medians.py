@@ -10,17 +10,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare import summaries
-from bench_framework.compare.decide import Decision, decide_by_interval
-from bench_framework.model.judgement import Comparison
+from bench_framework.compare.decide import decide_by_interval
 from bench_framework.model.metrics import METRICS, is_exact
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.portable_math import exp, expm1, log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench_framework.compare.samples import Pair
-    from bench_framework.model.policies import Metric
+    from bench_framework.model.judgement import Comparison
 
 EXACT_METRICS: Final = frozenset(name for name in METRICS if is_exact(name))
 """Metrics that are equal in every run of one binary, so that they need no statistical test."""
@@ -34,33 +33,18 @@ LEAST_LEVEL: Final = 0.95
 """Below this level, the rounds are too few for one comparison alone."""
 
 
-def compare_medians(
-    cell_id: str,
-    ref_cell_id: str,
-    metric: Metric,
-    pair: Pair,
-    *,
-    level: float,
-    size: int,
-    margin: float,
-    epsilon: float,
-) -> Comparison:
+def compare_medians(draft: Comparison, pair: Pair, *, level: float, size: int) -> Comparison:
     """Compare two medians by the order-statistic intervals of both.
 
     Each median has an interval at level 1 − α/(2·size), so that both intervals, and those of all
     `size` comparisons of the family, are valid simultaneously (Bonferroni). The interval of the
-    ratio is given by the quotients of their ends. A ratio within ±`epsilon` is never called a
-    difference.
+    ratio is given by the quotients of their ends. A ratio within ±ε is never called a difference.
 
     Args:
-        cell_id: id of the candidate.
-        ref_cell_id: id of the baseline.
-        metric: the metric, such as ``peak_rss``.
+        draft: the comparison without figures.
         pair: values over the common rounds; at least one round.
         level: α of the family.
         size: number of comparisons that share α.
-        margin: δ, the equivalence margin as a fraction.
-        epsilon: ε, the minimum effect size as a fraction.
     """
     n = len(pair)
     requested = 1 - level / (2 * max(1, size))
@@ -70,43 +54,17 @@ def compare_medians(
     a = summaries.median_interval(ours, reached - 1e-12) or (ours[0], ours[-1])
     b = summaries.median_interval(theirs, reached - 1e-12) or (theirs[0], theirs[-1])
     interval = Interval(estimate, a[0] / b[1], a[1] / b[0], 1 - 2 * (1 - reached))
-    decision = _decide(interval, requested, reached, Thresholds(margin, epsilon))
-    return Comparison(
-        cell_id=cell_id,
-        ref_cell_id=ref_cell_id,
-        metric=metric,
-        family="memory",
-        verdict=decision.verdict,
-        reason=decision.reason,
-        shown=interval,
-        statistic="median",
-        rounds=n,
-        margin=margin,
-        epsilon=epsilon,
-    )
-
-
-def _decide(
-    interval: Interval, requested: float, reached: float, thresholds: Thresholds
-) -> Decision:
+    judged = replace(draft, shown=interval, statistic="median", rounds=n)
     if reached < requested:
         reason = (
             "too few rounds" if reached < LEAST_LEVEL else "too few rounds for so many comparisons"
         )
-        return Decision(Verdict.INCONCLUSIVE, interval, "median", reason)
-    return decide_by_interval(interval, "median", thresholds)
+        return replace(judged, verdict=Verdict.INCONCLUSIVE, reason=reason)
+    decision = decide_by_interval(interval, "median", draft.thresholds)
+    return replace(judged, verdict=decision.verdict, reason=decision.reason)
 
 
-def compare_exact(
-    cell_id: str,
-    ref_cell_id: str,
-    metric: Metric,
-    value: float,
-    reference: float,
-    *,
-    margin: float,
-    epsilon: float = 0.0,
-) -> Comparison:
+def compare_exact(draft: Comparison, value: float, reference: float) -> Comparison:
     """Compare two values of a deterministic metric.
 
     Values that differ by at most ε are equivalent. Beyond the margin, the verdict is better or
@@ -116,31 +74,16 @@ def compare_exact(
         ValueError: a value is not positive.
     """
     if value <= 0 or reference <= 0:
-        raise ValueError(f"{metric} has no ratio: {value} against {reference}")
+        raise ValueError(f"{draft.metric} has no ratio: {value} against {reference}")
     quotient = value / reference
     interval = Interval(quotient, quotient, quotient, 1.0)
-    verdict = decide_by_interval(interval, "exact", Thresholds(margin, epsilon)).verdict
-    return Comparison(
-        cell_id=cell_id,
-        ref_cell_id=ref_cell_id,
-        metric=metric,
-        family="exact",
-        verdict=verdict if verdict.decided else Verdict.EQUIVALENT,
-        shown=interval,
-        statistic="exact",
-        margin=margin,
-        epsilon=epsilon,
-    )
+    verdict = decide_by_interval(interval, "exact", draft.thresholds).verdict
+    verdict = verdict if verdict.decided else Verdict.EQUIVALENT
+    return replace(draft, verdict=verdict, shown=interval, statistic="exact")
 
 
 def compare_counts(
-    cell_id: str,
-    ref_cell_id: str,
-    metric: Metric,
-    counts: Sequence[float],
-    reference: Sequence[float],
-    *,
-    margin: float,
+    draft: Comparison, counts: Sequence[float], reference: Sequence[float]
 ) -> Comparison:
     """Compare two deterministic counts, each repeated a few times.
 
@@ -150,46 +93,30 @@ def compare_counts(
     (`docs/method.md#exact-metrics`).
 
     Args:
-        cell_id: id of the candidate.
-        ref_cell_id: id of the baseline.
-        metric: the metric, such as ``instructions``.
+        draft: the comparison without figures.
         counts: repetitions of the candidate, all positive.
         reference: repetitions of the baseline, all positive.
-        margin: δ, the equivalence margin as a fraction.
 
     Raises:
         ValueError: a count is not positive, or a side has no count.
     """
     if not counts or not reference:
-        raise ValueError(f"{metric} was not counted")
-    exact = compare_exact(
-        cell_id,
-        ref_cell_id,
-        metric,
-        statistics.median(counts),
-        statistics.median(reference),
-        margin=margin,
-    )
+        raise ValueError(f"{draft.metric} was not counted")
+    exact = compare_exact(draft, statistics.median(counts), statistics.median(reference))
+    exact = replace(exact, runs=len(counts), runs_ref=len(reference))
     repetitions = min(len(counts), len(reference))
     ranges = RANGES if repetitions > 2 else RANGES_OF_TWO  # noqa: PLR2004 -- as the constants say
     half = ranges * (spread(counts) + spread(reference))
     if not half or exact.shown is None:
-        return replace(exact, runs=len(counts), runs_ref=len(reference))
+        return exact
     ratio = exact.shown.ratio
     interval = Interval(ratio, ratio * exp(-half), ratio * exp(half), COUNTS_LEVEL)
-    verdict = decide_by_interval(interval, "exact", Thresholds(margin, 0.0)).verdict
+    verdict = decide_by_interval(interval, "exact", draft.thresholds).verdict
     reason = ""
     if not verdict.settled:
         widest = expm1(max(spread(counts), spread(reference)))
         reason = f"repeated counts of one program vary by up to {100 * widest:.2g} %"
-    return replace(
-        exact,
-        verdict=verdict,
-        reason=reason,
-        shown=interval,
-        runs=len(counts),
-        runs_ref=len(reference),
-    )
+    return replace(exact, verdict=verdict, reason=reason, shown=interval)
 
 
 def spread(counts: Sequence[float]) -> float:

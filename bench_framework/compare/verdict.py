@@ -1,14 +1,16 @@
-"""Verdicts of pairs that were measured in the same rounds.
+"""Verdicts of pairs: by paired tests of the same rounds, or by t tests of separate runs.
 
-The module selects the statistic that decides, θ₁ (fastest third) or θ₂ (typical ratio), and
-computes the minimum detectable effect of inconclusive pairs. See `docs/method.md#verdicts`.
+For pairs of the same rounds, the module selects the statistic that decides, θ₁ (fastest third) or
+θ₂ (typical ratio), and computes the minimum detectable effect of inconclusive pairs. See
+`docs/method.md#verdicts`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare import paired_test
 from bench_framework.compare.decide import (
@@ -20,10 +22,9 @@ from bench_framework.compare.decide import (
     excludes_one,
     rounds_for_margin,
 )
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import STATISTICS
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.stats import intervals
+from bench_framework.stats import intervals, welch
 from bench_framework.stats.holm_family import (
     Adjusted,
     adjust_for_looks,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench_framework.compare.samples import Pair
-    from bench_framework.model.policies import Metric
+    from bench_framework.model.judgement import Comparison
     from bench_framework.model.verdict import Thresholds
     from bench_framework.stats.intervals import Bounds
 
@@ -81,28 +82,19 @@ class Case:
     """A pair to judge, with its data and the tests at every interim analysis.
 
     Attributes:
-        cell_id: id of the candidate.
-        ref_cell_id: id of the reference.
-        metric: the metric that is compared.
-        family: the family of comparisons to which the pair belongs.
+        draft: the comparison without figures, with its thresholds δ and ε.
         pair: values over the common rounds up to the last interim analysis.
         evidence: results of the test, one per interim analysis; at least one.
-        thresholds: δ, the margin, and ε, the minimum effect size.
-        look: index of the last interim analysis, from 0.
-        runs: runs of the candidate in these rounds.
-        runs_ref: runs of the reference in these rounds.
     """
 
-    cell_id: str
-    ref_cell_id: str
-    metric: Metric
-    family: Literal["headline", "control", "best"]
+    draft: Comparison
     pair: Pair
     evidence: tuple[paired_test.Evidence, ...]
-    thresholds: Thresholds
-    look: int = 0
-    runs: int = 0
-    runs_ref: int = 0
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Return δ, the margin, and ε, the minimum effect size."""
+        return self.draft.thresholds
 
     @property
     def strongest(self) -> paired_test.Evidence:
@@ -125,6 +117,41 @@ def judge_family(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
     return tuple(_judge(case, result, rules) for case, result in zip(cases, adjusted, strict=True))
 
 
+def judge_by_t(
+    cases: Sequence[tuple[Comparison, welch.Contrast]], *, size: int, level: float
+) -> list[Comparison]:
+    """Judge a family of pairs that were not measured in the same rounds, by their t statistics.
+
+    Args:
+        cases: comparisons without figures, each with its estimate.
+        size: M, the number of comparisons in the family.
+        level: α, the family-wise error rate.
+    """
+    adjusted = holm([contrast.p for _, contrast in cases], size=size, level=level)
+    comparisons = []
+    for (draft, contrast), result in zip(cases, adjusted, strict=True):
+        evidence = Evidence(
+            result.rejected,
+            contrast.interval(1 - level / result.divisor),
+            "welch",
+            partial(contrast.interval, equivalence_level(1)),
+        )
+        decision = decide(evidence, draft.thresholds)
+        comparisons.append(
+            replace(
+                draft,
+                verdict=decision.verdict,
+                reason=decision.reason,
+                shown=decision.interval,
+                statistic="welch",
+                typical=contrast.interval(PLAIN_LEVEL),
+                p=contrast.p,
+                p_adjusted=result.p,
+            )
+        )
+    return comparisons
+
+
 def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
     # The statistic with the smaller p-value is shown. Because of this selection, its interval at
     # 1 − α/(J·h) would miss the true value more often than stated (bimodal noise: 3.2 % instead of
@@ -144,20 +171,16 @@ def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
         if typical.significant
         else decide(typical, case.thresholds)
     )
-    margin, epsilon = case.thresholds.margin, case.thresholds.minimum_effect
     if (
         decision.verdict is Verdict.INCONCLUSIVE
         and not typical.significant
-        and excludes_one(decision.interval, margin)
+        and excludes_one(decision.interval, case.thresholds.margin)
     ):
         # The interval excludes 1 although the pair is not rejected. This happens only if so few
         # rounds cannot reach the level.
         decision = replace(decision, reason=TOO_FEW)
-    comparison = Comparison(
-        cell_id=case.cell_id,
-        ref_cell_id=case.ref_cell_id,
-        metric=case.metric,
-        family=case.family,
+    comparison = replace(
+        case.draft,
         verdict=decision.verdict,
         reason=decision.reason,
         shown=decision.interval,
@@ -167,11 +190,6 @@ def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
         p=case.strongest.p,
         p_adjusted=adjusted.p,
         rounds=len(case.pair),
-        runs=case.runs,
-        runs_ref=case.runs_ref,
-        look=case.look,
-        margin=margin,
-        epsilon=epsilon,
     )
     if decision.verdict.settled:
         return comparison

@@ -11,20 +11,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import metric_nouns, phrases
-from bench_framework.claims.costs import BETTER, Costs
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM, Claim
 from bench_framework.model.metrics import WALL
-from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from bench_framework.claims.costs import Costs
     from bench_framework.claims.factory import Names
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Input, Plan
 
-_WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
 NO_EFFECT: Final = "no effect on the binary"
 BY_INPUT: Final = "different by input"
 
@@ -54,7 +52,7 @@ def sign_changes(
                     and names.cells[c.cell_id].variant_id == variant.id
                     and names.cells[c.ref_cell_id].variant_id == reference
                 ]
-                if {direction(c) for c in group} >= {-1, 1}:
+                if any(c.verdict.better for c in group) and any(c.verdict.worse for c in group):
                     yield _sign_change(names, variant.label, metric, group, sizes)
 
 
@@ -68,7 +66,7 @@ def _sign_change(
     def item(c: Comparison) -> Input:
         return names.plan.input(names.cells[c.cell_id].input_id)
 
-    decided = [c for c in comparisons if direction(c) and c.shown is not None]
+    decided = [c for c in comparisons if c.verdict.decided and c.shown is not None]
     ordered = sorted(decided, key=lambda c: _size(item(c), sizes) or 0)
     values: dict[str, float | int | str] = {
         "cases": "; ".join(f"{item(c).label}: {_change(c)}" for c in ordered)
@@ -77,7 +75,7 @@ def _sign_change(
         f"between {item(a).label} and {item(b).label}"
         for group in _families(names.plan, [(item(c), c) for c in ordered if _size(item(c), sizes)])
         for a, b in itertools.pairwise(group)
-        if direction(a) != direction(b)
+        if a.verdict.better != b.verdict.better
     ]
     if turns:
         values["turn"] = f"; the sign changes {' and '.join(turns)}"
@@ -111,11 +109,6 @@ def _families(plan: Plan, compared: Sequence[tuple[Input, Comparison]]) -> list[
 
 def _size(item: Input, sizes: Mapping[str, int | None]) -> int | None:
     return sizes.get(item.id) or (item.dataset.size_bytes if item.dataset else None)
-
-
-def direction(c: Comparison) -> int:
-    """Return −1 for a significant decrease, 1 for a significant increase, otherwise 0."""
-    return -1 if c.verdict in BETTER else int(c.verdict in _WORSE)
 
 
 def _change(c: Comparison) -> str:
@@ -176,5 +169,5 @@ def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], c
 def _one_word(c: Comparison, costs: Costs) -> str:
     # Commas separate the outcomes, so the words of a verdict must not contain one.
     word = words.word(c.verdict, c.metric).replace(", size uncertain", " (size uncertain)")
-    cost = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict in BETTER and c.metric == WALL else ""
+    cost = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict.better and c.metric == WALL else ""
     return f"{word} at the cost of {cost}" if cost else word

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import metric_nouns, phrases, value_phrases
-from bench_framework.claims.costs import BETTER, Costs, other_metrics
+from bench_framework.claims.costs import Costs, other_metrics
 from bench_framework.claims.factory import Facts, Names
 from bench_framework.features import axis_dependence, sentences
 from bench_framework.features.axes.claims import StructureClaims
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Event, PreparedInput
 
-_WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
 LEAST_INPUTS: Final = 2
 _KIND_OF_FAMILY: Final[Mapping[str, str]] = {
     "control": "control",
@@ -214,7 +213,7 @@ class _Author(Names):
         first conclusive comparison.
         """
         members = [self._by_pair.get((c, group.metric)) for c in group.cell_ids]
-        better = [c for c in members if c is not None and c.verdict in BETTER]
+        better = [c for c in members if c is not None and c.verdict.better]
         if better:
             return next((c for c in better if c.verdict is Verdict.BETTER), better[0])
         if baseline_id not in group.cell_ids:
@@ -330,7 +329,7 @@ class _Author(Names):
         for c in self._by_pair.values():
             gain = self._by_pair.get((c.cell_id, WALL))
             pays = c.metric != WALL and c.family in families and c.verdict is Verdict.WORSE
-            if pays and gain is not None and gain.verdict in BETTER:
+            if pays and gain is not None and gain.verdict.better:
                 yield self._comparison(c, "cost")
 
     def _trust(self) -> Claim:

@@ -259,50 +259,20 @@ def _memory(
             s is None or not s.values(PEAK_RSS) for s in samples
         ):
             continue
-        pair = same_programs.without_verdict(
-            _memory_pair(plan, stage, cell, baseline, size), stage.same
-        )
+        pair = same_programs.without_verdict(_memory_pair(stage, cell, baseline, size), stage.same)
         comparisons.append(refusals.refuse_invalid(plan, pair, state_of, stage.samples))
     return tuple(comparisons)
 
 
-def _memory_pair(plan: Plan, stage: Stage, cell: Cell, baseline: Cell, size: int) -> Comparison:
-    ours, theirs = stage.samples[cell.id], stage.samples[baseline.id]
-    margin, epsilon = plan.judge.margin_of(PEAK_RSS), plan.judge.epsilon_of(PEAK_RSS)
-    pair = sampling.pair(ours.values(PEAK_RSS), theirs.values(PEAK_RSS))
-    pair = pair.until(stage.reached[-1]) if stage.reached else pair.until(0)
+def _memory_pair(stage: Stage, cell: Cell, baseline: Cell, size: int) -> Comparison:
+    ours, theirs = (stage.samples[c.id].values(PEAK_RSS) for c in (cell, baseline))
+    pair = sampling.pair(ours, theirs).until(stage.reached[-1] if stage.reached else 0)
+    draft = interim_analysis.without_rounds(stage, (cell, baseline, PEAK_RSS), "memory")
     if not len(pair):
-        reason = (
-            interim_analysis.no_common_rounds(PEAK_RSS)
-            if stage.reached
-            else interim_analysis.BEFORE_FIRST
-        )
-        return Comparison(
-            cell.id,
-            baseline.id,
-            PEAK_RSS,
-            "memory",
-            Verdict.INCONCLUSIVE,
-            reason,
-            margin=margin,
-            epsilon=epsilon,
-        )
-    comparison = medians.compare_medians(
-        cell.id,
-        baseline.id,
-        PEAK_RSS,
-        pair,
-        level=plan.judge.level,
-        size=size,
-        margin=margin,
-        epsilon=epsilon,
-    )
-    return replace(
-        comparison,
-        runs=sampling.runs_within(ours, pair.rounds),
-        runs_ref=sampling.runs_within(theirs, pair.rounds),
-        look=stage.last_look,
-    )
+        return draft
+    draft = interim_analysis.with_runs(draft, stage, pair.rounds)
+    comparison = medians.compare_medians(draft, pair, level=stage.plan.judge.level, size=size)
+    return replace(comparison, look=stage.last_look)
 
 
 def _stage(

@@ -14,7 +14,7 @@ from bench_framework.model.profile import ProfileShares
 from bench_framework.model.race import Race
 from bench_framework.model.run import Event
 from bench_framework.model.structure import Structure
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
 ONE_PROGRAM: Final = "the same program; their difference is an A/A test"
 """Reason of a comparison whose two sides are equal code with equal commands."""
@@ -44,6 +44,9 @@ class Summary:
     warnings: tuple[str, ...] = ()
 
 
+Family = Literal["headline", "reference", "control", "best", "memory", "exact", "bridge"]
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """A comparison of a candidate with a reference on one metric (docs/method.md#paired-test)."""
@@ -51,7 +54,7 @@ class Comparison:
     cell_id: str
     ref_cell_id: str
     metric: Metric
-    family: Literal["headline", "reference", "control", "best", "memory", "exact", "bridge"]
+    family: Family
     """Family of comparisons. ``headline`` has the (first) baseline as reference. ``reference`` has
     a further baseline as reference and is in the same Holm family."""
     verdict: Verdict
@@ -83,6 +86,50 @@ class Comparison:
     direction: Literal["lower", "higher"] = "lower"
     """Better direction of the metric. If it is ``higher``, each ratio is reference ÷ candidate, so
     that a ratio below 1 is an improvement for every metric."""
+
+    @classmethod
+    def unjudged(
+        cls,
+        cell_id: str,
+        ref_cell_id: str,
+        metric: Metric,
+        family: Family,
+        thresholds: Thresholds,
+        reason: str = "",
+    ) -> Comparison:
+        """Return a comparison without figures: inconclusive, perhaps with a reason."""
+        return cls(
+            cell_id,
+            ref_cell_id,
+            metric,
+            family,
+            Verdict.INCONCLUSIVE,
+            reason,
+            margin=thresholds.margin,
+            epsilon=thresholds.minimum_effect,
+        )
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Margin and minimum effect size of the metric."""
+        return Thresholds(self.margin, self.epsilon)
+
+    def mirrored(self) -> Comparison:
+        """Return the comparison with its sides exchanged: ratios and verdict are inverted."""
+        shown, typical, floor = (
+            interval and interval.inverse for interval in (self.shown, self.typical, self.floor)
+        )
+        return replace(
+            self,
+            cell_id=self.ref_cell_id,
+            ref_cell_id=self.cell_id,
+            verdict=self.verdict.opposite,
+            shown=shown,
+            typical=typical,
+            floor=floor,
+            runs=self.runs_ref,
+            runs_ref=self.runs,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,11 +279,11 @@ class Claim:
     kind: str
     subject: str
     """Label of the variant, or another subject of the sentence."""
-    reference: str | None
-    metric: Metric | None
-    scope: Scope
+    reference: str | None = None
+    metric: Metric | None = None
+    scope: Scope = ()
     """Pairs such as ``("input", "10MiB")``."""
-    verdict: Verdict | None
+    verdict: Verdict | None = None
     estimate: float | None = None
     lo: float | None = None
     hi: float | None = None

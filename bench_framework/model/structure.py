@@ -82,28 +82,19 @@ class Effect:
     @property
     def better(self) -> int:
         """Number of cells in which the metric is significantly smaller."""
-        return sum(
-            c.contrast.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
-            for c in self.cells
-        )
+        return sum(c.contrast.verdict.better for c in self.cells)
 
     @property
     def worse(self) -> int:
         """Number of cells in which the metric is significantly larger."""
-        return sum(
-            c.contrast.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN) for c in self.cells
-        )
+        return sum(c.contrast.verdict.worse for c in self.cells)
 
     @property
     def significant_in(self) -> int:
         """Number of cells whose verdict has the direction of the mean, 0 if it is inconclusive."""
         if not self.mean.verdict.decided:
             return 0
-        return (
-            self.better
-            if self.mean.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
-            else self.worse
-        )
+        return self.better if self.mean.verdict.better else self.worse
 
 
 @dataclass(frozen=True, slots=True)

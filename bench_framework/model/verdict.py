@@ -23,9 +23,24 @@ class Verdict(StrEnum):
     EXCLUDED = "excluded"
 
     @property
+    def better(self) -> bool:
+        """True if the candidate is significantly better."""
+        return self in _DECIDED[:2]
+
+    @property
+    def worse(self) -> bool:
+        """True if the candidate is significantly worse."""
+        return self in _DECIDED[2:]
+
+    @property
     def decided(self) -> bool:
         """True if there is a significant difference in either direction."""
         return self in _DECIDED
+
+    @property
+    def opposite(self) -> Verdict:
+        """Verdict of the same pair with candidate and reference exchanged."""
+        return _DECIDED[-1 - _DECIDED.index(self)] if self in _DECIDED else self
 
     @property
     def settled(self) -> bool:
@@ -33,8 +48,11 @@ class Verdict(StrEnum):
         return self in _DECIDED or self is Verdict.EQUIVALENT
 
 
-_DECIDED = frozenset(
-    {Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN}
+_DECIDED = (
+    Verdict.BETTER,
+    Verdict.BETTER_SIZE_UNCERTAIN,
+    Verdict.WORSE_SIZE_UNCERTAIN,
+    Verdict.WORSE,
 )
 
 

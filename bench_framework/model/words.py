@@ -119,7 +119,7 @@ def word(verdict: Verdict, metric: str) -> str:
     kind = METRICS.get(metric)
     if kind is None:
         return _DECLARED.get(verdict, WORDS[verdict].memory).format(noun=noun(metric))
-    if kind.countable and verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN):
+    if kind.countable and verdict.better:
         return _AMOUNTS[verdict].replace("less", "fewer").format(noun=noun(metric))
     return _AMOUNTS.get(verdict, WORDS[verdict].memory).format(noun=noun(metric))
 

@@ -11,14 +11,18 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.stats.portable_math import log, normal_quantile, t_quantile, t_tails
+from bench_framework.model.verdict import Interval
+from bench_framework.stats.portable_math import exp, log, normal_quantile, t_quantile, t_tails
 
 if TYPE_CHECKING:
     from bench_framework.model.imported import Series
 
 LEAST_RUNS: Final = 2
+LARGEST: Final = 700.0
+"""The largest logarithm of a bound. The exponential of a larger one may overflow."""
 POWER: Final = 0.80
 """Power at which `runs_at_estimate` plans."""
 
@@ -40,13 +44,13 @@ class LogMean:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A difference of two log means: the logarithm of the ratio candidate ÷ reference."""
+    """A difference of two centres: the logarithm of the ratio candidate ÷ reference."""
 
     estimate: float
     error: float
     """Standard error of the estimate; positive."""
     freedom: float
-    """Degrees of freedom by Welch and Satterthwaite."""
+    """Degrees of freedom, for example by Welch and Satterthwaite."""
     n: int
     """Number of runs of the side that has fewer."""
 
@@ -55,12 +59,14 @@ class Contrast:
         """Return the two-sided p-value of the null hypothesis that the ratio is 1."""
         return t_tails(self.estimate / self.error, self.freedom)
 
-    def bounds(self, level: float) -> tuple[float, float]:
-        """Return the ends of the confidence interval at a level such as 0.95, on the log scale."""
+    def interval(self, level: float) -> Interval:
+        """Return the ratio with its confidence interval at a level such as 0.95."""
         half = t_quantile((1 + level) / 2, self.freedom) * self.error
-        return self.estimate - half, self.estimate + half
+        lo, hi = max(self.estimate - half, -LARGEST), min(self.estimate + half, LARGEST)
+        return Interval(exp(self.estimate), exp(lo), exp(hi), level)
 
 
+@lru_cache(maxsize=4096)
 def log_mean(series: Series) -> LogMean | None:
     """Return the log mean of a series; `None` if its variance is unknown.
 

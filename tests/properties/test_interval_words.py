@@ -25,6 +25,7 @@ from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules
 from bench_framework.features import sentences
 from bench_framework.model import words
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from tests.unit.judging.conftest import pair_of_logs
 
@@ -92,7 +93,9 @@ series = st.integers(0, 2**32 - 1).flatmap(
 
 def case_of(pair: Pair) -> Case:
     evidence = paired_test.examine_looks(pair, (len(pair) // 2 + 1, len(pair)), LEVELS, 1)
-    return Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))
+    return Case(
+        Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)), pair, evidence
+    )
 
 
 def pair_of(drawn: tuple[int, int, float, float]) -> Pair:

@@ -26,7 +26,6 @@ from bench_framework.compare.contrasts import (
 )
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import Change, Contribution, Step
-from bench_framework.model.verdict import Verdict
 from bench_framework.stats.portable_math import log
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ FEWEST_STEPS: Final = 2
 """The smallest number of steps. A single step is the total, which is one of the comparisons."""
 MOST_PLAYERS: Final = 6
 """The largest number of changes for Shapley values: six changes have 64 combinations."""
-_BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
 
 Values = dict[str, str]
 
@@ -427,7 +425,7 @@ def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], total: Contrast | 
     """
     if total is None:
         return None
-    sign = -1 if total.verdict in _BETTER else 1
+    sign = -1 if total.verdict.better else 1
     ends = [sorted((sign * b.lo, sign * b.hi)) for b in bounds]
     first = max(range(len(ends)), key=lambda n: ends[n][0])
     if not steps[first].contrast.verdict.decided or ends[first][0] <= 0:

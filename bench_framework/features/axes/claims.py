@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import value_phrases
-from bench_framework.claims.costs import BETTER
 from bench_framework.claims.factory import Names
 from bench_framework.claims.metric_nouns import HIGHER
 from bench_framework.claims.phrases import TIMES_FROM, Factor, change, printed_product
@@ -139,7 +138,7 @@ class StructureClaims(Names):
 
     def _effect_cost(self, effect: Effect) -> Values:
         """Return the cost of a gain, judged in the combinations that contain the baseline."""
-        if not effect.pooled or effect.mean.verdict not in BETTER or effect.metric != WALL:
+        if not effect.pooled or not effect.mean.verdict.better or effect.metric != WALL:
             return {}
         pairs = [cell.cell_ids for cell in effect.cells]
         costs = [c for pair in pairs if len(pair) == PAIR and (c := self._costs.amounts(*pair))]

@@ -31,12 +31,6 @@ if TYPE_CHECKING:
     from bench_framework.model.structure import Change, Factorial
 
 NOT_POOLED: Final = "its sign changes between cells, so no mean is reported"
-_WAYS: Final = {
-    Verdict.BETTER: -1,
-    Verdict.BETTER_SIZE_UNCERTAIN: -1,
-    Verdict.WORSE: 1,
-    Verdict.WORSE_SIZE_UNCERTAIN: 1,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +151,7 @@ def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
             strict=True,
         )
     ]
-    ways = {way for c in judged if (way := _WAYS.get(c.verdict))}
-    pooled = len(ways) < 2  # noqa: PLR2004 -- both signs
+    pooled = len({c.verdict.better for c in judged if c.verdict.decided}) <= 1
     if not pooled:
         mean = replace(mean, verdict=Verdict.INCONCLUSIVE, shown=None, reason=NOT_POOLED)
     cells = tuple(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.compare.inverse import mirrored
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import Change, Replacement
 
@@ -68,7 +67,7 @@ def judged_pairs(
     for family in reversed(_PREFERRED):
         family_members = [c for c in comparisons if c.family == family and c.metric == metric]
         by_pair |= {
-            (c.cell_id, c.ref_cell_id): c for one in family_members for c in (mirrored(one), one)
+            (c.cell_id, c.ref_cell_id): c for one in family_members for c in (one.mirrored(), one)
         }
     return by_pair
 

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison, HypothesisStatus
     from bench_framework.model.plan import Hypothesis, Plan
 
-_BETTER: Final = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN})
-_WORSE: Final = frozenset({Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN})
-
 
 def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[HypothesisTest, ...]:
     """Test every hypothesis on every input.
@@ -56,9 +53,9 @@ def _test(
 
 def _status(comparison: Comparison, hypothesis: Hypothesis) -> HypothesisStatus:
     verdict = comparison.verdict
-    if verdict in (_BETTER if hypothesis.expect == "better" else _WORSE):
+    if verdict.better if hypothesis.expect == "better" else verdict.worse:
         return "supported"
-    tested = verdict in _BETTER | _WORSE | {Verdict.EQUIVALENT} or (
+    tested = verdict.settled or (
         verdict is Verdict.INCONCLUSIVE and comparison.reason != ONE_PROGRAM
     )
     return "not supported" if tested else "not tested"

@@ -177,7 +177,7 @@ def reason(verdict: Verdict, memory: Comparison | None) -> str:
     """Return why an experiment was not adopted. An inconclusive one is never called worse."""
     if verdict in REASONS:
         return REASONS[verdict]
-    if memory is not None and memory.verdict in {Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN}:
+    if memory is not None and memory.verdict.worse:
         return COSTS_MEMORY
     return "excluded" if verdict is Verdict.EXCLUDED else AUTHOR
 

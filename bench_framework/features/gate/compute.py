@@ -47,8 +47,6 @@ UNCOUNTED: Final = "BX250"
 """The code of the warning that instructions cannot be counted on this machine."""
 ONE_PROGRAM: Final = "one program: both revisions or variants were built to the same code"
 
-_WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
-_BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
 _BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
 
 
@@ -235,9 +233,9 @@ def _state(
         return "failed", c.reason
     if c.verdict is Verdict.NOT_COMPARABLE:
         return "not-comparable", c.reason
-    if c.verdict in _WORSE and c.shown is not None:
+    if c.verdict.worse and c.shown is not None:
         return _worse(c, c.shown.ratio - 1, margin, grown_bytes)
-    if c.verdict in (*_BETTER, Verdict.EQUIVALENT):
+    if c.verdict.better or c.verdict is Verdict.EQUIVALENT:
         return "passed", ""
     if c.mde is not None and not c.reason:
         state: PairState = "passed" if c.mde <= policy.detect else "not-judged"
@@ -335,7 +333,7 @@ def _second(pair: GatedPair, c: Comparison | None, text: str) -> GatedPair:
 def _confirmed(c: Comparison | None) -> tuple[PairState, str]:
     if c is None:
         return "not-judged", "worse in the first measurement; the second one has no result"
-    if c.verdict in _WORSE:
+    if c.verdict.worse:
         return "worse", "confirmed in fresh rounds"
     broken = c.verdict in _BROKEN
     if broken or c.verdict is Verdict.NOT_COMPARABLE or c.reason:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.claims.factory import Names
 from bench_framework.claims.phrases import IN_SESSION
 from bench_framework.features import claim_writer, sentences
 from bench_framework.model.judgement import Claim
@@ -14,11 +15,13 @@ from bench_framework.stats import welch
 from bench_framework.stats.portable_math import log1p
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from bench_framework.model.imported import Imported
-    from bench_framework.model.judgement import Comparison, Judgement, Scope
-    from bench_framework.model.plan import Input, Plan
+    from bench_framework.model.imported import Command, Imported, Session
+    from bench_framework.model.judgement import Comparison, Judgement
+    from bench_framework.model.plan import Plan
+
+    Commands = Mapping[str, tuple[Session, Command]]
 
 SUPPORTED: Final = ("main", "nothing", "comparison", "memory")
 """The kinds of claims that figures without rounds support.
@@ -35,12 +38,13 @@ def claims_of_imported(plan: Plan, judgement: Judgement, imported: Imported) -> 
         ((c.cell_id, c.ref_cell_id), c.metric): c for c in judgement.comparisons
     }
     written = [c for c in claim_writer.claims_of(plan, judgement, {}, ()) if c.kind in SUPPORTED]
+    commands = imported.commands
     claims = [
         *(_in_session(c, compared.get((c.cells[:2], c.metric)), imported) for c in written),
-        *_limits(plan, imported),
+        *_limits(plan, commands),
     ]
     if len(plan.inputs) > 1:
-        claims.append(Claim("", "sessions", plan.name, None, WALL, (), None))
+        claims.append(Claim("", "sessions", plan.name, metric=WALL))
     numbered = (replace(claim, id=f"c{i}") for i, claim in enumerate(claims, 1))
     return tuple(replace(claim, text=sentences.say(claim)) for claim in numbered)
 
@@ -48,51 +52,49 @@ def claims_of_imported(plan: Plan, judgement: Judgement, imported: Imported) -> 
 def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -> Claim:
     """Mark a claim as one about a single session, with the runs of both sides."""
     values: Values = {**claim.values, IN_SESSION: 1}
-    file = dict(claim.scope).get("input")
-    if file is not None and claim.kind == "nothing" and file in _without_baseline(imported):
+    file, commands = dict(claim.scope).get("input"), imported.commands
+    if claim.kind == "nothing" and any(
+        session.label == file and imported.baseline not in {c.label for c in session.commands}
+        for session in imported.sessions
+    ):
         values["reason"] = f"the baseline {imported.baseline} is not in {file}"
     if compared is not None:
         values["runs_ref"] = compared.runs_ref
-        sides = [imported.commands[cell][1].series_of(compared.metric) for cell in claim.cells[:2]]
-        if compared.verdict is Verdict.SINGLE_RUN and sides[0] is not None:
-            values["value"] = sides[0].mean
-        if (likely := _runs_at_estimate(compared, imported)) is not None:
+        series = commands[compared.cell_id][1].series_of(compared.metric)
+        if compared.verdict is Verdict.SINGLE_RUN and series is not None:
+            values["value"] = series.mean
+        if (likely := _runs_at_estimate(compared, commands)) is not None:
             values["runs_at_estimate"] = likely
     elif "counts" in claim.values:
-        values["runs_ref"] = min(imported.commands[cell][1].runs or 0 for cell in claim.cells)
+        values["runs_ref"] = min(commands[cell][1].runs or 0 for cell in claim.cells)
     return replace(claim, values=values)
 
 
-def _without_baseline(imported: Imported) -> set[str]:
-    return {
-        session.label
-        for session in imported.sessions
-        if imported.baseline not in {command.label for command in session.commands}
-    }
-
-
-def _runs_at_estimate(c: Comparison, imported: Imported) -> int | None:
+def _runs_at_estimate(c: Comparison, commands: Commands) -> int | None:
     """Return the runs per command that would detect the estimate, if it is inconclusive.
 
     The result is `None` for an estimate below the minimum effect size.
     """
-    ours, theirs = (
-        imported.commands[cell][1].series_of(c.metric) for cell in (c.cell_id, c.ref_cell_id)
-    )
     if c.verdict is not Verdict.INCONCLUSIVE or c.statistic != "welch" or c.shown is None:
         return None
-    contrast = welch.compare(ours, theirs) if ours is not None and theirs is not None else None
+    contrast = contrast_of(c, commands)
     if contrast is None or abs(contrast.estimate) <= log1p(c.epsilon):
         return None
     return welch.runs_at_estimate(contrast, 1 - c.shown.level)
 
 
-def _limits(plan: Plan, imported: Imported) -> Iterator[Claim]:
+def contrast_of(c: Comparison, commands: Commands) -> welch.Contrast | None:
+    """Return the contrast of a comparison, or `None` without a variance above zero."""
+    ours, theirs = (commands[i][1].series_of(c.metric) for i in (c.cell_id, c.ref_cell_id))
+    return welch.compare(ours, theirs) if ours is not None and theirs is not None else None
+
+
+def _limits(plan: Plan, commands: Commands) -> Iterator[Claim]:
     """Yield the contents of each file and its limits."""
     for item in plan.inputs:
         cells = tuple(cell.id for cell in plan.cells_of(item.id))
         if cells:
-            session = imported.commands[cells[0]][0]
+            session = commands[cells[0]][0]
             runs = sorted({c.runs for c in session.commands if c.runs is not None})
             values: Values = {
                 "commands": len(cells),
@@ -101,21 +103,8 @@ def _limits(plan: Plan, imported: Imported) -> Iterator[Claim]:
                 "memory": session.memory,
                 IN_SESSION: 1,
             }
-            yield Claim(
-                "",
-                "limits",
-                session.label,
-                None,
-                None,
-                _scope(plan, item),
-                None,
-                cells=cells,
-                values=values,
-            )
-
-
-def _scope(plan: Plan, item: Input) -> Scope:
-    return (("input", item.label),) if len(plan.inputs) > 1 else ()
+            scope = Names(plan).scope(item.id)
+            yield Claim("", "limits", session.label, scope=scope, cells=cells, values=values)
 
 
 def _span(runs: list[int]) -> str:

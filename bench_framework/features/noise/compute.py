@@ -29,7 +29,6 @@ from bench_framework.stats.holm_family import adjust_for_looks, holm
 from bench_framework.stats.portable_math import drop_unstable_digits
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison
     from bench_framework.model.looks import Looks
     from bench_framework.model.policies import Metric
 
@@ -40,7 +39,6 @@ Series = Mapping["Metric", Floats]
 CONFIDENCE: Final = 0.95
 """The confidence level of the bounds of rates."""
 THRESHOLDS: Final = Thresholds(margin=0.02, minimum_effect=0.01)
-MORE: Final = frozenset({Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN})
 
 
 def at_most(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
@@ -108,7 +106,8 @@ def cases_at(
         n = min(reached[-1], len(x))
         pair = Pair(tuple(range(1, n + 1)), tuple(x[:n].tolist()), tuple(y[:n].tolist()))
         evidence = examine_looks(pair, reached, levels, seed)
-        cases.append(Case(str(i), "reference", names[i], "headline", pair, evidence, THRESHOLDS))
+        draft = Comparison.unjudged(str(i), "reference", names[i], "headline", THRESHOLDS)
+        cases.append(Case(draft, pair, evidence))
     return cases
 
 
@@ -197,7 +196,7 @@ class WindowVerdicts:
 
     def finds(self, effect: float) -> frozenset[Metric]:
         """Return the metrics on which a variant with more work is significantly worse."""
-        return frozenset(metric for metric, c in self.slower[effect].items() if c.verdict in MORE)
+        return frozenset(metric for metric, c in self.slower[effect].items() if c.verdict.worse)
 
 
 def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> WindowVerdicts:

@@ -16,7 +16,6 @@ from bench_framework.compare import cell_state
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
-from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,8 +32,6 @@ FEWEST: Final = 2
 Ends = tuple[float, float]
 Decided = Mapping[tuple[str, str, str], bool]
 """(metric, first cell, second cell) → whether the first is significantly better."""
-LESS: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
-MORE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +104,8 @@ def decisions(comparisons: Iterable[Comparison]) -> Decided:
     is_less: dict[tuple[str, str, str], bool] = {}
     for c in sorted(comparisons, key=lambda c: c.family != "best"):
         if c.metric in MEASURED_COSTS and c.family != "control":
-            is_less[c.metric, c.cell_id, c.ref_cell_id] = c.verdict in LESS
-            is_less[c.metric, c.ref_cell_id, c.cell_id] = c.verdict in MORE
+            is_less[c.metric, c.cell_id, c.ref_cell_id] = c.verdict.better
+            is_less[c.metric, c.ref_cell_id, c.cell_id] = c.verdict.worse
     return is_less
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from bench_framework.compare.inverse import mirrored
 from bench_framework.model.race import Lost, Race
-from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import BestGroup, Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Look
-
-_WORSE = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
 
 
 def race_of(
@@ -39,9 +35,7 @@ def race_of(
     order = [cell.id for cell in plan.cells]
     lost = []
     for cell_id in (c for c in order if c in left and c in samples):
-        winners = {
-            c.ref_cell_id for c in comparisons if c.cell_id == cell_id and c.verdict in _WORSE
-        }
+        winners = {c.ref_cell_id for c in comparisons if c.cell_id == cell_id and c.verdict.worse}
         ranked = sorted(winners, key=lambda c: (c not in groups, order.index(c)))
         beaten = any(cell_id in look.trailing for look in looks)
         lost.append(
@@ -55,7 +49,7 @@ def race_of(
 
 def best_pairs(best: Sequence[BestGroup]) -> tuple[Comparison, ...]:
     """Return every pair of the best groups' families, in both orders."""
-    return tuple(c for group in best for pair in group.comparisons for c in (pair, mirrored(pair)))
+    return tuple(c for group in best for pair in group.comparisons for c in (pair, pair.mirrored()))
 
 
 def _repeats(sample: Sample) -> int:

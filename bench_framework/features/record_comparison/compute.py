@@ -18,22 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from bench_framework.compare import cell_state, medians
-from bench_framework.compare.decide import (
-    Evidence,
-    by_interval,
-    decide,
-    equivalence_level,
-    within_margin,
-)
+from bench_framework.compare.decide import by_interval, within_margin
+from bench_framework.compare.verdict import judge_by_t
 from bench_framework.features.record_comparison import anchors
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
 from bench_framework.model.bridge import Bridge, BridgedCell
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import intervals
-from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR, holm
-from bench_framework.stats.portable_math import exp, expm1, log, t_quantile, t_tails
+from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR
+from bench_framework.stats.portable_math import expm1, log, t_quantile
+from bench_framework.stats.welch import Contrast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,14 +121,8 @@ def bridge(before: Side, after: Side, metrics: Sequence[Metric] = TIMES) -> Brid
 
 def _blank(after: Side, match: Match, metric: Metric) -> Comparison:
     policy = after.plan.judge
-    return Comparison(
-        match.after.id,
-        match.before.id,
-        metric,
-        "bridge",
-        Verdict.INCONCLUSIVE,
-        margin=policy.margin_of(metric),
-        epsilon=policy.epsilon_of(metric),
+    return Comparison.unjudged(
+        match.after.id, match.before.id, metric, "bridge", policy.thresholds_of(metric)
     )
 
 
@@ -181,8 +171,7 @@ def _anchors(
         if first is None or second is None:
             rows.append(_row(before, after, match, replace(draft, reason=TOO_FEW)))
             continue
-        shift, error = second.centre - first.centre, math.hypot(first.error, second.error)
-        interval = _interval(shift, error, min(first.rounds, second.rounds), PLAIN)
+        interval = _contrast(first, second).interval(PLAIN)
         inside = within_margin(interval, draft.margin)
         verdict = Verdict.EQUIVALENT if inside else by_interval(interval, draft.margin)
         comparison = replace(
@@ -210,36 +199,38 @@ def _changed(
     All of these comparisons are one Holm family.
     """
     standing = {(r.comparison.cell_id, r.comparison.metric): r.comparison for r in anchor_rows}
-    rows: list[tuple[Match, Comparison, _Shift | None]] = []
+    rows: list[tuple[Match, Comparison]] = []
+    cases: dict[int, tuple[Comparison, Contrast]] = {}
     for match in matches:
         if match.role == "anchor":
             continue
+        input_anchors = [
+            m for m in matches if m.role == "anchor" and m.after.input_id == match.after.input_id
+        ]
         for metric in metrics:
             draft = _blank(after, match, metric)
-            input_anchors = [
-                m
-                for m in matches
-                if m.role == "anchor" and m.after.input_id == match.after.input_id
-            ]
             refusal = _refusal(before, after, match, refused) or _unanchored(
                 [standing[m.after.id, metric] for m in input_anchors],
                 metric,
                 declared=anchors.declared(before, after),
             )
-            shift = None
             if refusal is not None:
                 draft = replace(draft, verdict=refusal[0], reason=refusal[1])
-            elif (shift := _shift(before, after, match, input_anchors, metric)) is None:
+            elif (ends := _relative(before, after, match, input_anchors, metric)) is None:
                 draft = replace(draft, reason=TOO_FEW)
-            rows.append((match, draft, shift))
-    judged = _judged(
-        [(d, s) for _, d, s in rows if s is not None], len(rows), after.plan.judge.level
-    )
-    done = iter(judged)
-    return [
-        _row(before, after, match, next(done) if shift is not None else draft)
-        for match, draft, shift in rows
-    ]
+            else:
+                first, second = ends
+                scatter = _scatter(before, after, input_anchors, metric)
+                draft = replace(draft, runs=second.rounds, runs_ref=first.rounds)
+                cases[len(rows)] = draft, _contrast(first, second, scatter)
+            rows.append((match, draft))
+    level = after.plan.judge.level
+    judged = judge_by_t(list(cases.values()), size=len(rows), level=level)
+    done = {
+        n: _with_mde(c, contrast, level / (2 * len(rows)))
+        for n, c, (_, contrast) in zip(cases, judged, cases.values(), strict=True)
+    }
+    return [_row(before, after, match, done.get(n, draft)) for n, (match, draft) in enumerate(rows)]
 
 
 def _unanchored(
@@ -264,29 +255,24 @@ def _reach(interval: Interval | None) -> float:
     return math.inf if interval is None or interval.lo <= 0 else max(interval.hi, 1 / interval.lo)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shift:
-    """The change of a cell relative to its anchors, on the log scale."""
-
-    centre: float
-    error: float
-    before: int
-    after: int
+def _contrast(before: Estimate, after: Estimate, scatter: float = 0.0) -> Contrast:
+    """Return the change between two estimates. The t distribution has the fewer rounds of both."""
+    rounds = min(before.rounds, after.rounds)
+    error = math.hypot(before.error, after.error, scatter)
+    return Contrast(after.centre - before.centre, error, rounds - 1, rounds)
 
 
-def _shift(
+def _relative(
     before: Side, after: Side, match: Match, anchor_matches: Sequence[Match], metric: Metric
-) -> _Shift | None:
+) -> tuple[Estimate, Estimate] | None:
+    """Return a cell's time relative to its anchors in both records, or `None` if unknown."""
     first = estimate(
         _to_anchors(before, match.before.id, [m.before.id for m in anchor_matches], metric)
     )
     second = estimate(
         _to_anchors(after, match.after.id, [m.after.id for m in anchor_matches], metric)
     )
-    if first is None or second is None:
-        return None
-    error = math.hypot(first.error, second.error, _scatter(before, after, anchor_matches, metric))
-    return _Shift(second.centre - first.centre, error, first.rounds, second.rounds)
+    return None if first is None or second is None else (first, second)
 
 
 def _to_anchors(one: Side, cell: str, anchor_ids: Sequence[str], metric: Metric) -> list[float]:
@@ -312,58 +298,19 @@ def _scatter(before: Side, after: Side, anchor_matches: Sequence[Match], metric:
     return max(PLACEMENT, statistics.stdev(moves) if len(moves) > 1 else 0.0)
 
 
-def _judged(
-    cases: Sequence[tuple[Comparison, _Shift]], size: int, level: float
-) -> list[Comparison]:
-    """Return the comparisons with verdicts.
+def _with_mde(judged: Comparison, contrast: Contrast, tail: float) -> Comparison:
+    """Return a judged comparison with its rounds, and with its MDE if it is inconclusive.
 
-    The test is Student's t with the smaller number of rounds. Holm's procedure applies to all
-    changed cells and metrics.
+    Args:
+        judged: the comparison with its verdict.
+        contrast: its estimate.
+        tail: probability above the interval of the first step of Holm's procedure.
     """
-    p_values = [t_tails(s.centre / s.error, min(s.before, s.after) - 1) for _, s in cases]
-    adjusted = holm(p_values, size=size, level=level)
-    comparisons = []
-    for (draft, shift), adjustment, p in zip(cases, adjusted, p_values, strict=True):
-        rounds = min(shift.before, shift.after)
-        interval = _interval(shift.centre, shift.error, rounds, 1 - level / adjustment.divisor)
-        filled = replace(
-            draft,
-            shown=interval,
-            typical=_interval(shift.centre, shift.error, rounds, PLAIN),
-            p=p,
-            p_adjusted=adjustment.p,
-            rounds=rounds,
-            runs=shift.after,
-            runs_ref=shift.before,
-        )
-        comparisons.append(
-            _verdict(filled, shift, rejected=adjustment.rejected, size=size, level=level)
-        )
-    return comparisons
-
-
-def _verdict(
-    draft: Comparison, shift: _Shift, *, rejected: bool, size: int, level: float
-) -> Comparison:
-    assert draft.shown is not None
-    level_needed = equivalence_level(1)
-    evidence = Evidence(
-        rejected,
-        draft.shown,
-        "typical",
-        lambda: _interval(shift.centre, shift.error, draft.rounds, level_needed),
-    )
-    decision = decide(evidence, Thresholds(draft.margin, draft.epsilon))
-    if decision.verdict.settled:
-        return replace(draft, verdict=decision.verdict, shown=decision.interval)
-    degrees = draft.rounds - 1
-    reach = t_quantile(1 - level / (2 * size), degrees) + t_quantile(DETECTION_POWER, degrees)
-    return replace(draft, mde=expm1(MDE_FACTOR * reach * shift.error))
-
-
-def _interval(centre: float, error: float, rounds: int, level: float) -> Interval:
-    half = t_quantile((1 + level) / 2, rounds - 1) * error
-    return Interval(exp(centre), exp(centre - half), exp(centre + half), level)
+    judged = replace(judged, statistic=None, reason="", rounds=contrast.n)
+    if judged.verdict.settled:
+        return judged
+    reach = sum(t_quantile(p, contrast.freedom) for p in (1 - tail, DETECTION_POWER))
+    return replace(judged, mde=expm1(MDE_FACTOR * reach * contrast.error))
 
 
 def _logs(series: Mapping[int, float]) -> list[float]:
@@ -414,16 +361,7 @@ def _exact(
         theirs, ours = values
         draft = _blank(after, match, metric)
         if theirs and ours:
-            comparison = medians.compare_exact(
-                match.after.id,
-                match.before.id,
-                metric,
-                ours,
-                theirs,
-                margin=draft.margin,
-                epsilon=draft.epsilon,
-            )
-            draft = replace(comparison, family="bridge")
+            draft = medians.compare_exact(draft, ours, theirs)
         else:
             draft = replace(draft, reason=f"{metric} is not known")
         label = after.plan.variant(match.after.variant_id).label

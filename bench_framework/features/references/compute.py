@@ -16,7 +16,6 @@ import numpy as np
 from bench_framework.compare.summaries import LEVEL, median_rank
 from bench_framework.model.judgement import Gap
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,9 +24,8 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.policies import Metric
+    from bench_framework.model.verdict import Verdict
 
-SLOWER: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
-FASTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
 TIMES: Final = (WALL, CPU)
 """The metrics in seconds. For other metrics, a gap has no name."""
 
@@ -76,7 +74,7 @@ def _ends(
         start = verdicts.get((reference.id, baseline.id))
         end = verdicts.get((cell.id, reference.id))
         way = verdicts.get((cell.id, baseline.id))
-        if start in FASTER and end in (*SLOWER, *FASTER) and way in (*SLOWER, *FASTER):
+        if start and start.better and end and end.decided and way and way.decided:
             yield cell.id, baseline.id, reference.id
 
 

@@ -36,12 +36,6 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
     from bench_framework.report.context import ReportData
 
-_MIRRORED: Final = {
-    Verdict.BETTER: Verdict.WORSE,
-    Verdict.BETTER_SIZE_UNCERTAIN: Verdict.WORSE_SIZE_UNCERTAIN,
-    Verdict.WORSE_SIZE_UNCERTAIN: Verdict.BETTER_SIZE_UNCERTAIN,
-    Verdict.WORSE: Verdict.BETTER,
-}
 MOST_GAPS: Final = 8
 """The largest number of gaps in the list of an input. `claims.json` contains all of them."""
 _GAP: Final = (
@@ -147,7 +141,7 @@ def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
         return Cell(DASH)
     verdict = compared.verdict
     if direct is None:
-        verdict = _MIRRORED.get(verdict, verdict)
+        verdict = verdict.opposite
     claim = next(
         (
             c.id

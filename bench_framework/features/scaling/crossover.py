@@ -18,7 +18,6 @@ from bench_framework.compare.contrasts import FEWEST_ROUNDS, Floats, Measured
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import Crossing
-from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.portable_math import drop_unstable_digits, exp, log
 
@@ -27,18 +26,13 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Cell, Variant
+    from bench_framework.model.verdict import Verdict
 
 FEWEST_SIZES: Final = 3
 GRID: Final = 24
 """The number of grid points between two neighbouring sizes, before a bound is refined."""
 PRECISION: Final = 1e-4
 """The precision of a bound in log size: a hundredth of a percent."""
-_WAYS: Final = {
-    Verdict.BETTER: -1,
-    Verdict.BETTER_SIZE_UNCERTAIN: -1,
-    Verdict.WORSE: 1,
-    Verdict.WORSE_SIZE_UNCERTAIN: 1,
-}
 Sized = tuple[int, str]
 """Size in bytes, and input id."""
 
@@ -73,9 +67,9 @@ def _of_variant(
     if len(pairs) < FEWEST_SIZES:
         return
     ways = [
-        (place, way)
+        (place, verdict.better)
         for place, (_, cell, _) in enumerate(pairs)
-        if (way := _WAYS.get(verdicts.get(cell.id, Verdict.INCONCLUSIVE))) is not None
+        if (verdict := verdicts.get(cell.id)) is not None and verdict.decided
     ]
     for (low, before), (high, after) in itertools.pairwise(ways):
         if before != after:

@@ -19,11 +19,12 @@ from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.observation import Observation
 from bench_framework.model.run import Block, Receipt
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
 
 def compared(counts: list[float], reference: list[float], margin: float = 0.02) -> Comparison:
-    return compare_counts("c", "r", "instructions", counts, reference, margin=margin)
+    draft = Comparison.unjudged("c", "r", "instructions", "exact", Thresholds(margin, 0.0))
+    return compare_counts(draft, counts, reference)
 
 
 def test_equal_repetitions_are_exact() -> None:

@@ -88,7 +88,14 @@ def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Compari
     pair = pair_of_logs(x, y)
     evidence = paired_test.examine_looks(pair, looks, LEVELS, 0)
     (results,) = verdict.judge_family(
-        [Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))], RULES
+        [
+            Case(
+                Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
+                pair,
+                evidence,
+            )
+        ],
+        RULES,
     )
     return results
 

@@ -15,6 +15,7 @@ from bench_framework.compare.decide import equivalence_level
 from bench_framework.compare.paired_test import Levels, examine_looks
 from bench_framework.compare.verdict import Case, Rules, judge_family
 from bench_framework.features.noise.compute import at_least, at_most
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats import intervals, label_swaps, signed_rank
 from bench_framework.stats.holm_family import holm
@@ -125,7 +126,14 @@ def verdict_of(x: np.ndarray, y: np.ndarray, looks: int) -> Verdict:
     rules = Rules(looks, 1, 0.05, 1)
     evidence = examine_looks(pair, (len(x),), Levels(rules.strict, rules.strict), 1)
     (result,) = judge_family(
-        [Case("a", "b", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))], rules
+        [
+            Case(
+                Comparison.unjudged("a", "b", "wall", "headline", Thresholds(0.02, 0.01)),
+                pair,
+                evidence,
+            )
+        ],
+        rules,
     )
     return result.verdict
 

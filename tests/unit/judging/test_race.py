@@ -11,7 +11,6 @@ import pytest
 
 from bench_framework.compare import stopping
 from bench_framework.compare.interim_analysis import look
-from bench_framework.compare.inverse import mirrored
 from bench_framework.compare.stage import Stage
 from bench_framework.features.judge import judge
 from bench_framework.model import race
@@ -184,10 +183,10 @@ def test_a_comparison_mirrored_twice_is_itself() -> None:
         runs_ref=4,
         typical=Interval(2.0, 0.0, float("inf"), 0.95),
     )
-    other = mirrored(one)
+    other = one.mirrored()
     assert (other.cell_id, other.verdict, other.runs) == ("y", Verdict.BETTER, 4)
     assert other.shown == Interval(0.5, 0.4, 0.625, 0.99)
-    assert mirrored(other) == one
+    assert other.mirrored() == one
 
 
 def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(

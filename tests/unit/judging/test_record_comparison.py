@@ -16,6 +16,7 @@ from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build, Host, PreparedInput
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats.welch import Contrast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,23 +141,24 @@ def test_drift_that_hits_both_alike_cancels_round_by_round(study: type[Study]) -
     """
     before, after = pair(study)
     after.times["changed"] = 0.055
-    still = record_comparison._shift(before.side(), after.side(), *two(before, after), "wall")
+    still = change_to_anchors(before, after)
     before.machine = after.machine = lambda number: 1 + number / 60
-    drifting = record_comparison._shift(before.side(), after.side(), *two(before, after), "wall")
-    assert still is not None
-    assert drifting is not None
-    assert drifting.centre == pytest.approx(still.centre, abs=1e-9)
+    drifting = change_to_anchors(before, after)
+    assert drifting.estimate == pytest.approx(still.estimate, abs=1e-9)
     assert drifting.error == pytest.approx(still.error, abs=1e-9)
-    assert still.centre == pytest.approx(0.0953, abs=0.01)
+    assert still.estimate == pytest.approx(0.0953, abs=0.01)
     (anchor,) = rows(record_comparison.bridge(before.side(), after.side()), "anchor")
     assert (
         anchor.comparison.verdict is not Verdict.EQUIVALENT
     )  # its own interval is not that narrow
 
 
-def two(before: Session, after: Session) -> tuple[anchors.Match, list[anchors.Match]]:
-    result = anchors.matches(before.side(), after.side())
-    return result[1], [result[0]]
+def change_to_anchors(before: Session, after: Session) -> Contrast:
+    sides = before.side(), after.side()
+    anchor, changed = anchors.matches(*sides)
+    ends = record_comparison._relative(*sides, changed, [anchor], "wall")
+    assert ends is not None
+    return record_comparison._contrast(*ends)
 
 
 def test_an_anchor_that_moved_refuses_every_time_with_its_figure(study: type[Study]) -> None:

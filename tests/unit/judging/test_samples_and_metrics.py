@@ -12,8 +12,9 @@ import pytest
 from bench_framework.compare import data_quality, medians, samples, summaries
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.model import contention
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.run import Block, Sensors
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Thresholds, Verdict
 
 if TYPE_CHECKING:
     from conftest import Study
@@ -82,9 +83,8 @@ def memory(ours: float, theirs: float, n: int = 20, noise: int = 2) -> Verdict:
         tuple(ours * (1 + 1e-4 * (i % noise)) for i in range(n)),
         tuple(theirs * (1 + 1e-4 * (i % noise)) for i in range(n)),
     )
-    return medians.compare_medians(
-        "x", "y", "peak_rss", pair, level=0.05, size=4, margin=0.05, epsilon=0.01
-    ).verdict
+    draft = Comparison.unjudged("x", "y", "peak_rss", "memory", Thresholds(0.05, 0.01))
+    return medians.compare_medians(draft, pair, level=0.05, size=4).verdict
 
 
 @pytest.mark.parametrize(
@@ -106,6 +106,9 @@ def test_memory_of_few_rounds_is_inconclusive() -> None:
     assert memory(90e6, 50e6, n=3) is Verdict.INCONCLUSIVE
 
 
+SIZE = Comparison.unjudged("x", "y", "binary_size", "exact", Thresholds(0.02, 0.0))
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
@@ -116,14 +119,12 @@ def test_memory_of_few_rounds_is_inconclusive() -> None:
     ],
 )
 def test_exact_metrics_need_no_statistics(value: float, expected: Verdict) -> None:
-    assert (
-        medians.compare_exact("x", "y", "binary_size", value, 100, margin=0.02).verdict is expected
-    )
+    assert medians.compare_exact(SIZE, value, 100).verdict is expected
 
 
 def test_exact_metrics_without_a_ratio_are_refused() -> None:
     with pytest.raises(ValueError, match="binary_size has no ratio"):
-        medians.compare_exact("x", "y", "binary_size", 0, 100, margin=0.02)
+        medians.compare_exact(SIZE, 0, 100)
 
 
 @pytest.mark.parametrize(
@@ -239,9 +240,8 @@ def test_each_of_two_medians_pays_for_the_other_and_for_the_family(size: int) ->
     """
     values = tuple(float(v) for v in range(1000, 1040))
     pair = samples.Pair(tuple(range(1, 41)), values, values)
-    comparison = medians.compare_medians(
-        "c", "r", "peak_rss", pair, level=0.05, size=size, margin=0.05, epsilon=0.01
-    )
+    draft = Comparison.unjudged("c", "r", "peak_rss", "memory", Thresholds(0.05, 0.01))
+    comparison = medians.compare_medians(draft, pair, level=0.05, size=size)
     bounds = summaries.median_interval(values, 1 - 0.05 / (2 * size))
     assert bounds is not None
     assert comparison.shown is not None

@@ -28,7 +28,9 @@ def case(shift: float, sd: float = 0.002, n: int = 40, seed: int = 0) -> Case:
     x, y = base + shift + random.normal(0, sd, n), base + random.normal(0, sd, n)
     pair = pair_of_logs(x, y)
     evidence = paired_test.examine_looks(pair, (12, 18, 27, n), Levels(RULES.strict, 0.05 / 4), 0)
-    return Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))
+    return Case(
+        Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)), pair, evidence
+    )
 
 
 def judged(given: Case, rules: Rules = RULES) -> Comparison:
@@ -116,7 +118,9 @@ def test_equivalent_needs_the_fastest_rounds_too() -> None:
     y[1:10:2] -= 0.25
     pair = pair_of_logs(x, y)
     evidence = paired_test.examine_looks(pair, (12, 18, 27, 40), Levels(RULES.strict, 0.05 / 4), 0)
-    given = Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))
+    given = Case(
+        Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)), pair, evidence
+    )
     level, limit = decide.equivalence_level(RULES.looks), math.log1p(0.02)
     assert intervals.typical(x - y, level).inside(limit)
     assert not intervals.floor(x, y, level, RULES.seed).inside(limit)
@@ -127,7 +131,11 @@ def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
     given = case(math.log(1.1))
     early = Evidence(12, 1e-7, 1e-7, None, typical_sign=-1, floor_sign=-1, swaps=0)
     comparison = judged(
-        Case("x", "y", "wall", "headline", given.pair, (early,), Thresholds(0.02, 0.01))
+        Case(
+            Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
+            given.pair,
+            (early,),
+        )
     )
     assert comparison.verdict is Verdict.INCONCLUSIVE
     assert "direction" in comparison.reason
@@ -137,7 +145,11 @@ def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:
     given = case(0.03, sd=0.05, seed=8)
     strong = Evidence(40, 1e-7, 1e-7, None, typical_sign=1, floor_sign=1, swaps=0)
     comparison = judged(
-        Case("x", "y", "wall", "headline", given.pair, (strong,), Thresholds(0.02, 0.001))
+        Case(
+            Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.001)),
+            given.pair,
+            (strong,),
+        )
     )
     assert comparison.shown is not None
     assert comparison.shown.lo < 1 < comparison.shown.hi
@@ -153,7 +165,13 @@ def test_the_fastest_third_decides_where_only_it_sees_the_difference() -> None:
     y = random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40)
     pair = pair_of_logs(x, y)
     evidence = (paired_test.examine(pair, Levels(RULES.strict, 0.05 / 4), 0),)
-    comparison = judged(Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01)))
+    comparison = judged(
+        Case(
+            Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
+            pair,
+            evidence,
+        )
+    )
     assert comparison.statistic == "floor"
     assert comparison.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
     assert comparison.floor is not None
@@ -194,7 +212,13 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
     def examined(x: np.ndarray, y: np.ndarray) -> Comparison:
         pair = pair_of_logs(x, y)
         evidence = (paired_test.examine(pair, levels, 0),)
-        return judged(Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.001, 0.0)))
+        return judged(
+            Case(
+                Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.001, 0.0)),
+                pair,
+                evidence,
+            )
+        )
 
     for seed in range(120):
         mde = examined(*np.random.default_rng(seed).exponential(0.03, (2, 40))).mde
