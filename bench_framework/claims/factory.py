@@ -94,10 +94,8 @@ class Facts(Names):
                 "",
                 "scaling",
                 self.plan.variant(s.variant_id).label,
-                None,
-                s.metric,
-                (("input", f"{start} to {end}"),),
-                None,
+                metric=s.metric,
+                scope=(("input", f"{start} to {end}"),),
                 estimate=s.exponent,
                 lo=s.lo,
                 hi=s.hi,
@@ -127,10 +125,8 @@ class Facts(Names):
                 "",
                 "memory-share",
                 self.label(cell.id),
-                None,
-                PEAK_RSS,
-                self.scope(cell.input_id),
-                None,
+                metric=PEAK_RSS,
+                scope=self.scope(cell.input_id),
                 estimate=peak.median,
                 lo=peak.lo,
                 hi=peak.hi,
@@ -146,10 +142,7 @@ class Facts(Names):
             "",
             "derived",
             row.name.replace("_", " "),
-            None,
-            None,
-            self.scope(row.input_id),
-            None,
+            scope=self.scope(row.input_id),
             estimate=row.value,
             lo=row.lo,
             hi=row.hi,
@@ -191,7 +184,7 @@ class Facts(Names):
         counts = Counter(words.get(s.state, s.state) for s in states)
         values: dict[str, float | int | str] = {"planned": len(states), "measured": 0, **counts}
         values["excluded"] = len(self.plan.holes)
-        return Claim("", "coverage", "this record", None, None, (), None, values=values)
+        return Claim("", "coverage", "this record", values=values)
 
     def _not_measured(self) -> Iterator[Claim]:
         """Yield the excluded combinations, grouped by rule, and the cells without measurements."""
@@ -204,9 +197,7 @@ class Facts(Names):
         for (where, reason), places in holes.items():
             at = ", ".join(dict.fromkeys(p for p in places if p))
             subject = f"{where}, {at}" if at else where
-            yield Claim(
-                "", "not-measured", subject, None, None, (), None, values={"reason": reason}
-            )
+            yield Claim("", "not-measured", subject, values={"reason": reason})
         for state in self._judgement.states:
             if state.state in ("failed", "not-started"):
                 yield self._missing(state)
@@ -216,13 +207,5 @@ class Facts(Names):
         verdict = Verdict.FAILED if state.state == "failed" else None
         values = {"reason": state.reason or state.state}
         return Claim(
-            "",
-            "not-measured",
-            label,
-            None,
-            None,
-            (),
-            verdict,
-            cells=(state.cell_id,),
-            values=values,
+            "", "not-measured", label, verdict=verdict, cells=(state.cell_id,), values=values
         )

@@ -147,9 +147,6 @@ def claims(plan: Plan, builds: Mapping[str, Build]) -> Iterator[Claim]:
             "one-program",
             second,
             first,
-            None,
-            (),
-            None,
             cells=tuple(sorted(cell for pair in same.cells for cell in pair)),
             values={"effect": no_effect(same)},
         )

@@ -85,8 +85,6 @@ def _sign_change(
         label,
         names.label(comparisons[0].ref_cell_id),
         metric,
-        (),
-        None,
         cells=tuple(c.cell_id for c in ordered),
         margin=comparisons[0].margin,
         values=values,
@@ -133,10 +131,6 @@ def rejected_experiments(
         "",
         "experiments",
         "experiments",
-        None,
-        None,
-        (),
-        None,
         values={"count": count, "outcomes": counts},
         cells=tuple(
             c.id for c in names.plan.cells if c.variant_id in {i.variant_id for i in rejected}

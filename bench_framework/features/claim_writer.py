@@ -155,7 +155,12 @@ class _Author(Names):
     def _main(self, group: BestGroup) -> Claim:
         scope, baseline = self.scope(group.input_id), self.plan.baseline_cell(group.input_id)
         blank = Claim(
-            "", "nothing", self.plan.question, None, group.metric, scope, None, cells=group.cell_ids
+            "",
+            "nothing",
+            self.plan.question,
+            metric=group.metric,
+            scope=scope,
+            cells=group.cell_ids,
         )
         decided = [c for c in group.comparisons if c.verdict.settled]
         if not decided or baseline is None or not group.cell_ids:
@@ -261,10 +266,7 @@ class _Author(Names):
             "",
             "best-by-input",
             self.plan.question,
-            None,
-            conclusive[0].metric,
-            (),
-            None,
+            metric=conclusive[0].metric,
             cells=cells,
             values={"text": text},
         )
@@ -359,10 +361,6 @@ class _Author(Names):
             "",
             "trust",
             "this record",
-            None,
-            None,
-            (),
-            None,
             rounds=max(rounds, default=0),
             noise_floor=max(fractions, default=None),
             values=values,
@@ -391,10 +389,8 @@ class _Author(Names):
             "",
             "recommendation",
             self.label(cells[0]),
-            None,
-            group.metric,
-            self.scope(group.input_id),
-            None,
+            metric=group.metric,
+            scope=self.scope(group.input_id),
             cells=cells,
             values=values,
         )
@@ -443,10 +439,8 @@ class _Author(Names):
             "",
             "noise-floor",
             "control",
-            None,
-            f.metric,
-            self.scope(f.input_id),
-            None,
+            metric=f.metric,
+            scope=self.scope(f.input_id),
             estimate=f.fraction,
             noise_floor=f.fraction,
             cells=(control.id,) if control else (),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
-from bench_framework.features.noise.compute import MORE, at_least, at_most, judge_looks
+from bench_framework.features.noise.compute import at_least, at_most, judge_looks
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import Looks, schedule
 from bench_framework.model.verdict import Verdict
@@ -79,7 +79,7 @@ def found_differences(count: int) -> Iterator[Row]:
                 looks, hits = schedule(12, MANY_ROUNDS, 2, level), 0
                 for replay in range(count):
                     comparisons = _real(source, arm, looks, random_of(replay, name, "found"))
-                    hits += any(c.verdict in MORE for c in comparisons)
+                    hits += any(c.verdict.worse for c in comparisons)
                 demand = f"{effect} found in ≤ {MANY_ROUNDS} rounds, {name} ({judge}, {level:.0%})"
                 yield many(
                     demand,
@@ -193,7 +193,7 @@ def stated_difference(count: int) -> Iterator[Row]:
 
 def _is_found(x: Floats, y: Floats, mde: float, looks: Looks) -> bool:
     (c,) = judge_looks([(x * (1 + mde), y)], looks)
-    return c.verdict in MORE
+    return c.verdict.worse
 
 
 def _noises() -> Mapping[str, Noise]:

@@ -20,7 +20,6 @@ from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Rules, half_width
-from bench_framework.features.noise.compute import MORE as WORSE
 from bench_framework.features.noise.compute import at_most, has_difference, judge_looks
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule
@@ -31,7 +30,6 @@ from bench_framework.stats.intervals import typical
 ALPHA = 0.05
 ROUNDS = 40
 EFFECTS = (1.03, 1.05, 1.10)
-BETTER = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN})
 
 
 # -- judging -------------------------------------------------------------------------------------------
@@ -136,9 +134,9 @@ def detectable_table(replays: int) -> None:
             stated.append(math.exp(minimum_detectable_effect(half or math.inf, rules.strict, 0.01)))
             swap = rng.random(ROUNDS) < 0.5
             again, reference = np.where(swap, y, x), np.where(swap, x, y)
-            same += judged([(again * stated[-1], reference)])[0].verdict in WORSE
+            same += judged([(again * stated[-1], reference)])[0].verdict.worse
             again, reference = noise(rng, 2, ROUNDS)
-            fresh += judged([(again * stated[-1], reference)])[0].verdict in WORSE
+            fresh += judged([(again * stated[-1], reference)])[0].verdict.worse
         rates = "".join(
             f"{n / replays:8.1%}{1 - at_most(replays - n, replays):7.1%}" for n in (same, fresh)
         )
@@ -154,8 +152,8 @@ def _walls(source: Recorded) -> Noise:
 
 
 def _count(counts: Counter[str], c: Comparison, effect: float) -> None:
-    counts["found"] += c.verdict in WORSE
-    counts["other"] += c.verdict in BETTER
+    counts["found"] += c.verdict.worse
+    counts["other"] += c.verdict.better
     counts["equal"] += c.verdict is Verdict.EQUIVALENT
     counts["covered"] += covers(c, effect)
 

@@ -27,7 +27,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench_framework.features.noise.compute import MORE, at_least, at_most
+from bench_framework.features.noise.compute import at_least, at_most
 from bench_framework.model.verdict import Verdict
 
 TARGET_S = 0.05
@@ -160,7 +160,7 @@ def tried(folder: Path, seed: int, *, more: bool) -> Try:
 
     return Try(
         more=more,
-        worse=having(*MORE),
+        worse=having(*(v for v in Verdict if v.worse)),
         better=bool(having(Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)),
         equivalent=having(Verdict.EQUIVALENT),
         gate=gate.code,

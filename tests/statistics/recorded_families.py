@@ -22,7 +22,6 @@ from noise import WORKS, Floats, Recorded, Stream, race, recorded, stream
 from scipy.stats import ttest_ind
 
 from bench_framework.features.noise.compute import (
-    MORE,
     at_most,
     cases_at,
     rules_of,
@@ -198,7 +197,7 @@ def _benchctl_power(
                 for n, differences in zip(
                     looks.rounds, by_looks(pairs[:metrics], looks), strict=True
                 ):
-                    counts[name, n] += bool(differences if effect == "A/A" else differences & MORE)
+                    counts[name, n] += any(effect == "A/A" or v.worse for v in differences)
         for name, rates in shares.items():
             metrics, level = ways[name]
             looks = schedule(FIRST, LENGTHS[-1], metrics, level)

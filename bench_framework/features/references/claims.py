@@ -27,7 +27,6 @@ def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Clai
             names.label(gap.ref_cell_id),
             gap.metric,
             names.scope(gap.input_id),
-            None,
             estimate=gap.closed,
             lo=gap.closed_lo,
             hi=gap.closed_hi,

@@ -51,7 +51,7 @@ def leading_input(data: ReportData) -> Input | None:
 
 def _worst(data: ReportData, inputs: list[Input]) -> Input | None:
     """Return the input with the largest regression between two revisions, if there is one."""
-    changes = [(c, i) for i in inputs for c in _changes(data, i) if c.verdict.worse]
+    changes = [(c, i) for i in inputs for c in _changes(data, i) if c.verdict and c.verdict.worse]
     grown = [(c.estimate, i) for c, i in changes if c.estimate]
     return max(grown, key=lambda pair: pair[0])[1] if grown else None
 
