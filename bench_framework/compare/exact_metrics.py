@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from bench_framework.model.judgement import BestGroup
-    from bench_framework.model.observation import Observation
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Block, Build
+    from bench_framework.model.run import Block, Build, Observation
 
 INSTRUCTIONS: Final = "instructions"
 OUTSIDE: Final = "counted in untimed runs"

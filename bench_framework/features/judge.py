@@ -46,10 +46,9 @@ if TYPE_CHECKING:
 
     from bench_framework.compare.samples import Sample
     from bench_framework.model.looks import Looks
-    from bench_framework.model.observation import Observation
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
+    from bench_framework.model.run import Block, Build, Event, Look, Observation, PreparedInput
 
     Exact = Callable[[Cell, Cell, Metric], Comparison]
 

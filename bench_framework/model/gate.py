@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.budget import Budget
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.policies import Metric
+from bench_framework.model.policies import Budget, Metric
 
 PairState = Literal[
     "passed", "accepted", "worse", "suspicious", "not-judged", "failed", "not-comparable"

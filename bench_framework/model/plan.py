@@ -16,11 +16,14 @@ from typing import Any, Final, Literal, TypeVar
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy, Metric
 from bench_framework.model.profile import ProfilePolicy
-from bench_framework.model.revisions import Revisions
 
 CacheState = Literal["warm", "cold", "unknown"]
 
 CONTROL_LABEL: Final = "control"
+MERGE_BASE: Final = "merge-base"
+"""Name of a base: the commit at which the head branched off the main branch."""
+WORKING_TREE: Final = "working tree"
+_SHORT: Final = 7
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
 _KEPT_IDS: Final = 4096
@@ -283,6 +286,31 @@ class Note:
 
     title: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """The two revisions of a plan, which replace the revision of its scenario.
+
+    Attributes:
+        base: full id of the commit that is the baseline.
+        head: full id of the other commit, `None` for the files in the working tree.
+        asked: name of the base as given by the user.
+    """
+
+    base: str
+    head: str | None
+    asked: str = ""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Base and head as reports print them."""
+        return self.base[:_SHORT], self.head[:_SHORT] if self.head is not None else WORKING_TREE
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options of ``benchctl run`` that select these revisions."""
+        return ("--base", self.base, *(("--head", self.head) if self.head is not None else ()))
 
 
 @dataclass(frozen=True, slots=True)

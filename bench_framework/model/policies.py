@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from bench_framework.model.budget import Budget
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, sampled
 from bench_framework.model.verdict import Thresholds
 
@@ -54,6 +53,56 @@ class MeasurePolicy:
     """Seed of the order of cells within rounds, stored in the record."""
     control: bool = True
     strategy: Literal["fixed", "race"] = "fixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """An absolute upper limit of one metric for the selected cells.
+
+    Attributes:
+        cells: selection of the cells, as written in the scenario.
+        metric: name of the metric.
+        most: the limit in the stored unit of the metric: seconds, bytes, or a number.
+        text: the limit as written in the scenario, such as ``1.2s``.
+        cell_ids: ids of the selected cells.
+    """
+
+    cells: str
+    metric: str
+    most: float
+    text: str
+    cell_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """One entry of the file of accepted changes.
+
+    Attributes:
+        cells: selection of the cells, in the syntax of ``-k``.
+        metric: name of the metric.
+        level: largest accepted growth against the baseline, as a fraction.
+        reason: reason for accepting the change, in the author's words.
+        until: last day on which the entry is in force, such as ``2026-06-01``. It is empty for an
+            entry without an end.
+        place: ``FILE:LINE``, for messages.
+        cell_ids: ids of the gated cells that the selection matches.
+        unknown: reason why the selection matches no cell of this plan. It is empty for a valid
+            selection.
+    """
+
+    cells: str
+    metric: str
+    level: float
+    reason: str
+    until: str = ""
+    place: str = ""
+    cell_ids: tuple[str, ...] = ()
+    unknown: str = ""
+
+    def counts_on(self, day: str) -> bool:
+        """Return whether the entry is in force on a day such as ``2026-05-31``."""
+        return not self.until or day <= self.until
 
 
 @dataclass(frozen=True, slots=True)

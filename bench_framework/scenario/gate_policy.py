@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import ScenarioError, UsageError
-from bench_framework.model.accepted import Accepted
-from bench_framework.model.budget import Budget
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.plan import Role
-from bench_framework.model.policies import GatePolicy
+from bench_framework.model.policies import Accepted, Budget, GatePolicy
 from bench_framework.scenario.document import Scalar, Unreadable, parse
 from bench_framework.scenario.scalars import Refused
 from bench_framework.scenario.selection import select_cells

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from bench_framework.scenario.axes import AxisView
     from bench_framework.scenario.definition import Scenario
-    from bench_framework.scenario.schema.profile import ProfilePart
+    from bench_framework.scenario.schema.parts import ProfilePart
 
 _DEFAULT_MIN, _DEFAULT_MAX = 12, 40
 _SI_UNITS = ("kB", "KB", "MB", "GB", "TB")

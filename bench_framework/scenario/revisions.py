@@ -27,8 +27,8 @@ from bench_framework.model.plan import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bench_framework.model.plan import Revisions
     from bench_framework.model.policies import GatePolicy
-    from bench_framework.model.revisions import Revisions
 
 BASE, HEAD = "base", "head"
 AXIS_NAMES: Final = ("rev", "revision", "built-at", "benchctl-rev")

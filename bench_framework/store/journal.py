@@ -14,8 +14,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.model.imported import Imported
-    from bench_framework.model.observation import Observation
-    from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
+    from bench_framework.model.run import (
+        Block,
+        Build,
+        Event,
+        Host,
+        Look,
+        Observation,
+        PreparedInput,
+    )
 
 SCHEMA_VERSION = 1
 

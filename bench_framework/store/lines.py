@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.observation import Observation
-from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
+from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 
 DropState = Literal["failed", "other-output", "raced", "idle"]
 """Reason for dropping a cell. `model.race.DropReason` defines ``raced`` and ``idle``."""

@@ -22,8 +22,7 @@ from bench_framework.store.source import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bench_framework.model.observation import Observation
-    from bench_framework.model.run import Receipt
+    from bench_framework.model.run import Observation, Receipt
     from bench_framework.store.source import Configuration, Source
 
 T = TypeVar("T")

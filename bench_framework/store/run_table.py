@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bench_framework.errors import RecordError
 from bench_framework.model.metrics import PEAK_RSS
-from bench_framework.model.observation import Observation
-from bench_framework.model.run import Block
+from bench_framework.model.run import Block, Observation
 from bench_framework.store import layout, wire
 from bench_framework.store.columns import from_csv
 from bench_framework.store.run_rows import COLUMNS

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.features.record_comparison.anchors import Side
-    from bench_framework.model.bridge import Bridge
-    from bench_framework.model.judgement import Comparison, Judgement
+    from bench_framework.model.judgement import Bridge, Comparison, Judgement
     from bench_framework.model.plan import Axis, Cell, Plan, Variant
     from bench_framework.model.policies import Metric
     from bench_framework.report import Document

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import GateError, UsageError
-from bench_framework.model.revisions import MERGE_BASE, Revisions
+from bench_framework.model.plan import MERGE_BASE, Revisions
 from bench_framework.units import counted
 from bench_framework.workflow.scenarios import plan_scenario
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench_framework.execution.build.revisions import Git
-    from bench_framework.model.accepted import Accepted
     from bench_framework.model.plan import Plan
+    from bench_framework.model.policies import Accepted
 
 BUILTIN: Final = "builtin"
 NOTHING: Final = "nothing was built or measured"

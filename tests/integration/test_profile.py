@@ -170,7 +170,7 @@ def test_no_profile_without_a_request(folder: Folder) -> None:
     assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
     assert (folder.calls, folder.profiles) == (0, [])
     scenario = folder.path / "profiled.yaml"
-    scenario.write_text(SCENARIO.replace("profile: {", "profile: {when: asked, "))
+    scenario.write_text(SCENARIO.replace("profile: {", "profile: {when: on-request, "))
     assert folder("run", "profiled.yaml")[0] == 0
     assert (folder.calls, folder.profiles) == (0, [])
     assert folder("run", "profiled.yaml", "--profile")[0] == 0

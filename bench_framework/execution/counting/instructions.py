@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError, MeasureError
 from bench_framework.execution.machine.host import utc_now
-from bench_framework.model.observation import Observation
+from bench_framework.model.run import Observation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

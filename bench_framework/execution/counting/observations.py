@@ -16,9 +16,8 @@ from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.target import target_of
 from bench_framework.model.metrics import KERNEL_KEYS
-from bench_framework.model.observation import Observation
 from bench_framework.model.plan import Role
-from bench_framework.model.run import Event
+from bench_framework.model.run import Event, Observation
 from bench_framework.store import layout, lines
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from bench_framework.units import format_percent
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bench_framework.model.accepted import Accepted
     from bench_framework.model.gate import GatedPair, Gating
-    from bench_framework.model.policies import Metric
+    from bench_framework.model.policies import Accepted, Metric
 
 
 def accept(gating: Gating, entries: Sequence[Accepted], day: str) -> Gating:

@@ -22,12 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench_framework.compare.samples import Sample
-    from bench_framework.model.budget import Budget
     from bench_framework.model.gate import BudgetState
-    from bench_framework.model.observation import Observation
     from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Block, Build
+    from bench_framework.model.policies import Budget, Metric
+    from bench_framework.model.run import Block, Build, Observation
 
 LEVEL: Final = 0.01
 """The family-wise error rate of all budgets of a gate."""

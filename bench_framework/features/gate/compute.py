@@ -29,14 +29,12 @@ from bench_framework.units import THIN_SPACE, format_percent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bench_framework.model.accepted import Accepted
     from bench_framework.model.gate import PairState
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.looks import Looks
-    from bench_framework.model.observation import Observation
     from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import GatePolicy, Metric
-    from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
+    from bench_framework.model.policies import Accepted, GatePolicy, Metric
+    from bench_framework.model.run import Block, Build, Event, Look, Observation, PreparedInput
 
 LEVEL: Final = 0.01
 CONFIRMATION_LEVEL: Final = 0.05

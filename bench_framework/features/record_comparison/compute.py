@@ -22,8 +22,7 @@ from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.compare.verdict import judge_by_t
 from bench_framework.features.record_comparison import anchors
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
-from bench_framework.model.bridge import Bridge, BridgedCell
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.judgement import Bridge, BridgedCell, Comparison
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import intervals

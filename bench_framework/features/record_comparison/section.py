@@ -33,7 +33,7 @@ from bench_framework.report.numbers import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bench_framework.model.bridge import Bridge, BridgedCell
+    from bench_framework.model.judgement import Bridge, BridgedCell
 
 DIGITS: Final = 4
 """The significant digits of a median. The ratio has the precision of the comparison."""

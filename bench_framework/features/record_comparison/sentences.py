@@ -15,7 +15,7 @@ from bench_framework.units import THIN_SPACE, format_percent
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bench_framework.model.bridge import Bridge, BridgedCell
+    from bench_framework.model.judgement import Bridge, BridgedCell
 
 NOT_COMPARABLE: Final = "the times of these records are not comparable"
 

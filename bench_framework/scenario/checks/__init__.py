@@ -15,7 +15,6 @@ from bench_framework.scenario.checks import (
     inputs,
     matrix,
     metrics,
-    profile,
     rules,
 )
 from bench_framework.scenario.schema import VERSION
@@ -35,7 +34,6 @@ CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     gate.check,
     derived.check,
     crate.check,
-    profile.check,
 )
 """Checks of single keys, which always run."""
 MATRIX_CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (

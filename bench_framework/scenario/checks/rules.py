@@ -1,7 +1,8 @@
-"""Checks of references to axes and values: baseline, rules, experiments."""
+"""Checks of references to axes and values: baseline, rules, experiments, profile."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
@@ -26,6 +27,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _groups(scenario, axes)
     yield from _experiments(scenario, axes)
     yield from _anchor(scenario, axes)
+    yield from _profile(scenario, axes)
     for index, part in enumerate(scenario.spec.describe):
         for axis, value in part.variant.items():
             yield from check_reference(
@@ -217,6 +219,27 @@ def _anchor(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
         yield scenario.document.value_problem(
             ("anchor", "rev"), "BC108", f"`anchor.rev` has no effect: {reason}", help=advice
         )
+
+
+def _profile(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
+    """Yield the problems of axes, values and regular expressions under `profile`."""
+    part = scenario.spec.profile
+    if part is None:
+        return
+    for index, given in enumerate(part.variants) if not isinstance(part.variants, str) else ():
+        for axis, value in given.items() if isinstance(given, dict) else ():
+            path = ("profile", "variants", index, axis)
+            yield from check_reference(scenario, axes, path, axis, value, variant_only=True)
+    for name, pattern in part.buckets.items():
+        try:
+            re.compile(pattern)
+        except (re.error, OverflowError, RecursionError) as error:
+            yield scenario.document.value_problem(
+                ("profile", "buckets", name),
+                "BC114",
+                f"bucket `{name}` is not a regular expression: {error}",
+                help="write a backslash before literal special characters: `\\.`, `\\(`",
+            )
 
 
 def check_reference(

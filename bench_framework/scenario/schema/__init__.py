@@ -16,7 +16,6 @@ from bench_framework.scenario.schema.measure import (
     Gate,
     Measure,
 )
-from bench_framework.scenario.schema.metrics import MetricPart
 from bench_framework.scenario.schema.parts import (
     AnchorPart,
     AnswerPart,
@@ -27,13 +26,15 @@ from bench_framework.scenario.schema.parts import (
     ExperimentPart,
     InputPart,
     Limits,
+    MetricPart,
     NameLists,
     NotePart,
+    ProfilePart,
     Rules,
 )
-from bench_framework.scenario.schema.profile import ProfilePart
 from bench_framework.scenario.schema.types import (
     NEVER,
+    ONE_OF,
     ExitCode,
     Flag,
     Level,
@@ -123,10 +124,7 @@ class ScenarioFile(Part):
     """Axes that advance together: first value with first value, and so on."""
     exclusive: NameLists = []
     """Axes of which at most one may differ from the baseline in a combination."""
-    design: Annotated[
-        Literal["full", "one-at-a-time", "ladder"],
-        read_by(scalars.choice("full", "one-at-a-time", "ladder")),
-    ] = "full"
+    design: Annotated[Literal["full", "one-at-a-time", "ladder"], ONE_OF] = "full"
     """`full`: every combination. `one-at-a-time`: the baseline with one axis changed. `ladder`: the
     changes are added one after the other, in the order of the axes."""
     baseline: Baselines = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, create_model, model_validator
 
@@ -10,6 +10,7 @@ from bench_framework.model.metrics import GATED
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
+    ONE_OF,
     CacheName,
     CpuList,
     Duration,
@@ -21,7 +22,6 @@ from bench_framework.scenario.schema.types import (
     Percent,
     Positive,
     Text,
-    read_by,
     shape,
 )
 
@@ -69,9 +69,6 @@ class Precision(Part):
     """Half-width of every confidence interval of the headline, such as `1%`."""
 
 
-_STRATEGY: Final = read_by(scalars.choice("fixed", "race"))
-
-
 class Measure(Part):
     """Number of rounds, order, and when measuring stops (docs/method.md)."""
 
@@ -80,7 +77,7 @@ class Measure(Part):
     until: Annotated[
         Annotated[
             Literal["conclusive", "rounds"],
-            read_by(scalars.choice("conclusive", "rounds")),
+            ONE_OF,
             Tag("<scalar>"),
         ]
         | Annotated[Precision, Tag("<mapping>")]
@@ -104,7 +101,7 @@ class Measure(Part):
     """Seed of the random order within rounds. Default: derived from the scenario's content."""
     control: Flag = True
     """`true`: the baseline is measured a second time as an A/A control."""
-    strategy: Annotated[Literal["fixed", "race"], _STRATEGY] = "fixed"
+    strategy: Annotated[Literal["fixed", "race"], ONE_OF] = "fixed"
     """`fixed`: every configuration runs in every round. `race`: a variant that is significantly
     worse than another one on every input is dropped."""
 
@@ -169,8 +166,8 @@ class Gate(_Margins):
     """File of accepted changes, relative to this file (docs/reference/gate.md)."""
     detect: Level = 0.03
     """Largest minimum detectable effect with which a metric counts as judged."""
-    on_inconclusive: Annotated[Literal["warn", "fail"], read_by(scalars.choice("warn", "fail"))] = (
-        Field(default="warn", alias="on-inconclusive")
+    on_inconclusive: Annotated[Literal["warn", "fail"], ONE_OF] = Field(
+        default="warn", alias="on-inconclusive"
     )
     """Effect of a metric that could not be judged."""
     require: list[Text] = []

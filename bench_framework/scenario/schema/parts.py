@@ -1,20 +1,34 @@
-"""The smaller parts of a scenario: input, answers, experiments, rules, notes and limits."""
+"""The smaller parts of a scenario: input, answers, experiments, metrics, profile, rules and notes."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
 
+from bench_framework.model.metrics import UNITS
+from bench_framework.model.profile import OTHER
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
+    ONE_OF,
     SCALAR,
+    Duration,
+    NotText,
     Part,
     Positive,
     Text,
     ValueName,
     read_by,
+    shape,
 )
 
 DATASETS: Final = (
@@ -83,17 +97,12 @@ class InputPart(Part):
 class AnswerPart(Part):
     """How the output of runs is compared, to check that they did the same work."""
 
-    compare: Annotated[
-        Literal["exact", "sorted-lines", "json", "none"],
-        read_by(scalars.choice("exact", "sorted-lines", "json", "none")),
-    ] = "exact"
+    compare: Annotated[Literal["exact", "sorted-lines", "json", "none"], ONE_OF] = "exact"
     """`exact`: equal bytes. `sorted-lines`: equal lines in any order. `json`: equal JSON values.
     `none`: outputs are not compared."""
     file: ValueName | None = None
     """File with the output to compare, instead of stdout."""
-    stdout: Annotated[
-        Literal["file", "pipe", "null"], read_by(scalars.choice("file", "pipe", "null"))
-    ] = "file"
+    stdout: Annotated[Literal["file", "pipe", "null"], ONE_OF] = "file"
     """Destination of the program's stdout during timed runs."""
 
 
@@ -110,18 +119,13 @@ class ExperimentPart(Part):
     hypothesis: Text = ""
     """Expected effect, such as "the lock of the queue costs time". The report states whether it is
     supported, not supported or not tested."""
-    expect: Annotated[Literal["better", "worse"], read_by(scalars.choice("better", "worse"))] = (
-        "better"
-    )
+    expect: Annotated[Literal["better", "worse"], ONE_OF] = "better"
     """Direction in which the metric changes if the hypothesis is right."""
     metric: Text | None = None
     """Metric of the hypothesis, one of `judge`. Default: the first of them."""
     why: Text = ""
     """Reason for trying the change."""
-    decision: Annotated[
-        Literal["adopted", "rejected", "open"],
-        read_by(scalars.choice("adopted", "rejected", "open")),
-    ] = "open"
+    decision: Annotated[Literal["adopted", "rejected", "open"], ONE_OF] = "open"
     """Decision about the change."""
 
     @model_validator(mode="after")
@@ -208,6 +212,132 @@ class Limits(Part):
 
     max_cells: Positive = Field(default=500, alias="max-cells")
     """Largest number of configurations (variant × input) in a plan."""
+
+
+MOST_HZ = 10_000
+"""Highest frequency. Above it the sampler disturbs the program."""
+
+
+class ProfilePart(Part):
+    """Sampling of the functions in which variants spend their time, after measuring."""
+
+    variants: Annotated[
+        Annotated[Literal["baseline", "all"], ONE_OF, Tag("<scalar>")]
+        | Annotated[
+            list[Annotated[dict[Text, Text], Field(min_length=1)]],
+            Field(min_length=1),
+            Tag("<list>"),
+        ]
+        | Annotated[NotText, Tag("<mapping>")],
+        Discriminator(shape),
+    ] = "baseline"
+    """`baseline`, `all`, or a list of axis values. Every variant that has all values of an item is
+    profiled, on every input."""
+    when: Annotated[Literal["after-run", "on-request"], ONE_OF] = "after-run"
+    """`after-run`: `benchctl run` profiles after measuring. `on-request`: only
+    `benchctl run --profile` and `benchctl profile RECORD` profile."""
+    runs: Positive = 5
+    """Profiled runs of each configuration. Confidence intervals are computed over them."""
+    frequency: Positive = 997
+    """Samples per second of CPU time."""
+    sampler: Annotated[Literal["auto", "perf", "callgrind"], ONE_OF] = "auto"
+    """`perf` samples CPU time. `callgrind` counts the program's instructions: exact and slow,
+    without kernel and waiting. `auto`: perf, or callgrind where perf has no permission."""
+    stacks: Annotated[Literal["auto", "frame-pointers", "dwarf"], ONE_OF] = "auto"
+    """How perf unwinds stacks. `auto`: frame pointers for programs built by benchctl, dwarf for
+    others."""
+    timeout: Duration = 600.0
+    """Timeout of one profiled run."""
+    buckets: dict[Text, Text] = {}
+    """Groups of functions: name to a regular expression that is searched in function names. The
+    first match counts; `other` contains the rest."""
+
+    @model_validator(mode="after")
+    def _sane(self) -> ProfilePart:
+        self.demand(
+            self.frequency <= MOST_HZ,
+            "BC108",
+            f"`frequency` is {self.frequency}; above {MOST_HZ} the sampler disturbs the program",
+            "frequency",
+            advice="write 997, and raise `runs` for more samples",
+        )
+        self.demand(
+            OTHER not in self.buckets,
+            "BC108",
+            f"`{OTHER}` is reserved for functions that match no bucket",
+            "buckets",
+            OTHER,
+            advice="choose another name",
+        )
+        return self
+
+
+COUNTER_KEYS: Final = ("runs", "timeout", "tool")
+"""Keys that only `instructions` takes."""
+SOURCE_KEYS: Final = ("json", "regex", "unit", "direction", "about")
+"""Keys that every other metric takes."""
+
+
+class MetricPart(Part):
+    """A number that the program prints or reports.
+
+    The name `instructions` sets how instructions are counted.
+    """
+
+    source: Annotated[Literal["stdout", "answer", "worker"] | None, ONE_OF] = Field(
+        default=None, alias="from"
+    )
+    """Source of the number. `stdout`: the program's stdout. `answer`: the file named by
+    `answer.file`. `worker`: what a worker reports by the worker protocol."""
+    json_path: Text | None = Field(default=None, alias="json")
+    """Path of the number in JSON: `latency.p99`, `rows[0].value`. The whole output or its last line
+    must be JSON."""
+    regex: Text | None = None
+    """Regular expression with one group that matches the number. If it matches several times, all
+    matches must be equal."""
+    unit: Annotated[
+        str, read_by(scalars.choice(*UNITS)), Field(json_schema_extra={"enum": list(UNITS)})
+    ] = "count"
+    """Unit of the printed number. Tables convert it to seconds or bytes."""
+    direction: Annotated[Literal["lower", "higher", "none"], ONE_OF] = "none"
+    """Better direction. `none`: the metric is shown and gets no verdict."""
+    about: Text = ""
+    """Description of the metric in reports."""
+    runs: Annotated[int, read_by(scalars.whole(2)), Field(ge=2)] = 3
+    """Only for `instructions`: counted runs of each configuration. Two or more show whether the
+    count varies."""
+    timeout: Duration = 600.0
+    """Only for `instructions`: timeout of one counted run, which is 10 to 50 times slower."""
+    tool: Annotated[Literal["valgrind", "perf"], ONE_OF] = "valgrind"
+    """Only for `instructions`. `valgrind` counts on every machine; `perf` needs access to the
+    processor's counters."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> MetricPart:
+        given = [key for key in COUNTER_KEYS if key in self.model_fields_set]
+        if self.source is None:
+            return self
+        for key in given:
+            message = f"`{key}` has an effect only for `instructions`"
+            self.demand(not self.source, "BC108", message, key, advice=f"remove `{key}`")
+        both = self.json_path is not None and self.regex is not None
+        message = "a metric has both `json` and `regex`"
+        self.demand(not both, "BC108", message, "regex", advice="remove one of the two")
+        located = self.json_path is not None or self.regex is not None or self.source == "worker"
+        self.demand(
+            located,
+            "BC107",
+            "a metric needs `json` or `regex` to locate the number",
+            advice="such as json: latency.p99, or regex: 'took ([0-9.]+) s'",
+        )
+        self.demand(
+            not (self.source == "worker" and self.regex is not None),
+            "BC108",
+            "`regex` cannot read a metric from the worker protocol, which is JSON",
+            "regex",
+            advice="use `json`",
+        )
+        return self
 
 
 def _rows(value: Any) -> Any:

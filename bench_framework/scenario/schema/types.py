@@ -15,10 +15,11 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    GetCoreSchemaHandler,
     Tag,
     WithJsonSchema,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from bench_framework.scenario import scalars
 from bench_framework.scenario.scalars import Refused
@@ -57,6 +58,21 @@ def read_by(reader: Callable[[Any], Any]) -> BeforeValidator:
             raise refusal(refused) from None
 
     return BeforeValidator(run)
+
+
+class _OneOf:
+    """A validator that accepts the values of the `Literal` that it annotates."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        parts = [get_args(part) or (part,) for part in get_args(source)]
+        allowed = [value for values in parts for value in values if isinstance(value, str)]
+        validator = read_by(scalars.choice(*allowed))
+        return validator.__get_pydantic_core_schema__(source, handler)
+
+
+ONE_OF: Final = _OneOf()
 
 
 def shape(value: Any) -> str:
@@ -101,15 +117,13 @@ Duration: TypeAlias = Annotated[
     WithJsonSchema(
         {
             "type": "string",
-            "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(us|µs|ms|s|m|min|h)\s*$",
+            "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(us|µs|ms|s|m|min|h|d)\s*$",
             "examples": ["15m", "120s"],
         }
     ),
 ]
 CpuList: TypeAlias = Annotated[str, read_by(scalars.cpu_list), WithJsonSchema(SCALAR)]
-CacheName: TypeAlias = Annotated[
-    Literal["warm", "cold", "unknown"], read_by(scalars.choice("warm", "cold", "unknown"))
-]
+CacheName: TypeAlias = Annotated[Literal["warm", "cold", "unknown"], ONE_OF]
 Words: TypeAlias = Annotated[
     list[Text],
     read_by(scalars.words),

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from bench_framework.model.observation import Observation
     from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Observation
     from bench_framework.store.records import Record
 
 needs_valgrind = pytest.mark.skipif(

@@ -17,8 +17,7 @@ from bench_framework.features import sentences
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import METRICS
-from bench_framework.model.observation import Observation
-from bench_framework.model.run import Block, Receipt
+from bench_framework.model.run import Block, Observation, Receipt
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
 

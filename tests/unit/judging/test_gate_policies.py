@@ -13,12 +13,9 @@ import pytest
 from bench_framework.compare.summaries import median_interval
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.budgets import LEVEL
-from bench_framework.model.accepted import Accepted
-from bench_framework.model.budget import Budget
-from bench_framework.model.observation import Observation
 from bench_framework.model.plan import BuildSpec
-from bench_framework.model.policies import GatePolicy
-from bench_framework.model.run import Build, Event
+from bench_framework.model.policies import Accepted, Budget, GatePolicy
+from bench_framework.model.run import Build, Event, Observation
 from tests.unit.judging.conftest import gate_policy, log_normal_timing
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from conftest import Study
 
-    from bench_framework.model.bridge import Bridge, BridgedCell
+    from bench_framework.model.judgement import Bridge, BridgedCell
 
 HOST = Host(
     "h1",

@@ -18,8 +18,7 @@ from bench_framework.features.profile.compute import attach
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
 from bench_framework.features.record_comparison.section import document as bridged
 from bench_framework.features.sections import SECTIONS
-from bench_framework.model.bridge import Bridge, BridgedCell
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.judgement import Bridge, BridgedCell, Comparison
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, Verdict

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from conftest import Plans
 
-    from bench_framework.model.accepted import Accepted
+    from bench_framework.model.policies import Accepted
 
 TWO = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
 

@@ -62,7 +62,7 @@ def test_variants_that_k_omits_are_not_profiled(loads: Loads) -> None:
 
 def test_buckets_keep_their_order_and_every_key_reaches_the_plan(loads: Loads) -> None:
     text = (
-        "profile: {when: asked, runs: 2, frequency: 99, sampler: callgrind, stacks: dwarf, timeout: 5s, "
+        "profile: {when: on-request, runs: 2, frequency: 99, sampler: callgrind, stacks: dwarf, timeout: 5s, "
         "buckets: {z: 'a|b', a: c}}"
     )
     plan = expand(loads(AXES + text))

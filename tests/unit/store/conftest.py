@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.observation import Observation
 from bench_framework.model.plan import (
     BIN,
     Axis,
@@ -30,6 +29,7 @@ from bench_framework.model.run import (
     Block,
     Build,
     Host,
+    Observation,
     PageCache,
     PreparedInput,
     Receipt,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model import judgement, looks, observation, plan, run, structure, verdict
+from bench_framework.model import judgement, looks, plan, run, structure, verdict
 from bench_framework.store import (
     cell_rows,
     columns,
@@ -42,7 +42,7 @@ ROWS = {
     "verdict": "ContributionRow",
 }
 """Class of the rows of each section."""
-MODULES = (judgement, looks, observation, plan, run, structure, verdict)
+MODULES = (judgement, looks, plan, run, structure, verdict)
 STORE = (cell_rows, journal, judged_rows, lines, run_rows, source, structure_rows, tables)
 CLASSES = {name: value for module in (*MODULES, *STORE) for name, value in vars(module).items()}
 SECTIONS = tomllib.loads(Path(columns.__file__).with_suffix(".toml").read_text(encoding="utf-8"))

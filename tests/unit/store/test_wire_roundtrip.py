@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.errors import RecordError
-from bench_framework.model.observation import Observation
-from bench_framework.model.run import Event, Look
+from bench_framework.model.run import Event, Look, Observation
 from bench_framework.store import lines, wire
 
 if TYPE_CHECKING:
