@@ -161,6 +161,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def grouped(number: int) -> str:
+    """Return a number with spaces between groups of three digits, such as ``20 000``."""
+    return f"{number:,}".replace(",", " ")
+
+
 def _significant(value: float, digits: int) -> str:
     if value == 0:
         return "0"

@@ -49,9 +49,7 @@ def read_crate(folder: Path, package: str | None = None) -> Crate:
     members = dict(_members(folder, manifest))
     if package is None:
         raise CrateMissing(
-            "the workspace has several packages",
-            package=True,
-            known=tuple(sorted(members)),
+            "the workspace has several packages", package=True, known=tuple(sorted(members))
         )
     if package not in members:
         raise CrateMissing(f"no package `{package}`", package=True, known=tuple(sorted(members)))

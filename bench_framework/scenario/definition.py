@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.scenario.schema.types import Part
 
 if TYPE_CHECKING:
-    from bench_framework.errors import Position
-    from bench_framework.scenario.document import Document
+    from bench_framework.errors import Position, Problem
+    from bench_framework.scenario.document import Document, Path
     from bench_framework.scenario.schema import ScenarioFile
 
 
@@ -39,7 +39,7 @@ class Scenario:
     document: Document
     path: str
     """Path as given by the user, for messages."""
-    folder: Path
+    folder: FilePath
     """Absolute folder of the file. Relative paths in it start here."""
     text: str
     """Text of the file."""
@@ -67,7 +67,19 @@ class Scenario:
 
     def resolve(self, path: str) -> str:
         """Return the absolute path of a path that is relative to the scenario's file."""
-        return str((self.folder / Path(path).expanduser()).absolute())
+        return str((self.folder / FilePath(path).expanduser()).absolute())
+
+    def key_problem(
+        self, path: Path, code: str, message: str, fix: str = "", **more: Any
+    ) -> Problem:
+        """Return a problem that points at the key at `path`, or at its value in a list."""
+        return self.document.key_problem(path, code, message, fix, **more)
+
+    def value_problem(
+        self, path: Path, code: str, message: str, fix: str = "", **more: Any
+    ) -> Problem:
+        """Return a problem that points at the value at `path`."""
+        return self.document.value_problem(path, code, message, fix, **more)
 
     def row(self, key: str, index: int, *rest: str | int) -> tuple[str | int, ...]:
         """Return the path of a row of `key`, which may be written without the outer list."""

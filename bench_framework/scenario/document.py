@@ -85,15 +85,21 @@ class Document:
     sources: dict[str, str]
     problems: list[Problem] = field(default_factory=list)
 
-    def key_problem(self, path: Path, code: str, message: str, **more: Any) -> Problem:
+    def key_problem(
+        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
+    ) -> Problem:
         """Return a problem that points at the key at `path`, or at its value in a list."""
         place = self.place.at(path)
-        return Problem(code, message, file=place.file, at=place.key or place.value, **more)
+        return Problem(
+            code, message, place.file, place.key or place.value, help=fix or None, **more
+        )
 
-    def value_problem(self, path: Path, code: str, message: str, **more: Any) -> Problem:
+    def value_problem(
+        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
+    ) -> Problem:
         """Return a problem that points at the value at `path`."""
         place = self.place.at(path)
-        return Problem(code, message, file=place.file, at=place.value, **more)
+        return Problem(code, message, place.file, place.value, help=fix or None, **more)
 
 
 class Unreadable(Exception):  # noqa: N818 -- `load` turns it into a problem
@@ -122,15 +128,7 @@ def parse(text: str, file: str) -> Document:
         raise Unreadable(syntax.broken(error, text, file, lines)) from None
     except RecursionError:
         raise Unreadable(syntax.too_deep(file)) from None
-    except (
-        YAMLError,
-        ValueError,
-        AssertionError,
-        IndexError,
-        AttributeError,
-        KeyError,
-        TypeError,
-    ) as error:
+    except (YAMLError, ValueError, AssertionError, LookupError, AttributeError, TypeError) as error:
         # The YAML reader raises these for some invalid texts.
         raise Unreadable(Problem("BC001", f"this is not YAML: {error}", file=file)) from None
     if root is None:
@@ -157,18 +155,15 @@ class _Builder:
         place = Place(self.file, self.lines.position(node.start_mark.index, node.end_mark.index))
         if self._nodes > MAX_NODES:
             msg = f"the document has more than {MAX_NODES} values after its aliases are expanded"
-            raise Unreadable(
-                Problem(
-                    "BC006", msg, file=self.file, at=place.value, help="use fewer nested aliases"
-                )
-            )
+            advice = "use fewer nested aliases"
+            raise Unreadable(Problem("BC006", msg, self.file, place.value, help=advice))
         if id(node) in self._open:
             msg = "an alias refers to a value that contains it"
-            raise Unreadable(Problem("BC001", msg, file=self.file, at=place.value))
+            raise Unreadable(Problem("BC001", msg, self.file, place.value))
         if str(node.tag) not in _CORE_TAGS:
             msg = f"the tag `{node.tag}` is not supported"
             advice = "remove it; the key decides the type"
-            self.problems.append(Problem("BC001", msg, file=self.file, at=place.value, help=advice))
+            self.problems.append(Problem("BC001", msg, self.file, place.value, help=advice))
         if isinstance(node, ScalarNode):
             return self._scalar(node, place.value), place
         self._open.add(id(node))
@@ -187,18 +182,15 @@ class _Builder:
         )
         if _UNWRITABLE.search(text):
             msg = "a NUL character or a surrogate is not allowed in a command line"
-            self.problems.append(Problem("BC001", msg, file=self.file, at=at))
+            self.problems.append(Problem("BC001", msg, self.file, at))
             text = _UNWRITABLE.sub("?", text)
         return Scalar(text, plain=node.style is None and not self._tagged(node))
 
     @staticmethod
     def _tagged(node: ScalarNode) -> bool:
         # `!!str 5`: the tag for text has the effect of quotes.
-        return str(
-            node.tag
-        ) == "tag:yaml.org,2002:str" and node.end_mark.index - node.start_mark.index != len(
-            str(node.value)
-        )
+        length = node.end_mark.index - node.start_mark.index
+        return str(node.tag) == "tag:yaml.org,2002:str" and length != len(str(node.value))
 
     def _sequence(self, node: SequenceNode, place: Place, name: str) -> list[Any]:
         items = []
@@ -214,9 +206,7 @@ class _Builder:
             at = self.lines.position(key_node.start_mark.index, key_node.end_mark.index)
             if not isinstance(key_node, ScalarNode):
                 msg = "a key must be text, not a list or a mapping"
-                self.problems.append(
-                    Problem("BC102", msg, file=self.file, at=at, label="expected text")
-                )
+                self.problems.append(Problem("BC102", msg, self.file, at, "expected text"))
                 continue
             key = str(self._scalar(key_node, at))
             value, child = self.build(value_node, f"{name}.{key}" if name else key)
@@ -244,9 +234,7 @@ class _Builder:
         if all(isinstance(part, dict) for part, _ in parts):
             return parts
         msg = "`<<` takes a mapping, or a list of mappings"
-        self.problems.append(
-            Problem("BC102", msg, file=self.file, at=child.value, label="expected a mapping")
-        )
+        self.problems.append(Problem("BC102", msg, self.file, child.value, "expected a mapping"))
         return []
 
     def _duplicate(self, key: str, parent: str, first: Place, second: Place) -> None:

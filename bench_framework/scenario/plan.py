@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from bench_framework.errors import Problem
+from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model.plan import DerivedRow, Hole, Input, Note, Plan, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.profile import Bucket, ProfilePolicy
@@ -15,10 +15,10 @@ from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.schema.worker import BUILTIN
-from bench_framework.scenario.selection import OPTION, parse_selection, refusal, whole, words_of
+from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from bench_framework.scenario.axes import AxisView
     from bench_framework.scenario.definition import Scenario
@@ -116,7 +116,7 @@ def _select(
             at=whole(only),
             help="remove a condition, or separate alternatives with |",
         )
-        raise refusal(only, problem)
+        raise ScenarioError((problem,), {OPTION: only})
     inputs = {given_id for _, given_id in chosen}
     required = {expansion.baseline.id, *(variant.id for variant in expansion.further_baselines)}
     required |= {expansion.anchor.id} if expansion.anchor is not None else set()
@@ -125,12 +125,7 @@ def _select(
         if (variant.id, given.id) in chosen or (variant.id in required and given.id in inputs):
             selected.append((variant, given))
         elif variant.experiment is None:
-            left_out.append(
-                Hole(
-                    expansion.values_of(variant, given),
-                    f"not selected by -k {only}",
-                )
-            )
+            left_out.append(Hole(expansion.values_of(variant, given), f"not selected by -k {only}"))
     return selected, left_out
 
 
@@ -160,15 +155,11 @@ def _measure(scenario: Scenario) -> MeasurePolicy:
     # A default adapts to the other number if that is given.
     low = least if least is not None else min(_DEFAULT_MIN, most or _DEFAULT_MIN)
     high = most if most is not None else max(_DEFAULT_MAX, low)
-    until: Literal["conclusive", "rounds", "precision"] = "precision"
-    precision = part.until.precision if isinstance(part.until, Precision) else None
-    if part.until in {"conclusive", "rounds"}:
-        until = "conclusive" if part.until == "conclusive" else "rounds"
     return MeasurePolicy(
         rounds_min=low,
         rounds_max=high,
-        until=until,
-        precision=precision,
+        until="precision" if isinstance(part.until, Precision) else part.until,
+        precision=part.until.precision if isinstance(part.until, Precision) else None,
         budget_s=part.budget,
         warmup_rounds=part.warmup,
         timeout_s=part.timeout,
@@ -228,8 +219,5 @@ def _is_profiled(part: ProfilePart, variant: Variant, baseline_id: str) -> bool:
         return True
     if part.variants == "baseline":
         return variant.id == baseline_id
-    return variant.experiment is None and any(_has(variant, given) for given in part.variants)
-
-
-def _has(variant: Variant, given: Mapping[str, str] | str) -> bool:
-    return not isinstance(given, str) and given.items() <= dict(variant.values).items()
+    values = dict(variant.values).items()
+    return variant.experiment is None and any(given.items() <= values for given in part.variants)

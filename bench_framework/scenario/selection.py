@@ -128,11 +128,6 @@ def words_of(variant: Variant, given: Input) -> dict[str, str]:
     return words | ({"experiment": variant.experiment} if variant.experiment else {})
 
 
-def refusal(text: str, *problems: Problem) -> ScenarioError:
-    """Return the error that reports problems of a selection."""
-    return ScenarioError(problems, {OPTION: text})
-
-
 def whole(text: str) -> Position:
     """Return the position of the whole selection."""
     return Position(1, 1, max(1, len(text)))
@@ -147,9 +142,7 @@ def _split(text: str) -> tuple[list[Term], list[Problem]]:
         if match is None or match.end() == match.start("value"):
             at = Position(1, (match.start("name") if match else done) + 1, max(1, len(rest) - done))
             advice = "write NAME=VALUE, such as io=mmap, size<=50MiB or runtime!=rayon"
-            return terms, [
-                Problem("BC113", "this is not a condition", file=OPTION, at=at, help=advice)
-            ]
+            return terms, [_problem("this is not a condition", at, advice)]
         value = match["value"]
         quoted = value[:1] in {"'", '"'} and len(value) > 1 and value[-1] == value[0]
         done = match.end()
@@ -165,7 +158,7 @@ def _split(text: str) -> tuple[list[Term], list[Problem]]:
             )
         )
     if not terms:
-        return [], [Problem("BC113", "the selection is empty", file=OPTION, at=whole(text))]
+        return [], [_problem("the selection is empty", whole(text))]
     return terms, []
 
 
@@ -175,53 +168,42 @@ def _check(
     names = [*known, *open_names]
     if term.name not in names:
         at = Position(1, term.start + 1, len(term.name))
-        near = suggest(term.name, names)
-        advice = (f"did you mean `{near}`?  " if near else "") + f"names: {', '.join(names)}"
-        return Problem("BC113", f"there is no axis `{term.name}`", file=OPTION, at=at, help=advice)
+        advice = _advice(term.name, names, "names")
+        return _problem(f"there is no axis `{term.name}`", at, advice)
     at = Position(1, term.value_start + 1, max(1, term.end - term.value_start))
     if term.op in {"~", "!~"}:
         try:
             re.compile(term.value)
         except (re.error, OverflowError, RecursionError) as error:
-            return Problem(
-                "BC113", f"this is not a regular expression: {error}", file=OPTION, at=at
-            )
+            return _problem(f"this is not a regular expression: {error}", at)
         return None
     if term.op in _ORDER:
         return _check_order(term, known.get(term.name, ()), at)
     if term.name in known:
         for given in term.alternatives:
             if not any(_same(value, given) for value in known[term.name]):
-                near = suggest(given, known[term.name])
-                advice = (
-                    f"did you mean `{near}`?  " if near else ""
-                ) + f"use one of: {', '.join(known[term.name])}"
-                return Problem(
-                    "BC113",
-                    f"axis `{term.name}` has no value `{given}`",
-                    file=OPTION,
-                    at=at,
-                    help=advice,
-                )
+                message = f"axis `{term.name}` has no value `{given}`"
+                return _problem(message, at, _advice(given, known[term.name], "use one of"))
     return None
 
 
 def _check_order(term: Term, values: Sequence[str], at: Position) -> Problem | None:
     if _number(term.value) is None:
         message = f"`{term.op}` compares sizes and numbers; `{term.value}` is neither"
-        return Problem(
-            "BC113",
-            message,
-            file=OPTION,
-            at=at,
-            help="write a number, or a size with a unit such as 50MiB",
-        )
+        return _problem(message, at, "write a number, or a size with a unit such as 50MiB")
     if any(_number(value) is None or is_size(value) != is_size(term.value) for value in values):
         message = f"the values of {term.name} cannot be compared with `{term.value}`"
-        return Problem(
-            "BC113", message, file=OPTION, at=at, help=f"use one of: {', '.join(values)}"
-        )
+        return _problem(message, at, f"use one of: {', '.join(values)}")
     return None
+
+
+def _problem(message: str, at: Position, fix: str | None = None) -> Problem:
+    return Problem("BC113", message, OPTION, at, help=fix)
+
+
+def _advice(word: str, known: Sequence[str], what: str) -> str:
+    near = suggest(word, known)
+    return (f"did you mean `{near}`?  " if near else "") + f"{what}: {', '.join(known)}"
 
 
 def _same(actual: str, given: str) -> bool:

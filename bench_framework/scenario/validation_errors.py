@@ -49,7 +49,7 @@ def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
     if kind == "missing":
         name = str(loc[-1])
         message = f"`{name}` is missing in `{spell(path)}`" if path else f"`{name}` is missing"
-        return document.key_problem(path, "BC107", message, help=_described(loc)), path
+        return document.key_problem(path, "BC107", message, _described(loc)), path
     if kind.startswith("BC"):
         return _refusal(document, loc, path, kind, context)
     return _shape_problem(document, path, error), path
@@ -74,7 +74,7 @@ def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
     else:
         message = f"cannot be read: {error['msg']}"
     return document.value_problem(
-        path, "BC102", f"`{spell(path)}` {message}", label=label, help=advice
+        path, "BC102", f"`{spell(path)}` {message}", label=label, fix=advice
     )
 
 
@@ -113,7 +113,7 @@ def _refusal(
 ) -> tuple[Problem, Path]:
     """Return the problem of a `Refused` from `scalars` or from `Part.demand`."""
     message = context["message"]
-    more = {"label": context["label"], "help": context["help"] or None}
+    more = {"label": context["label"], "fix": context["fix"]}
     at: Path = tuple(context["at"])
     if at:
         inner = (*path, *at)
@@ -134,9 +134,9 @@ def _refused_key(
     if code != "BC102":
         return document.key_problem(path, code, message, **more)
     listed = str(more["label"]).replace("not one of", "keys allowed here")
-    advice = "  ".join(text for text in (more["help"], listed) if text)
+    advice = "  ".join(text for text in (more["fix"], listed) if text)
     return document.key_problem(
-        path, "BC101", f"unknown key `{path[-1]}` in `{spell(path[:-1])}`", help=advice or None
+        path, "BC101", f"unknown key `{path[-1]}` in `{spell(path[:-1])}`", advice
     )
 
 
@@ -144,12 +144,8 @@ def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Pr
     key = str(loc[-1])
     keys = keys_of(part_at(loc[:-1]))
     where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
-    near = scalars.did_you_mean(key, keys)
-    listed = (
-        f"keys allowed here: {', '.join(sorted(keys))}" if len(keys) <= scalars.MAX_LISTED else ""
-    )
-    advice = "  ".join(text for text in (near, listed) if text)
-    return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", help=advice or None)
+    advice = scalars.did_you_mean(key, sorted(keys), "keys allowed here")
+    return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", advice)
 
 
 def keys_of(part: type[Part]) -> list[str]:

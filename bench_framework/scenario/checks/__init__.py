@@ -57,7 +57,7 @@ def check_version(document: Document) -> Problem | None:
         "BC110",
         f"this benchctl cannot read scenarios of version {version}",
         label=f"expected {VERSION}",
-        help="install a later benchctl, or write version: 1",
+        fix="install a later benchctl, or write version: 1",
     )
 
 

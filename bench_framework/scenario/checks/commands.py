@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bench_framework.errors import Position, Problem
 from bench_framework.scenario import bundled, template
@@ -88,24 +88,25 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
             continue
         written = text[item.start : item.end]
         place = scenario.document.place.at(path)
-        location: dict[str, Any] = {"file": place.file, "at": _inside(place.value, text, item)}
+        at = _inside(place.value, text, item)
         if item.name is None:
             advice = "write `{{` and `}}` for literal braces"
-            yield Problem("BC109", f"`{written}` is not a placeholder", help=advice, **location)
+            message = f"`{written}` is not a placeholder"
+            yield Problem("BC109", message, place.file, at, help=advice)
         elif item.name in _SLOTS:
             reason = (
                 _unavailable_slot(str(item.name), path)
                 if slots
                 else "it is available only in commands"
             )
-            yield Problem("BC109", f"`{written}` cannot be used here: {reason}", **location)
+            yield Problem("BC109", f"`{written}` cannot be used here: {reason}", place.file, at)
         else:
             near = suggest(item.name, names)
             suggestion = f"did you mean `{{{near}}}`?  " if near else ""
             listed = ", ".join(f"{{{name}}}" for name in names) or "none"
             advice = suggestion + (f"available: {listed}" if len(names) <= MAX_LISTED else "")
             message = f"unknown placeholder `{written}`"
-            yield Problem("BC109", message, help=advice or None, **location)
+            yield Problem("BC109", message, place.file, at, help=advice)
 
 
 def _slots_at(scenario: Scenario, path: Path) -> Iterator[str]:
@@ -131,14 +132,14 @@ def _tuning(scenario: Scenario) -> Iterator[Problem]:
     if spec.worker.command is not None:
         message = "`tuning` has no effect on a program that is not built"
         advice = "write `worker: {crate: …}`, or remove `tuning`"
-        yield scenario.document.key_problem(place, "BC108", message, help=advice)
+        yield scenario.key_problem(place, "BC108", message, advice)
     if not any(
         "tuning" in template.names(text)
         for path, text, _ in templated(scenario)
         if path[:1] != place
     ):
         advice = "use `{tuning}` in `command`, or remove the key"
-        yield scenario.document.key_problem(place, "BC205", "`tuning` is never used", help=advice)
+        yield scenario.key_problem(place, "BC205", "`tuning` is never used", advice)
 
 
 def _inside(at: Position, text: str, item: template.Placeholder) -> Position:
@@ -158,13 +159,13 @@ def _never_run(scenario: Scenario) -> Iterator[Problem]:
     ):
         message = f"worker `{worker.bin}` has no default command"
         advice = f"add command: {bundled.NEEDS_COMMAND[worker.bin]}"
-        yield scenario.document.value_problem(("worker", "bin"), "BC109", message, help=advice)
+        yield scenario.value_problem(("worker", "bin"), "BC109", message, advice)
     if worker.command is not None or scenario.spec.command is None:
         return
     if not any("bin" in template.names(word) for word in bundled.command_of(scenario)):
         message = "the command does not run the built program: it has no `{bin}`"
         advice = 'start it with "{bin}", or use an existing program with worker: {command: […]}'
-        yield scenario.document.value_problem(("command",), "BC109", message, help=advice)
+        yield scenario.value_problem(("command",), "BC109", message, advice)
 
 
 def _unused(scenario: Scenario) -> Iterator[Problem]:
@@ -176,12 +177,12 @@ def _unused(scenario: Scenario) -> Iterator[Problem]:
                 f"use `{{{axis.name}}}` in `command`, `env` or `input`, "
                 "add settings to its values, or remove the axis"
             )
-            yield scenario.document.key_problem(("axes", axis.name), "BC205", message, help=advice)
+            yield scenario.key_problem(("axes", axis.name), "BC205", message, advice)
     for name in scenario.spec.fixed:
         if name not in used:
             advice = f"use `{{{name}}}` in `command`, `env` or `input`, or remove it"
-            yield scenario.document.key_problem(
-                ("fixed", name), "BC205", f"fixed key `{name}` is never used", help=advice
+            yield scenario.key_problem(
+                ("fixed", name), "BC205", f"fixed key `{name}` is never used", advice
             )
 
 
@@ -204,8 +205,8 @@ def _bundled(scenario: Scenario) -> Iterator[Problem]:
                 file, at = place.file, place.value
             message = f"worker `{scenario.spec.worker.bin}` has no value `{value}` for `{theirs}`"
             label = f"not one of: {', '.join(known)}"
-            advice = did_you_mean(value, known) or None
-            yield Problem("BC103", message, file=file, at=at, label=label, help=advice)
+            advice = did_you_mean(value, known)
+            yield Problem("BC103", message, file=file, at=at, label=label, help=advice or None)
 
 
 def _given(

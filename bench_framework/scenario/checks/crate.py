@@ -10,7 +10,7 @@ from bench_framework.scenario import bundled
 from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.crates import Crate, CrateMissing, read_crate
 from bench_framework.scenario.document import suggest
-from bench_framework.scenario.scalars import MAX_LISTED, did_you_mean
+from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.worker import BUILTIN
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     worker, document = scenario.spec.worker, scenario.document
     if worker.git is not None and worker.bin is None:
         message = "`git` needs `bin`, the binary to measure"
-        yield document.key_problem(("worker",), "BC107", message, help="add bin: NAME")
+        yield document.key_problem(("worker",), "BC107", message, "add bin: NAME")
     if worker.crate is None:
         return
     if worker.crate == BUILTIN and worker.bin not in bundled.workers():
         known = list(bundled.workers())
-        advice = did_you_mean(worker.bin, known, "bundled workers") or None
+        advice = did_you_mean(worker.bin, known, "bundled workers")
         message = f"there is no bundled worker `{worker.bin}`"
-        yield document.value_problem(("worker", "bin"), "BC305", message, help=advice)
+        yield document.value_problem(("worker", "bin"), "BC305", message, advice)
         return
     try:
         crate = _crate(scenario)
@@ -60,11 +60,11 @@ def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
         place: Place = ("worker", "package") if worker.package is not None else ("worker", "crate")
         advice = did_you_mean(worker.package, missing.known, "packages") or "write package: NAME"
         return document.value_problem(
-            place, "BC306", f"in crate `{worker.crate}`: {missing}", help=advice
+            place, "BC306", f"in crate `{worker.crate}`: {missing}", advice
         )
     advice = "paths are relative to the scenario's file"
     return document.value_problem(
-        ("worker", "crate"), "BC301", f"crate `{worker.crate}`: {missing}", help=advice
+        ("worker", "crate"), "BC301", f"crate `{worker.crate}`: {missing}", advice
     )
 
 
@@ -75,12 +75,12 @@ def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
         count = "several binaries" if crate.bins else "no binary"
         message = f"crate `{crate.name}` has {count}"
         advice = f"write bin: NAME  {listed}"
-        yield scenario.document.key_problem(("worker",), "BC305", message, help=advice)
+        yield scenario.key_problem(("worker",), "BC305", message, advice)
     elif name is not None and name not in crate.bins:
         near = suggest(name, crate.bins)
         advice = (f"did you mean `{near}`?  " if near else "") + listed
         message = f"crate `{crate.name}` has no binary `{name}`"
-        yield scenario.document.value_problem(("worker", "bin"), "BC305", message, help=advice)
+        yield scenario.value_problem(("worker", "bin"), "BC305", message, advice)
 
 
 def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
@@ -100,14 +100,10 @@ def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
     for place, name in features:
         if name in crate.features or "/" in name:
             continue  # cargo checks `dependency/feature`
-        near = suggest(name, crate.features)
-        parts = [f"did you mean `{near}`?"] if near else []
-        if len(crate.features) <= MAX_LISTED:
-            parts.append(f"features: {', '.join(crate.features)}")
-        yield scenario.document.value_problem(
+        yield scenario.value_problem(
             place,
             "BC302",
             f"crate `{crate.name}` has no cargo feature `{name}`",
             label=f"not in [features] of {folder}/Cargo.toml",
-            help="  ".join(parts) or None,
+            fix=did_you_mean(name, crate.features, "features"),
         )

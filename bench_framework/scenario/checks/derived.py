@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.model.formula import FormulaError, Unit, parse
 from bench_framework.scenario.axes import axes_of, baseline_values, named_values
-from bench_framework.scenario.checks.rules import check_reference
+from bench_framework.scenario.checks.rules import check_values
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.scalars import did_you_mean
 
@@ -23,10 +23,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     axes = {axis.name: axis for axis in axes_of(scenario)}
     yield from _bounds(scenario, axes)
     for name, given in scenario.spec.cells.items():
-        for axis, value in given.items():
-            yield from check_reference(
-                scenario, axes, ("cells", name, axis), axis, value, variant_only=True
-            )
+        yield from check_values(scenario, axes, ("cells", name), given)
     yield from _formulas(scenario)
 
 
@@ -41,32 +38,26 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
         values = named_values(matrix.axes, scenario.spec.baseline, given)
         if tuple(sorted(values)) not in measured:
             values_text = ", ".join(f"{axis}={value}" for axis, value in values)
-            yield scenario.document.key_problem(
+            yield scenario.key_problem(
                 ("cells", name),
                 "BC209",
                 f"cell `{name}` ({values_text}) is not measured",
-                help="change its values, or the rule that excludes it",
+                "change its values, or the rule that excludes it",
             )
 
 
 def _bounds(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
     for index, given in enumerate(scenario.spec.bounds):
-        wrong = [
-            problem
-            for axis, value in given.items()
-            for problem in check_reference(
-                scenario, axes, ("bounds", index, axis), axis, value, variant_only=True
-            )
-        ]
+        wrong = [*check_values(scenario, axes, ("bounds", index), given)]
         yield from wrong
         for baseline in scenario.spec.baseline:
             chosen = baseline_values(tuple(axes.values()), baseline) or {}
             if not wrong and given.items() <= chosen.items():
-                yield scenario.document.value_problem(
+                yield scenario.value_problem(
                     ("bounds", index),
                     "BC206",
                     "the baseline cannot be a bound, because bounds are not compared",
-                    help="choose another baseline, or remove the bound",
+                    "choose another baseline, or remove the bound",
                 )
 
 
@@ -78,13 +69,11 @@ def _formulas(scenario: Scenario) -> Iterator[Problem]:
         if name in cells:
             message = f"`{name}` is already the name of a cell"
             advice = "choose another name"
-            yield scenario.document.key_problem(path[:2], "BC209", message, help=advice)
+            yield scenario.key_problem(path[:2], "BC209", message, advice)
         try:
             formula = parse(part.formula, units)
         except FormulaError as error:
-            yield scenario.document.value_problem(
-                path, "BC209", f"`{name}` cannot be computed: {error}"
-            )
+            yield scenario.value_problem(path, "BC209", f"`{name}` cannot be computed: {error}")
             continue
         units[name] = formula.unit
         for cell in formula.cells:
@@ -92,6 +81,4 @@ def _formulas(scenario: Scenario) -> Iterator[Problem]:
                 advice = (
                     did_you_mean(cell, list(cells), "cells") or f"define `{cell}` under `cells`"
                 )
-                yield scenario.document.value_problem(
-                    path, "BC209", f"there is no cell `{cell}`", help=advice
-                )
+                yield scenario.value_problem(path, "BC209", f"there is no cell `{cell}`", advice)

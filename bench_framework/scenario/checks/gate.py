@@ -28,11 +28,11 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if gate.against is not None and (reason := _no_revisions(scenario)):
         advice = "remove it, to compare with the scenario's baseline"
         yield document.value_problem(
-            ("gate", "against"), "BC108", f"`gate.against` has no effect: {reason}", help=advice
+            ("gate", "against"), "BC108", f"`gate.against` has no effect: {reason}", advice
         )
     if "binary_size" in dict(gate.margins()) and scenario.spec.worker.command is not None:
         message = "`gate.binary_size` has no effect on a program that is not built"
-        yield document.key_problem(("gate", "binary_size"), "BC108", message, help="remove it")
+        yield document.key_problem(("gate", "binary_size"), "BC108", message, "remove it")
     for index, budget in enumerate(gate.budgets):
         place: Path = ("gate", "budgets", index)
         yield from _selection(scenario, (*place, "cell"), budget.cell)
@@ -43,7 +43,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
             ]
             near = did_you_mean(budget.metric, known, "metrics")
             message = f"metric `{budget.metric}` does not exist or cannot have a budget"
-            yield document.value_problem((*place, "metric"), "BC206", message, help=near or None)
+            yield document.value_problem((*place, "metric"), "BC206", message, near)
             continue
         try:
             budget_limit(scenario, budget)
@@ -53,7 +53,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
                 refused.code,
                 refused.message,
                 label=refused.label,
-                help=refused.advice or None,
+                fix=refused.advice,
             )
 
 
@@ -75,6 +75,4 @@ def _selection(scenario: Scenario, place: Path, words: str) -> Iterator[Problem]
         parse_selection(words, known)
     except ScenarioError as error:
         for problem in error.problems:
-            yield scenario.document.value_problem(
-                place, problem.code, problem.message, help=problem.help
-            )
+            yield scenario.value_problem(place, problem.code, problem.message, problem.help)

@@ -12,7 +12,7 @@ from bench_framework.scenario.axes import BUILD_KEYS, AxisView, axes_of
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.parts import DATASETS
 from bench_framework.scenario.schema.worker import BUILTIN
-from bench_framework.units import is_size, parse_size
+from bench_framework.units import grouped, is_size, parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,12 +49,12 @@ def _nothing_to_drop(scenario: Scenario) -> Iterator[Problem]:
     message = "`cache: cold` needs an `input`, whose pages are dropped from memory"
     advice = "add `input`, or write `cache: unknown` and drop the cache in `prepare`"
     if scenario.spec.measure.cache == "cold":
-        yield scenario.document.value_problem(("measure", "cache"), "BC108", message, help=advice)
+        yield scenario.value_problem(("measure", "cache"), "BC108", message, advice)
     for axis in axes_of(scenario):
         for value, setting in axis.settings.items():
             if setting.cache == "cold":
                 path = ("axes", axis.name, "values", value, "cache")
-                yield scenario.document.value_problem(path, "BC108", message, help=advice)
+                yield scenario.value_problem(path, "BC108", message, advice)
 
 
 def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
@@ -100,8 +100,8 @@ def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
                 advice = f"use `{{{axis.name}}}` in `command`"
             if reason:
                 path = ("axes", axis.name, "values", value, name)
-                yield scenario.document.key_problem(
-                    path, "BC108", f"`{name}` has no effect here: {reason}", help=advice
+                yield scenario.key_problem(
+                    path, "BC108", f"`{name}` has no effect here: {reason}", advice
                 )
 
 
@@ -125,33 +125,19 @@ def _size(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[P
         return
     if text.isascii() and text.isdigit() and 0 < len(text) < 13:  # noqa: PLR2004 -- up to 1 TB
         iec, si = parse_size(f"{text}MiB"), parse_size(f"{text}MB")
-        advice = f"write {text}MiB ({_grouped(iec)} bytes) or {text}MB ({_grouped(si)} bytes)"
-        yield Problem(
-            "BC105",
-            f"size `{text}` has no unit",
-            file=file,
-            at=at,
-            label="expected a unit",
-            help=advice,
-        )
+        advice = f"write {text}MiB ({grouped(iec)} bytes) or {text}MB ({grouped(si)} bytes)"
+        message = f"size `{text}` has no unit"
+        yield Problem("BC105", message, file, at, "expected a unit", help=advice)
         return
     advice = "write a number with a unit, such as 10MiB or 200MB"
-    yield Problem(
-        "BC105", f"`{text}` is not a size", file=file, at=at, label="expected a size", help=advice
-    )
-
-
-def _grouped(number: int) -> str:
-    return f"{number:,}".replace(",", " ")
+    yield Problem("BC105", f"`{text}` is not a size", file, at, "expected a size", help=advice)
 
 
 def _dataset(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
     if text not in DATASETS:
         label = f"not one of: {', '.join(DATASETS)}"
         advice = did_you_mean(text, DATASETS) or "for your own file, write input: {file: …}"
-        yield Problem(
-            "BC103", f"there is no dataset `{text}`", file=file, at=at, label=label, help=advice
-        )
+        yield Problem("BC103", f"there is no dataset `{text}`", file, at, label, help=advice)
 
 
 def _seed(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from bench_framework.model.plan import Role
 from bench_framework.scenario.axes import axes_of, product_size
 from bench_framework.scenario.expansion import Expansion
 from bench_framework.scenario.matrix import combine
+from bench_framework.units import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,34 +27,34 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     limit = scenario.spec.limits.max_cells
     size = product_size(axes)
     equation = " × ".join(str(len(axis.settings)) for axis in axes)
-    equation = f"{equation} = {_grouped(size)}" if len(axes) > 1 else _grouped(size)
+    equation = f"{equation} = {grouped(size)}" if len(axes) > 1 else grouped(size)
     if size > MAX_PRODUCT:
-        text = f"too many combinations: {equation}, limit {_grouped(MAX_PRODUCT)}"
+        text = f"too many combinations: {equation}, limit {grouped(MAX_PRODUCT)}"
         yield _too_many(scenario, text)
         return
     matrix = combine(scenario)
     for index, count in enumerate(matrix.matches):
         if count == 0:
             message = "exclude rule matches no combination"
-            yield scenario.document.value_problem(
-                ("exclude", index), "BC202", message, help="correct or remove the rule"
+            yield scenario.value_problem(
+                ("exclude", index), "BC202", message, "correct or remove the rule"
             )
     if len(matrix.measured) > limit:
-        remaining = f", {_grouped(len(matrix.measured))} not excluded" if matrix.holes else ""
+        remaining = f", {grouped(len(matrix.measured))} not excluded" if matrix.holes else ""
         text = f"{equation}{remaining}, limit {limit}"
         yield _too_many(scenario, f"too many configurations: {text}")
         return
     if not matrix.measured:
         message = "no configuration to measure: all are excluded or unavailable"
         advice = "change the rules, or add values"
-        yield scenario.document.key_problem(("axes",), "BC208", message, help=advice)
+        yield scenario.key_problem(("axes",), "BC208", message, advice)
         return
     expansion = Expansion(scenario, matrix)
     pairs = expansion.pairs()
     if not any(variant == expansion.baseline for variant, _ in pairs):
         message = "the baseline is excluded on every input"
-        yield scenario.document.key_problem(
-            ("baseline",), "BC201", message, help="change the rule, or the baseline"
+        yield scenario.key_problem(
+            ("baseline",), "BC201", message, "change the rule, or the baseline"
         )
     yield from _same_program(scenario, expansion, pairs)
 
@@ -62,11 +63,7 @@ def _too_many(scenario: Scenario, message: str) -> Problem:
     names = list(scenario.spec.axes)
     pair = f"`pairs: [{names[-2]}, {names[-1]}]`, " if len(names) > 1 else ""
     advice = f"add `exclude`, {pair}`design: one-at-a-time`, or raise `limits.max-cells`"
-    return scenario.document.key_problem(("axes",), "BC203", message, help=advice)
-
-
-def _grouped(number: int) -> str:
-    return f"{number:,}".replace(",", " ")
+    return scenario.key_problem(("axes",), "BC203", message, advice)
 
 
 def _same_program(
@@ -91,9 +88,7 @@ def _same_program(
         if pair not in reported:
             reported.add(pair)
             place = ("experiments",) if variant.experiment is not None else ("axes",)
-            yield scenario.document.key_problem(
-                place, "BC204", message, help="remove one of the two", note=note
-            )
+            yield scenario.key_problem(place, "BC204", message, "remove one of the two", note=note)
 
 
 def _work(expansion: Expansion, variant: Variant, given: Input) -> object:

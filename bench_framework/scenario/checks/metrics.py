@@ -81,22 +81,22 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
             if key in (scenario.document.data.get("metrics", {}).get(name) or {}):
                 message = f"`{key}` has no effect on `instructions`, which benchctl counts"
                 advice = f"use {', '.join(COUNTER_KEYS)}, or another name for a printed metric"
-                yield document.key_problem((*path, key), "BC108", message, help=advice)
+                yield document.key_problem((*path, key), "BC108", message, advice)
         return
     if name in METRICS:
         advice = "choose another name, or remove the declaration and use it in `judge`"
         yield document.key_problem(
-            path, "BC108", f"`{name}` is a built-in metric of benchctl", help=advice
+            path, "BC108", f"`{name}` is a built-in metric of benchctl", advice
         )
         return
     if part.source is None:
         advice = "add from: stdout, answer or worker"
-        yield document.key_problem(path, "BC107", f"metric `{name}` needs `from`", help=advice)
+        yield document.key_problem(path, "BC107", f"metric `{name}` needs `from`", advice)
         return
     yield from _source(scenario, name, part)
     if part.regex is not None and (fault := _regex_fault(part.regex)):
         yield document.value_problem(
-            (*path, "regex"), "BC102", f"metric `{name}`: {fault[0]}", help=fault[1]
+            (*path, "regex"), "BC102", f"metric `{name}`: {fault[0]}", fault[1]
         )
     if part.json_path is not None:
         try:
@@ -104,7 +104,7 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
         except ValueError as error:
             message = f"metric `{name}`: `{part.json_path}` is not a JSON path: {error}"
             advice = "write keys with dots, and indexes in brackets: latency.p99, rows[0].value"
-            yield document.value_problem((*path, "json"), "BC102", message, help=advice)
+            yield document.value_problem((*path, "json"), "BC102", message, advice)
 
 
 def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem]:
@@ -125,9 +125,7 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
         return  # the shell may redirect stdout, so only the run can report missing numbers
     if message:
         place = ("metrics", name, "from")
-        yield scenario.document.value_problem(
-            place, "BC108", f"metric `{name}`: {message}", help=advice
-        )
+        yield scenario.value_problem(place, "BC108", f"metric `{name}`: {message}", advice)
 
 
 def _regex_fault(text: str) -> tuple[str, str] | None:
@@ -159,13 +157,13 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
         place = ("judge", index)
         if metric in spec.judge[:index]:
             message = f"`judge` lists `{metric}` twice"
-            yield document.value_problem(place, "BC104", message, help="remove one of the two")
+            yield document.value_problem(place, "BC104", message, "remove one of the two")
         elif metric in scenario.lost:
             continue
         elif reason := _refusal_reason(scenario, metric):
-            advice = did_you_mean(metric, _judgeable(scenario), "metrics") or None
+            advice = did_you_mean(metric, _judgeable(scenario), "metrics")
             yield document.value_problem(
-                place, "BC206", f"metric `{metric}` cannot be judged: {reason}", help=advice
+                place, "BC206", f"metric `{metric}` cannot be judged: {reason}", advice
             )
 
 
@@ -208,6 +206,6 @@ def _limits(scenario: Scenario) -> Iterator[Problem]:
         given = getattr(spec, key)
         for metric in given if isinstance(given, dict) else ():
             if metric not in known and metric not in scenario.lost:
-                advice = did_you_mean(metric, known, "metrics") or None
+                advice = did_you_mean(metric, known, "metrics")
                 message = f"there is no metric `{metric}`"
-                yield scenario.document.key_problem((key, metric), "BC206", message, help=advice)
+                yield scenario.key_problem((key, metric), "BC206", message, advice)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench_framework.errors import Problem
 from bench_framework.scenario import bundled
 from bench_framework.scenario.axes import AxisView, axes_of, baseline_values
 from bench_framework.scenario.scalars import did_you_mean
@@ -14,6 +14,7 @@ from bench_framework.scenario.schema.worker import BUILTIN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from bench_framework.errors import Problem
     from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.document import Path
     from bench_framework.scenario.schema.parts import ExperimentPart
@@ -29,10 +30,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _anchor(scenario, axes)
     yield from _profile(scenario, axes)
     for index, part in enumerate(scenario.spec.describe):
-        for axis, value in part.variant.items():
-            yield from check_reference(
-                scenario, axes, ("describe", index, "variant", axis), axis, value, variant_only=True
-            )
+        yield from check_values(scenario, axes, ("describe", index, "variant"), part.variant)
 
 
 def known_values(scenario: Scenario, axis: AxisView) -> list[str]:
@@ -51,7 +49,7 @@ def _baselines(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Pro
     if not scenario.spec.baseline and open_axes and "baseline" not in scenario.lost:
         example = ", ".join(f"{axis.name}: {axis.values[0]}" for axis in open_axes)
         advice = f"add a baseline, such as baseline: {{{example}}}"
-        yield document.key_problem(("axes",), "BC201", "`baseline` is missing", help=advice)
+        yield document.key_problem(("axes",), "BC201", "`baseline` is missing", advice)
     chosen = []
     for index, given in enumerate(scenario.spec.baseline):
         path: Path = ("baseline", index)
@@ -67,12 +65,12 @@ def _baselines(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Pro
                 for axis in missing
             )
             message = f"baseline selects several variants: it has no value for {names}"
-            yield document.value_problem(path, "BC201", message, help=advice)
+            yield document.value_problem(path, "BC201", message, advice)
             continue
         values = baseline_values(tuple(axes.values()), given)
         if values in chosen:
             message = "this baseline is given twice"
-            yield document.value_problem(path, "BC201", message, help="remove one of the two")
+            yield document.value_problem(path, "BC201", message, "remove one of the two")
         chosen.append(values)
 
 
@@ -84,23 +82,21 @@ def _baseline(
         if {name, value} & scenario.lost:
             continue
         if axis is None:
-            advice = did_you_mean(name, list(axes), "axes") or None
-            yield scenario.document.key_problem(
-                (*path, name), "BC201", f"there is no axis `{name}` for the baseline", help=advice
+            advice = did_you_mean(name, list(axes), "axes")
+            yield scenario.key_problem(
+                (*path, name), "BC201", f"there is no axis `{name}` for the baseline", advice
             )
         elif axis.kind == "input":
             message = f"`{name}` is an axis of the input; the baseline is measured on every input"
-            yield scenario.document.key_problem(
-                (*path, name), "BC201", message, help=f"remove `{name}`"
-            )
+            yield scenario.key_problem((*path, name), "BC201", message, f"remove `{name}`")
         elif value not in axis.settings:
             values_text = ", ".join(f"{key}={text}" for key, text in given.items())
-            yield scenario.document.value_problem(
+            yield scenario.value_problem(
                 path,
                 "BC201",
                 f"baseline `{values_text}` selects no variant",
                 label=f"axis `{name}` has no value `{value}`",
-                help=f"use one of: {', '.join(known_values(scenario, axis))}",
+                fix=f"use one of: {', '.join(known_values(scenario, axis))}",
             )
 
 
@@ -111,17 +107,9 @@ def _exclude(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Probl
                 path = ("exclude", index, name, row)
                 if name in axes and value in axes[name].settings:
                     continue
-                yield from (
-                    Problem(
-                        "BC202",
-                        "exclude rule matches no combination",
-                        file=p.file,
-                        at=p.at,
-                        label=p.message,
-                        help=p.help,
-                    )
-                    for p in check_reference(scenario, axes, path, name, value)
-                )
+                message = "exclude rule matches no combination"
+                for p in check_reference(scenario, axes, path, name, value):
+                    yield replace(p, code="BC202", message=message, label=p.message)
 
 
 def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
@@ -142,31 +130,29 @@ def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
             ]
             yield from wrong
             if len(set(group)) < len(group) and not wrong:
-                yield scenario.document.value_problem(
+                yield scenario.value_problem(
                     scenario.row(key, index),
                     "BC206",
                     f"`{key}` lists an axis twice",
-                    help="remove one of the two",
+                    "remove one of the two",
                 )
             lengths = {len(axes[name].settings) for name in group if name in axes}
             if key != "exclusive" and not wrong and len(lengths) > 1:
                 counts = ", ".join(f"{name} has {len(axes[name].settings)}" for name in group)
                 message = f"axes in `pairs` need the same number of values: {counts}"
                 advice = "add or remove values"
-                yield scenario.document.value_problem(
-                    scenario.row(key, index), "BC206", message, help=advice
-                )
+                yield scenario.value_problem(scenario.row(key, index), "BC206", message, advice)
 
 
 def _experiments(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
     names: set[str] = set()
     for index, experiment in enumerate(scenario.spec.experiments):
         if experiment.name in names:
-            yield scenario.document.value_problem(
+            yield scenario.value_problem(
                 ("experiments", index, "name"),
                 "BC206",
                 f"two experiments have the name `{experiment.name}`",
-                help="choose another name",
+                "choose another name",
             )
         names.add(experiment.name)
         yield from _experiment(scenario, axes, ("experiments", index), experiment)
@@ -176,19 +162,16 @@ def _experiment(
     scenario: Scenario, axes: Mapping[str, AxisView], path: Path, part: ExperimentPart
 ) -> Iterator[Problem]:
     document, fixed = scenario.document, scenario.spec.fixed
-    for axis, value in part.at.items():
-        yield from check_reference(
-            scenario, axes, (*path, "at", axis), axis, value, variant_only=True
-        )
+    yield from check_values(scenario, axes, (*path, "at"), part.at)
     if part.metric is not None and part.metric not in scenario.spec.judge:
-        advice = did_you_mean(part.metric, scenario.spec.judge, "judged here") or None
+        advice = did_you_mean(part.metric, scenario.spec.judge, "judged here")
         message = f"metric `{part.metric}` is not in `judge`"
-        yield document.value_problem((*path, "metric"), "BC206", message, help=advice)
+        yield document.value_problem((*path, "metric"), "BC206", message, advice)
     ((key, value),) = part.change.items()
     where = (*path, "change", key)
     if key in fixed and part.at:
         message = f"with `at`, the change must be of an axis; `{key}` is a key of `fixed`"
-        yield document.key_problem(where, "BC108", message, help="remove `at`, or make it an axis")
+        yield document.key_problem(where, "BC108", message, "remove `at`, or make it an axis")
     elif key not in fixed:
         yield from check_reference(
             scenario, axes, where, key, value, variant_only=True, also=tuple(fixed)
@@ -198,17 +181,14 @@ def _experiment(
     if chosen.get(key) == value and (key in fixed or part.at or part.hypothesis):
         place = f"fixed.{key}" if key in fixed else key
         message = f"experiment `{part.name}` changes nothing: `{place}` is already {value}"
-        yield document.value_problem(where, "BC204", message, help="choose another value")
+        yield document.value_problem(where, "BC204", message, "choose another value")
 
 
 def _anchor(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
     part, worker = scenario.spec.anchor, scenario.spec.worker
     if part is None:
         return
-    for axis, value in (part.variant or {}).items():
-        yield from check_reference(
-            scenario, axes, ("anchor", "variant", axis), axis, value, variant_only=True
-        )
+    yield from check_values(scenario, axes, ("anchor", "variant"), part.variant or {})
     if part.rev is None:
         return
     reason = "a program that is not built has no revision" if worker.command is not None else None
@@ -216,8 +196,8 @@ def _anchor(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
         reason = "the bundled workers have only the revision of this benchctl"
     if reason is not None:
         advice = "use anchor: {variant: {…}} with a variant whose program does not change"
-        yield scenario.document.value_problem(
-            ("anchor", "rev"), "BC108", f"`anchor.rev` has no effect: {reason}", help=advice
+        yield scenario.value_problem(
+            ("anchor", "rev"), "BC108", f"`anchor.rev` has no effect: {reason}", advice
         )
 
 
@@ -227,19 +207,26 @@ def _profile(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Probl
     if part is None:
         return
     for index, given in enumerate(part.variants) if not isinstance(part.variants, str) else ():
-        for axis, value in given.items() if isinstance(given, dict) else ():
-            path = ("profile", "variants", index, axis)
-            yield from check_reference(scenario, axes, path, axis, value, variant_only=True)
+        if isinstance(given, dict):
+            yield from check_values(scenario, axes, ("profile", "variants", index), given)
     for name, pattern in part.buckets.items():
         try:
             re.compile(pattern)
         except (re.error, OverflowError, RecursionError) as error:
-            yield scenario.document.value_problem(
+            yield scenario.value_problem(
                 ("profile", "buckets", name),
                 "BC114",
                 f"bucket `{name}` is not a regular expression: {error}",
-                help="write a backslash before literal special characters: `\\.`, `\\(`",
+                "write a backslash before literal special characters: `\\.`, `\\(`",
             )
+
+
+def check_values(
+    scenario: Scenario, axes: Mapping[str, AxisView], path: Path, given: Mapping[str, str]
+) -> Iterator[Problem]:
+    """Yield the problems of references to build and run axes and their values."""
+    for axis, value in given.items():
+        yield from check_reference(scenario, axes, (*path, axis), axis, value, variant_only=True)
 
 
 def check_reference(
@@ -260,23 +247,21 @@ def check_reference(
         listed = path[0] in {"pairs", "exclusive"}  # the name is a list item there
         point = document.value_problem if listed else document.key_problem
         place = path if listed else path[: path.index(name) + 1]
-        advice = did_you_mean(name, [*axes, *(also or ())], "available" if also else "axes") or None
+        advice = did_you_mean(name, [*axes, *(also or ())], "available" if also else "axes")
         yield point(
             place,
             "BC206",
             f"there is no axis {'or fixed key ' if also is not None else ''}`{name}`",
-            help=advice,
+            advice,
         )
     elif variant_only and axes[name].kind == "input":
         yield document.value_problem(
             path,
             "BC206",
             f"`{name}` is an axis of the input, not of the variants",
-            help="name a build or run axis",
+            "name a build or run axis",
         )
     elif value is not None and value not in axes[name].settings:
         known = known_values(scenario, axes[name])
-        advice = did_you_mean(value, known, "use one of") or None
-        yield document.value_problem(
-            path, "BC206", f"axis `{name}` has no value `{value}`", help=advice
-        )
+        advice = did_you_mean(value, known, "use one of")
+        yield document.value_problem(path, "BC206", f"axis `{name}` has no value `{value}`", advice)

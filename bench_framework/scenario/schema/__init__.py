@@ -12,10 +12,7 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.scenario import scalars
-from bench_framework.scenario.schema.measure import (
-    Gate,
-    Measure,
-)
+from bench_framework.scenario.schema.measure import Gate, Measure
 from bench_framework.scenario.schema.parts import (
     AnchorPart,
     AnswerPart,
@@ -51,10 +48,7 @@ from bench_framework.scenario.schema.types import (
     read_by,
     shape,
 )
-from bench_framework.scenario.schema.worker import (
-    AxisForm,
-    Worker,
-)
+from bench_framework.scenario.schema.worker import AxisForm, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

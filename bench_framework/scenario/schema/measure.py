@@ -75,11 +75,7 @@ class Measure(Part):
     rounds: Rounds = Field(default_factory=Rounds)
     """Passes over all configurations: `{min: 12, max: 40}`, or one number for exactly so many."""
     until: Annotated[
-        Annotated[
-            Literal["conclusive", "rounds"],
-            ONE_OF,
-            Tag("<scalar>"),
-        ]
+        Annotated[Literal["conclusive", "rounds"], ONE_OF, Tag("<scalar>")]
         | Annotated[Precision, Tag("<mapping>")]
         | Annotated[NotText, Tag("<list>")],
         Discriminator(shape),

@@ -44,7 +44,7 @@ PROFILE_KEYS: Final = (
 
 def refusal(refused: Refused, at: tuple[str, ...] = ()) -> PydanticCustomError:
     """Return the pydantic error that `validation_errors` turns into a problem."""
-    context = {"message": refused.message, "label": refused.label, "help": refused.advice, "at": at}
+    context = {"message": refused.message, "label": refused.label, "fix": refused.advice, "at": at}
     return PydanticCustomError(refused.code, "{message}", context)
 
 

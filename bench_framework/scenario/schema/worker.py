@@ -130,10 +130,7 @@ def _nothing_is_empty(value: Any) -> Any:
     return {} if isinstance(value, Scalar) and value.is_null else value
 
 
-Settings: TypeAlias = dict[
-    ValueName,
-    Annotated[Setting, BeforeValidator(_nothing_is_empty)],
-]
+Settings: TypeAlias = dict[ValueName, Annotated[Setting, BeforeValidator(_nothing_is_empty)]]
 
 
 class AxisTable(Part):
