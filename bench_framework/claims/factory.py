@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import value_phrases
-from bench_framework.compare import cache_states, same_programs
+from bench_framework.compare import cell_state, same_programs
 from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Role
@@ -31,7 +31,7 @@ class Names:
     def __init__(self, plan: Plan, states: Sequence[CellState] = ()) -> None:
         self.plan = plan
         self.cells = {c.id: c for c in plan.cells}
-        self._cold = cache_states.cold_inputs(plan, states)
+        self._cold = cell_state.cold_inputs(plan, states)
 
     def scope(self, input_id: str) -> Scope:
         """Return the input if there are several, and the cache if every run started cold."""

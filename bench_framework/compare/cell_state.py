@@ -1,25 +1,35 @@
-"""State of each cell: measured, failed, another answer, or another mode than requested.
+"""State of each cell (measured, failed, another answer, another mode than requested), and refusals.
 
-See `docs/method.md#what-is-refused`.
+See `docs/method.md#what-is-refused` and `docs/method.md#page-cache`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from bench_framework.compare import cache_states
-from bench_framework.compare.samples import VOID_SHARE, VOIDING, Sample
+from bench_framework.compare.samples import (
+    VOID_SHARE,
+    VOIDING,
+    Sample,
+    cache_unverified,
+    runs_within,
+)
 from bench_framework.model.judgement import CellState
+from bench_framework.model.plan import Role
 from bench_framework.model.run import Event
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
+    from bench_framework.model.judgement import Comparison
     from bench_framework.model.metrics import DeclaredMetric
-    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.plan import CacheState, Cell, Plan
     from bench_framework.model.policies import AnswerPolicy
     from bench_framework.model.run import Block, Build
+
 
 NO_ANSWER = "none"
 """Setting of `answer.compare`, and source of an answer, if answers are not compared."""
@@ -92,7 +102,7 @@ def _state(
         return CellState(cell.id, state, rounds, void, reason, effective)
     if (other := _other_output(sample, expected)) is not None:
         return CellState(cell.id, "other-output", rounds, void, other, effective)
-    cache = cache_states.observed_state([b for b in sample.blocks if b.round in sample.runs])
+    cache = observed_cache([b for b in sample.blocks if b.round in sample.runs])
     fallbacks = mode_fallbacks(plan, cell, effective, build)
     if fallbacks:
         reason = "; ".join(
@@ -108,7 +118,7 @@ def _failure(cell: Cell, sample: Sample) -> tuple[Literal["failed", "not-compara
     failed = [b for b in sample.blocks if b.status in VOIDING]
     others = [b for b in sample.blocks if b.status not in VOIDING and b.round in sample.void]
     if others and len(failed) <= VOID_SHARE * sample.rounds:
-        return "not-comparable", cache_states.refusal(
+        return "not-comparable", cache_refusal(
             cell, [b for b in sample.blocks if b.status not in VOIDING]
         )
     first = failed[0]
@@ -205,7 +215,7 @@ def fallback_events(
     events = []
     for state in states:
         # An unverified cache state has its own event (BX341, BX342) from the run that it affected.
-        if state.state != "not-comparable" or state.reason.startswith(cache_states.NOT_VERIFIED):
+        if state.state != "not-comparable" or state.reason.startswith(NOT_VERIFIED):
             continue
         cell = plan.cell(state.cell_id)
         runs = sum(samples[state.cell_id].runs.values())
@@ -246,3 +256,104 @@ def higher_is_better(
             if isinstance(entry, Mapping) and entry.get("direction") == "higher":
                 higher |= {str(entry.get("name"))} - declared_here
     return frozenset(higher)
+
+
+NOT_VERIFIED: Final = "cache state not verified"
+
+
+def observed_cache(blocks: Sequence[Block]) -> CacheState:
+    """Return the state that was verified for every block; ``unknown`` if they differ."""
+    states = {b.page_cache.state if b.page_cache is not None else "unknown" for b in blocks}
+    return states.pop() if len(states) == 1 else "unknown"
+
+
+def needed_caches(cells: Sequence[Cell]) -> dict[str, CacheState]:
+    """Return cell id → state that must be verified for each run; its round is void otherwise.
+
+    This applies to every cold cell, and to warm cells only in a plan with cold cells. In a plan
+    without cold cells, an input that is larger than memory is partly read from disk by all variants
+    equally.
+    """
+    any_cold = any(c.cache == "cold" for c in cells)
+    return {c.id: c.cache for c in cells if c.cache == "cold" or (c.cache == "warm" and any_cold)}
+
+
+def cache_refusal(cell: Cell, blocks: Sequence[Block]) -> str:
+    """Return why a cell cannot be compared: its state was not verified in too many rounds."""
+    unverified = [b for b in blocks if cache_unverified(b, cell.cache)]
+    first = unverified[0]
+    cause = first.page_cache.why if first.page_cache is not None else "not checked"
+    return (
+        f"{NOT_VERIFIED}: {len(unverified)} of {len(blocks)} samples were not verified "
+        f"as {cell.cache} (round {first.round}: {cause})"
+    )
+
+
+def cold_inputs(plan: Plan, states: Sequence[CellState]) -> frozenset[str]:
+    """Return the inputs on which every run of every measured cell began with a cold cache."""
+    caches_of: dict[str, set[CacheState]] = {}
+    for state in states:
+        if state.state == "measured":
+            caches_of.setdefault(plan.cell(state.cell_id).input_id, set()).add(state.cache)
+    return frozenset(input_id for input_id, caches in caches_of.items() if caches == {"cold"})
+
+
+_REFUSALS: Final = {
+    "failed": Verdict.FAILED,
+    "other-output": Verdict.OTHER_OUTPUT,
+    "not-comparable": Verdict.NOT_COMPARABLE,
+    "not-started": Verdict.INCONCLUSIVE,
+}
+
+
+def refuse_invalid(
+    plan: Plan,
+    comparison: Comparison,
+    state_of: Mapping[str, CellState],
+    samples: Mapping[str, Sample],
+) -> Comparison:
+    """Return a comparison as refused if one of its cells cannot be compared, or as a single run.
+
+    Args:
+        plan: the plan.
+        comparison: the comparison by its values alone.
+        state_of: cell id → state.
+        samples: cell id → sample.
+    """
+    state, reference = state_of[comparison.cell_id], state_of[comparison.ref_cell_id]
+    if state.state != "measured":
+        return replace(comparison, verdict=_REFUSALS[state.state], reason=state.reason)
+    if reference.state != "measured":
+        name = "the baseline"
+        if (ref := plan.cell(comparison.ref_cell_id)).role is Role.CANDIDATE:
+            name = f"the reference {ref.label}"
+        reason = f"{name}: {reference.reason}"
+        return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
+    runs = runs_within(samples[comparison.cell_id], samples[comparison.cell_id].runs)
+    if runs == 1 and plan.measure.rounds_max == 1 and comparison.family != "exact":
+        return replace(
+            comparison, verdict=Verdict.SINGLE_RUN, reason="", shown=None, typical=None, floor=None
+        )
+    ours, theirs = (samples[c].blocks for c in (comparison.cell_id, comparison.ref_cell_id))
+    return refuse_incomplete(comparison, ours, theirs, VOID_SHARE)
+
+
+def refuse_incomplete(
+    comparison: Comparison, blocks: Sequence[Block], reference: Sequence[Block], share: float
+) -> Comparison:
+    """Refuse a comparison whose metric is missing in more than a `share` of either side's rounds.
+
+    The missing runs may be the slow ones (`docs/method.md#declared-metrics`).
+    """
+    for verdict, side, name in (
+        (Verdict.FAILED, blocks, ""),
+        (Verdict.NOT_COMPARABLE, reference, "the baseline: "),
+    ):
+        missing = [b for b in side if comparison.metric in b.missing]
+        if missing and len(missing) > share * len(side):
+            reason = (
+                f"{name}{comparison.metric} could not be read in {len(missing)} of {len(side)} "
+                f"rounds: {missing[0].missing[comparison.metric]}"
+            )
+            return replace(comparison, verdict=verdict, reason=reason)
+    return comparison

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import BestGroup
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Block, Build, Observation
+    from bench_framework.model.run import Build, Observation
 
 INSTRUCTIONS: Final = "instructions"
 OUTSIDE: Final = "counted in untimed runs"
@@ -100,27 +100,6 @@ def compare(
 def _counts(observations: Iterable[Observation], cell_id: str) -> list[float]:
     runs = (o for o in observations if o.cell_id == cell_id and o.kind == INSTRUCTIONS)
     return [o.values[INSTRUCTIONS] for o in runs if INSTRUCTIONS in o.values]
-
-
-def refuse_incomplete(
-    comparison: Comparison, blocks: Sequence[Block], reference: Sequence[Block], share: float
-) -> Comparison:
-    """Refuse a comparison whose metric is missing in more than a `share` of either side's rounds.
-
-    The missing runs may be the slow ones (`docs/method.md#declared-metrics`).
-    """
-    for verdict, side, name in (
-        (Verdict.FAILED, blocks, ""),
-        (Verdict.NOT_COMPARABLE, reference, "the baseline: "),
-    ):
-        missing = [b for b in side if comparison.metric in b.missing]
-        if missing and len(missing) > share * len(side):
-            reason = (
-                f"{name}{comparison.metric} could not be read in {len(missing)} of {len(side)} "
-                f"rounds: {missing[0].missing[comparison.metric]}"
-            )
-            return replace(comparison, verdict=verdict, reason=reason)
-    return comparison
 
 
 def best_group(

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.compare import cache_states, cell_state, same_programs, stopping
+from bench_framework.compare import cell_state, same_programs, stopping
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.paired_test import Levels, examine_looks
 from bench_framework.compare.stage import Stage
@@ -79,7 +79,7 @@ def look(
     looks = looks_of(plan)
     cells = {cell.id for cell in plan.cells_of(input_id)}
     of_input = [block for block in blocks if block.cell_id in cells]
-    samples = sampling.collect(of_input, cache_states.needed(plan.cells))
+    samples = sampling.collect(of_input, cell_state.needed_caches(plan.cells))
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
     states = cell_state.cell_states(plan, samples, builds or {}, sampling.warm_ups(of_input))
     usable = frozenset(s.cell_id for s in states if s.state == "measured")

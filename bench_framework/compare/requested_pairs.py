@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.compare import cache_states, cell_state, interim_analysis, same_programs
+from bench_framework.compare import cell_state, interim_analysis, same_programs
 from bench_framework.compare import samples as sampling
-from bench_framework.compare.refusals import refuse_invalid
+from bench_framework.compare.cell_state import refuse_invalid
 from bench_framework.compare.stage import Stage
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
@@ -75,7 +75,7 @@ def judge_requested(
     Returns:
         Comparisons by pair, then by metric; and the schedule with the family size M of these pairs.
     """
-    samples = sampling.collect(blocks, cache_states.needed(plan.cells))
+    samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
     states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     usable = frozenset(s.cell_id for s in states if s.state == "measured")
     size = max(1, len(pairs) * len(metrics))

@@ -102,7 +102,7 @@ def collect(
     Args:
         blocks: blocks of a record, in any order.
         caches: cell id → page-cache state that must be verified for each of its runs
-            (`cache_states.needed`).
+            (`cell_state.needed_caches`).
     """
     by_cell: dict[str, dict[int, Block]] = {}
     for block in sorted(filter(used, blocks), key=lambda b: b.seq):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.compare import (
-    cache_states,
     cell_state,
     contrasts,
     data_quality,
@@ -15,17 +14,21 @@ from bench_framework.compare import (
     exact_metrics,
     interim_analysis,
     medians,
-    refusals,
     same_programs,
     summaries,
 )
 from bench_framework.compare import samples as sampling
+from bench_framework.compare.medians import EXACT_METRICS
 from bench_framework.compare.stage import MetricPair, Stage
-from bench_framework.features import axis_analysis, claim_writer
-from bench_framework.features.experiments import hypotheses
+from bench_framework.features import claim_writer
+from bench_framework.features.ablation import compute as ablation
+from bench_framework.features.effects import compute as effects
+from bench_framework.features.experiments import before_after, hypotheses
+from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.race import compute as race
 from bench_framework.features.references import compute as references
 from bench_framework.features.scaling import compute as scaling
+from bench_framework.features.scaling import crossover
 from bench_framework.model.judgement import (
     ONE_PROGRAM,
     BestGroup,
@@ -39,6 +42,7 @@ from bench_framework.model.judgement import (
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Role
+from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -51,6 +55,9 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block, Build, Event, Look, Observation, PreparedInput
 
     Exact = Callable[[Cell, Cell, Metric], Comparison]
+    from bench_framework.compare.contrasts import Measured
+    from bench_framework.model.judgement import BestGroup, Comparison, Summary
+
 
 _CONCLUSIVE: Final = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
 
@@ -89,7 +96,7 @@ def judge(
     Returns:
         A judgement that is bitwise equal for equal arguments.
     """
-    samples = sampling.collect(blocks, cache_states.needed(plan.cells))
+    samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
     looks = looks_of(plan) if looks is None else looks
     cell_states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     usable = frozenset(s.cell_id for s in cell_states if s.state == "measured")
@@ -142,7 +149,7 @@ def judge(
         plan, looks, samples, usable, looks_taken, floors, higher, inputs, same
     )
     measured = replace(measured, tripped=measured.tripped.union(tripped))
-    structure = axis_analysis.structure(measured, comparisons, draft.best, draft.summaries, builds)
+    structure = analyse_axes(measured, comparisons, draft.best, draft.summaries, builds)
     rows = derived_values.with_contribution_figures(
         draft.derived, structure.contributions, headline
     )
@@ -200,7 +207,7 @@ def _judge_inputs(
         tripped = item.id in known or any(f.tripped for f in floors)
         headline, further = (
             tuple(
-                refusals.refuse_invalid(plan, c, state_of, stage.samples)
+                cell_state.refuse_invalid(plan, c, state_of, stage.samples)
                 for c in _with_exact([pair for _, pair in kind], by_pair, exact)
             )
             for kind in pairs_of[item.id]
@@ -216,7 +223,7 @@ def _judge_inputs(
                 headline=headline,
                 reference=tuple(references.in_family(c) for c in further),
                 control=tuple(
-                    refusals.refuse_invalid(plan, c, state_of, stage.samples) for c in control
+                    cell_state.refuse_invalid(plan, c, state_of, stage.samples) for c in control
                 ),
                 memory=interim_analysis.trip(memory) if tripped else memory,
                 floors=floors,
@@ -259,7 +266,7 @@ def _memory(
         ):
             continue
         pair = same_programs.without_verdict(_memory_pair(stage, cell, baseline, size), stage.same)
-        comparisons.append(refusals.refuse_invalid(plan, pair, state_of, stage.samples))
+        comparisons.append(cell_state.refuse_invalid(plan, pair, state_of, stage.samples))
     return tuple(comparisons)
 
 
@@ -322,3 +329,41 @@ def _status(headline: Sequence[Comparison], *, decidable: bool) -> RecordStatus:
     if not verdicts or not decidable or not any(v.settled for v in verdicts):
         return "exploratory"
     return "conclusive" if verdicts <= _CONCLUSIVE else "partly conclusive"
+
+
+def analyse_axes(
+    at: Measured,
+    comparisons: Sequence[Comparison],
+    best: Sequence[BestGroup],
+    summaries: Sequence[Summary],
+    builds: Mapping[str, Build],
+) -> Structure:
+    """Return effects, contributions, crossovers and Pareto fronts of a record.
+
+    A main metric that is the same in every run has no effects, because these are computed by round.
+    """
+    every = [*comparisons, *(c for g in best for c in g.comparisons)]
+    fronts = pareto.fronts(at.plan, summaries, builds, at.usable, at.same, every)
+    pairs = before_after.replacements(at, every)
+    way: Literal["lower", "higher"] = "higher" if at.higher else "lower"
+    if at.metric in EXACT_METRICS:
+        return Structure(fronts=fronts, replacements=pairs, direction=way)
+    judged = before_after.judged_pairs(every, at.metric)
+    printed = {(r.after_cell_id, r.before_cell_id) for r in pairs}
+    reported = {
+        ids: c for ids, c in judged.items() if c.family != "best" or printed & {ids, ids[::-1]}
+    }
+    at = replace(at, reported=reported)
+    factorials, axis_effects, effect_family = effects.effects(at)
+    tables, contribution_family = ablation.contributions(at)
+    return Structure(
+        factorials,
+        axis_effects,
+        tables,
+        crossover.crossings(at, comparisons),
+        fronts,
+        pairs,
+        way,
+        effect_family,
+        contribution_family,
+    )

@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.features.ablation.section import CONTRIBUTIONS
-from bench_framework.features.effects.interactions_section import TURNING
-from bench_framework.features.effects.section import EFFECTS
+from bench_framework.features.effects.section import EFFECTS, TURNING
 from bench_framework.features.experiments.before_after_section import BEFORE_AFTER
-from bench_framework.features.experiments.hypotheses_section import HYPOTHESES
-from bench_framework.features.experiments.section import ADOPTED, EXPERIMENTS
+from bench_framework.features.experiments.section import ADOPTED, EXPERIMENTS, HYPOTHESES
 from bench_framework.features.pareto.section import TRADEOFFS
 from bench_framework.features.profile.section import PROFILE
 from bench_framework.features.references.section import TWO_REFERENCES

@@ -14,9 +14,9 @@ from bench_framework.claims.value_phrases import FACT_SENTENCES, where
 from bench_framework.features.axes.sentences import STRUCTURE_SENTENCES
 from bench_framework.features.experiments.hypotheses import HYPOTHESIS_SENTENCES
 from bench_framework.features.imported import sentences as imported_sentences
-from bench_framework.features.profile.sentences import PROFILE_SENTENCES
-from bench_framework.features.race import sentences as race_sentences
-from bench_framework.features.references import sentences as references_sentences
+from bench_framework.features.profile.compute import PROFILE_SENTENCES
+from bench_framework.features.race import claims as race_claims
+from bench_framework.features.references.claims import gap
 from bench_framework.model.metrics import WALL
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _dropped(claim: Claim) -> str:
     evidence = (
         comparison(claim) if claim.reference else f"{claim.subject} was significantly worse by then"
     )
-    return f"{where(claim)}{race_sentences.after(claim)}: {evidence}"
+    return f"{where(claim)}{race_claims.after(claim)}: {evidence}"
 
 
 def _recommendation(claim: Claim) -> str:
@@ -120,12 +120,12 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "control": comparison,
     "memory": _memory_comparison,
     "reference": _memory_comparison,
-    "gap": references_sentences.gap,
+    "gap": gap,
     "cost": _cost,
     "sign-change": _sign_change,
-    "race": race_sentences.race,
+    "race": race_claims.race,
     "dropped": _dropped,
-    "idle": race_sentences.idle,
+    "idle": race_claims.idle,
     "recommendation": _recommendation,
     "experiments": _experiments,
     "limits": imported_sentences.limits,

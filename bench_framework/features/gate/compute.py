@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.compare import same_programs
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.errors import EXIT_DONE
-from bench_framework.features.gate import accepted_changes, budgets
-from bench_framework.features.gate.reasons import BUILD_TIME, conclude, timed_metrics
+from bench_framework.features.gate import budgets
+from bench_framework.features.gate.outcome import BUILD_TIME, accept, conclude, timed_metrics
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import GatedPair, Gating
 from bench_framework.model.judgement import Comparison
@@ -178,7 +178,7 @@ def first_pass(
         (),
         budgets=budget_findings,
     )
-    return conclude(accepted_changes.accept(gating, accepted, day), policy)
+    return conclude(accept(gating, accepted, day), policy)
 
 
 def _one_program(pair: GatedPair) -> GatedPair:

@@ -1,7 +1,8 @@
-"""Shares of samples by function and by bucket, with intervals over runs, and their claims.
+"""Shares of samples by function and by bucket, with intervals over runs; claims and sentences.
 
 A share states what was running when the sampler looked, not what could be saved. Only self shares
-can be added up, because every sample has exactly one running function.
+can be added up, because every sample has exactly one running function. Each sentence states the
+kind of share (self or inclusive), the samples and the runs, never a time or a cause.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from bench_framework.features.profile.sentences import LEAST_SAMPLES, PROFILE_SENTENCES
+from bench_framework.claims.value_phrases import where
 from bench_framework.model.judgement import Claim
 from bench_framework.model.profile import (
     OTHER,
@@ -20,14 +21,96 @@ from bench_framework.model.profile import (
     ProfileShares,
     Share,
 )
+from bench_framework.rounding import plain
 from bench_framework.stats.portable_math import t_quantile
+from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from bench_framework.model.judgement import Judgement, Scope
     from bench_framework.model.plan import Plan
     from bench_framework.model.profile import Frame, Profile
+
+
+MOST_DECIMALS: Final = 2
+LEAST_SAMPLES: Final = 100
+"""The smallest number of samples for which shares are stated.
+
+With fewer samples, the interval of a 10 % share is wider than 10 percentage points.
+"""
+
+
+def percentage(share: float, lo: float | None, hi: float | None) -> str:
+    """Return a fraction as ``"12.3 % [10.1, 14.6]"``, or as ``"12.34 %"`` without an interval."""
+    if lo is None or hi is None:
+        return f"{share * 100:.{MOST_DECIMALS}f}{THIN_SPACE}%"
+    figure = plain(share * 100, lo * 100, hi * 100, most=MOST_DECIMALS)
+    return f"{figure.estimate}{THIN_SPACE}% [{figure.lo}, {figure.hi}]"
+
+
+def extent(total: float, unit: str, runs: int) -> str:
+    """Return the amount of data, such as ``"4213 samples, 5 runs"``."""
+    return f"{int(total)} {unit}, {runs} run{'' if runs == 1 else 's'}"
+
+
+def _extent(claim: Claim) -> str:
+    return extent(float(claim.values["total"]), str(claim.values["unit"]), claim.runs or 0)
+
+
+def _unit(claim: Claim) -> str:
+    return str(claim.values["unit"])
+
+
+def _function(claim: Claim) -> str:
+    assert claim.estimate is not None
+    share = percentage(claim.estimate, claim.lo, claim.hi)
+    return (
+        f"{where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in "
+        f"{claim.values['name']} (self, {_extent(claim)})"
+    )
+
+
+def _bucket(claim: Claim) -> str:
+    assert claim.estimate is not None
+    share = percentage(claim.estimate, claim.lo, claim.hi)
+    return (
+        f"{where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in functions of the "
+        f"bucket {claim.values['name']} (self, {_extent(claim)})"
+    )
+
+
+def _buckets_before_after(claim: Claim) -> str:
+    assert claim.estimate is not None
+    before = [claim.values.get(name) for name in ("before", "before_lo", "before_hi")]
+    share, lo, hi = (None if value is None else float(value) for value in before)
+    assert share is not None
+    earlier = extent(
+        float(claim.values["before_total"]), _unit(claim), int(claim.values["before_runs"])
+    )
+    return (
+        f"{where(claim)}bucket {claim.values['name']}: {percentage(share, lo, hi)} in "
+        f"{claim.reference} (self, {earlier}), "
+        f"{percentage(claim.estimate, claim.lo, claim.hi)} in {claim.subject} "
+        f"(self, {_extent(claim)})"
+    )
+
+
+def _few(claim: Claim) -> str:
+    return (
+        f"{where(claim)}too few {_unit(claim)} of {claim.subject} to rank functions: "
+        f"{_extent(claim)}; {LEAST_SAMPLES} are needed"
+    )
+
+
+PROFILE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
+    "profile-function": _function,
+    "profile-bucket": _bucket,
+    "profile-before-after": _buckets_before_after,
+    "profile-few": _few,
+}
+"""Kind of claim → the function that returns its sentence."""
+
 
 MOST_FUNCTIONS: Final = 40
 """The largest number of functions in a judgement. folded.txt has every stack."""

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from bench_framework.compare import cache_states, cell_state, same_programs
+from bench_framework.compare import cell_state, same_programs
 from bench_framework.compare import samples as sampling
 from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.plan import Role
@@ -73,7 +73,7 @@ def side(
 ) -> Side:
     """Return a record in the form that the comparison needs."""
     by_id = {build.id: build for build in builds}
-    samples = sampling.collect(blocks, cache_states.needed(plan.cells))
+    samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
     states = cell_state.cell_states(plan, samples, by_id, sampling.warm_ups(blocks))
     digests = {
         cell: Counter(

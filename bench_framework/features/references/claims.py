@@ -1,11 +1,16 @@
-"""Claims about gaps to further references."""
+"""Claims about gaps to further references, and their sentences."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.claims.value_phrases import where
+from bench_framework.model import words
 from bench_framework.model.judgement import Claim
+from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
+from bench_framework.rounding import plain
+from bench_framework.units import MINUS, THIN_SPACE, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,3 +45,37 @@ def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Clai
                 **({"cost": cost} if cost else {}),
             },
         )
+
+
+def gap(claim: Claim) -> str:
+    """Return ``"Gap to Rayon: 90 → 42 ms from Tokio to Tokio (optimised), 54 % closed [48, 60]"``.
+
+    The share is stated only with its interval.
+    """
+    before, after = float(claim.values["before"]), float(claim.values["after"])
+    unit, scale = time_unit(before)
+    aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
+    figures = f"{_figure(before * scale)} → {_figure(after * scale)}{THIN_SPACE}{unit}"
+    ends = f"from {claim.values['baseline']} to {claim.subject}"
+    head = f"{where(claim)}Gap to {claim.reference}{aspect}: {figures} {ends}"
+    cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
+    return f"{head}, {_share(claim)}{cost}"
+
+
+def _share(claim: Claim) -> str:
+    if claim.estimate is None or claim.lo is None or claim.hi is None:
+        return "share closed inconclusive"
+    grew = claim.hi < 0
+    ends = [-v * 100 if grew else v * 100 for v in (claim.estimate, claim.lo, claim.hi)]
+    share = plain(ends[0], min(ends[1:]), max(ends[1:]), most=1)
+    figure = f"{share.estimate}{THIN_SPACE}% "
+    bounds = f"[{share.lo}, {share.hi}]".replace("-", MINUS)
+    if claim.lo <= 0 <= claim.hi:
+        return f"inconclusive: {figure.replace('-', MINUS)}closed {bounds}"
+    return f"{figure}{'wider' if grew else 'closed'} {bounds}"
+
+
+def _figure(value: float) -> str:
+    """Return a value with three significant digits, but tens and hundreds in full."""
+    text = f"{abs(value):.{max(0, 3 - len(str(int(abs(value)))))}f}"
+    return f"{MINUS}{text}" if value < 0 and float(text) else text

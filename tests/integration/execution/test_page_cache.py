@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.compare import cache_states
+from bench_framework.compare import cell_state
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.inputs.pagecache import InputPages, set_state, verify_state
 from bench_framework.execution.machine import mounts
@@ -277,12 +277,12 @@ def test_a_missing_input_is_reported(data: Path) -> None:
 def test_blocks_without_a_cache_state_are_unknown(plan_of: MakePlan, data: Path) -> None:
     plan, _ = plan_with(plan_of, data, {"a": "warm", "b": "cold"})
     block = Block(0, 1, 0, plan.cells[1].id, warmup=False, status="ok", started_at="")
-    assert cache_states.observed_state([block]) == "unknown"
-    assert cache_states.refusal(plan.cells[1], [block]) == (
+    assert cell_state.observed_cache([block]) == "unknown"
+    assert cell_state.cache_refusal(plan.cells[1], [block]) == (
         "cache state not verified: 1 of 1 samples were not verified as cold (round 1: not checked)"
     )
-    assert set(cache_states.needed(plan.cells)) == {
+    assert set(cell_state.needed_caches(plan.cells)) == {
         c.id for c in plan.cells
     }  # a warm cell and a cold one
     alone, _ = plan_with(plan_of, data, {"a": "warm"})
-    assert cache_states.needed(alone.cells) == {}
+    assert cell_state.needed_caches(alone.cells) == {}

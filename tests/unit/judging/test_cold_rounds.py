@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.compare import cache_states
+from bench_framework.compare import cell_state
 from bench_framework.compare import samples as sampling
 from bench_framework.features.judge import judge
 from bench_framework.model.run import PageCache
@@ -122,8 +122,8 @@ def test_failures_and_unseen_rounds_count_together(study: type[Study]) -> None:
 def test_warm_runs_are_verified_only_in_plans_with_cold_ones(study: type[Study]) -> None:
     example = study(control=False)
     cold, warm = (example.cell(arm).id for arm in ("a", "b"))
-    assert cache_states.needed(example.plan.cells) == {}
-    assert cache_states.needed(cold_plan(example, "b").cells) == {cold: "cold", warm: "warm"}
+    assert cell_state.needed_caches(example.plan.cells) == {}
+    assert cell_state.needed_caches(cold_plan(example, "b").cells) == {cold: "cold", warm: "warm"}
     blocks = example.blocks(wall)
     assert sampling.collect(blocks)[cold].void == frozenset()
     alone = sampling.collect(blocks, {cold: "cold"})

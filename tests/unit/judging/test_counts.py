@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.claims import metric_nouns
-from bench_framework.compare.exact_metrics import refuse_incomplete, summaries
+from bench_framework.compare.cell_state import refuse_incomplete
+from bench_framework.compare.exact_metrics import summaries
 from bench_framework.compare.medians import compare_counts, spread
 from bench_framework.compare.samples import collect
 from bench_framework.features import sentences

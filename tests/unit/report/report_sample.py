@@ -13,9 +13,9 @@ from functools import cache
 from typing import Literal
 
 from bench_framework.compare import contrasts, samples
-from bench_framework.features import axis_analysis
 from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.experiments import hypotheses
+from bench_framework.features.judge import analyse_axes
 from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import (
     BestGroup,
@@ -518,7 +518,7 @@ def structure_of(p: Plan, mute: Judgement, binaries: dict[str, Build]) -> Struct
         frozenset(),
         prepared(p),
     )
-    return axis_analysis.structure(at, mute.comparisons, mute.best, mute.summaries, binaries)
+    return analyse_axes(at, mute.comparisons, mute.best, mute.summaries, binaries)
 
 
 def prepared(p: Plan) -> tuple[PreparedInput, ...]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from report_sample import with_sign_change, with_structure
 
 from bench_framework.features.ablation import section as ablation_section
-from bench_framework.features.effects import interactions_section
 from bench_framework.features.effects import section as effects_section
 from bench_framework.features.experiments import before_after_section
 from bench_framework.features.pareto import section as pareto_section
@@ -49,7 +48,7 @@ def texts(table: Table) -> list[list[str]]:
 
 
 def test_a_sign_change_is_listed_with_every_input_and_the_crossing(data: ReportData) -> None:
-    blocks = interactions_section.build(with_sign_change(data))
+    blocks = effects_section.sign_changes(with_sign_change(data))
     (table,) = tables(blocks)
     assert [row[:2] for row in texts(table)] == [
         ["size", "10MiB"],
@@ -81,7 +80,7 @@ def test_an_effect_that_changes_sign_over_other_axes_has_cells_and_no_mean(
         cells=(EffectCell("system", ids, LESS), EffectCell("jemalloc", ids, MORE)),
     )
     one = with_structure(data, effects=(effect,))
-    (where,) = tables(interactions_section.build(one))
+    (where,) = tables(effects_section.sign_changes(one))
     assert [row[1:3] for row in texts(where)] == [["system", "0.900"], ["jemalloc", "1.20"]]
     (mains,) = (t for t in tables(effects_section.build(one)) if t.anchor == "effects-1-mains")
     assert texts(mains)[0][3:7] == [
