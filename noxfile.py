@@ -29,7 +29,7 @@ WITHOUT = "BENCHCTL_TESTS_WITHOUT"
 IO_URING_SETUP = 425
 """The number of the system call. It is the same on every architecture that the workers support."""
 
-PARALLEL = ("-n", "auto", "--dist", "loadgroup", "--no-loadscope-reorder")
+PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
 """The tests of a file, and all end-to-end tests, run in one process and in their order."""
 WITH_PROCESSES = ("tests/end_to_end", "tests/integration")
 """The longest group of tests comes first, so that it does not end last."""

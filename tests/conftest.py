@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling, Scheduling
 
 # A test must not fail because the machine is busy: examples may take as long as they need.
 settings.register_profile("without-deadline", parent=settings.default, deadline=None)
 settings.load_profile("without-deadline")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process of pytest-xdist.
+class GroupedFiles(LoadFileScheduling):
+    """Run the tests of a file in one process, and all end-to-end tests in one.
 
-    The end-to-end tests share one process, because they share one installed wheel.
+    The end-to-end tests share one installed wheel. The marker `xdist_group` has no effect with
+    pytest 9.2 and pytest-xdist 3.8.
     """
-    for item in items:
-        folder = item.path.parent
-        group = folder if folder.name == "end_to_end" else item.path
-        item.add_marker(pytest.mark.xdist_group(str(group)))
+
+    def _split_scope(self, nodeid: str) -> str:
+        folder = "tests/end_to_end"
+        return folder if nodeid.startswith(folder) else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
+    """Return the scheduler for `--dist loadfile`."""
+    return GroupedFiles(config, log) if config.getvalue("dist") == "loadfile" else None
