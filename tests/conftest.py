@@ -12,7 +12,7 @@ settings.register_profile("without-deadline", parent=settings.default, deadline=
 settings.load_profile("without-deadline")
 
 
-class GroupedFiles(LoadFileScheduling):
+class GroupedFiles(LoadFileScheduling):  # type: ignore[misc]  # pytest-xdist has no types
     """Run the tests of a file in one process, and all end-to-end tests in one.
 
     The end-to-end tests share one installed wheel. The marker `xdist_group` has no effect with
