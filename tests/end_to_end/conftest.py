@@ -40,7 +40,9 @@ def installed(wheel: Path) -> Path:
     digest = hashlib.sha256(str(ROOT).encode()).hexdigest()[:16]
     folder = cache_root(os.environ) / "wheel-environments" / digest
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-    subprocess.run([folder / "bin" / "pip", "install", "--quiet", "--no-compile", wheel], check=True)
+    subprocess.run(
+        [folder / "bin" / "pip", "install", "--quiet", "--no-compile", wheel], check=True
+    )
     return folder / "bin" / "benchctl"
 
 
