@@ -299,6 +299,13 @@ class Claim:
     text: str = ""
     """The sentence, which ``features/sentences.py`` builds from the other fields only."""
 
+    @property
+    def figures(self) -> tuple[float, float, float] | None:
+        """Estimate, lower bound and upper bound, or `None` without an interval."""
+        if self.estimate is None or self.lo is None or self.hi is None:
+            return None
+        return self.estimate, self.lo, self.hi
+
     def with_interval(self, interval: Interval | None) -> Claim:
         """Return the claim with the figures of an interval, unchanged if it is not bounded."""
         if interval is None or not interval.bounded:

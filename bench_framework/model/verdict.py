@@ -87,6 +87,11 @@ class Interval:
         return self.lo > 0 and math.isfinite(self.hi)
 
     @property
+    def figures(self) -> tuple[float, float, float]:
+        """Ratio, lower bound and upper bound."""
+        return self.ratio, self.lo, self.hi
+
+    @property
     def inverse(self) -> Interval:
         """Interval of baseline ÷ candidate. The inverse of a bound of 0 is infinity."""
         return Interval(

@@ -88,15 +88,41 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
-    """Unit, factor and decimals of a column, chosen from the row of the baseline."""
+class Scale:
+    """Unit, factor and decimals of a column of medians."""
 
     unit: str
     factor: float
     decimals: int
 
+    def cell(self, summary: Summary | None) -> Cell:
+        """Return the median over the rounds, or a dash without a summary."""
+        if summary is None:
+            return Cell(DASH)
+        value, lo, hi = summary.median, summary.lo, summary.hi
+        return Cell(show_measured(value, lo, hi, self.factor, self.decimals), value)
 
-def _scale(data: ReportData, item: Input, metric: str) -> _Scale:
+
+def scale_of(
+    metric: str, size: float | None, summaries: Sequence[Summary], family: str, declared: str = ""
+) -> Scale:
+    """Return the scale of a column.
+
+    Args:
+        metric: the metric of the column.
+        size: the value that determines the unit; by default that of the first row.
+        summaries: the rows.
+        family: family of units of the scenario.
+        declared: the unit that the scenario declares for the metric.
+    """
+    first = summaries[0].median if summaries else 1.0
+    unit, factor = metric_unit(metric, first if size is None else size, family, declared)
+    decimals = (measured_decimals(s.median, s.lo, s.hi, factor) for s in summaries)
+    return Scale(unit, factor, column_decimals(decimals))
+
+
+def _scale(data: ReportData, item: Input, metric: str) -> Scale:
+    """Return the scale of a metric, chosen from the row of the baseline."""
     family = data.plan.unit_family
     baseline = data.plan.baseline_cell(item.id)
     first = data.summary(baseline.id, metric) if baseline else None
@@ -104,12 +130,10 @@ def _scale(data: ReportData, item: Input, metric: str) -> _Scale:
     size = next((s.median for s in (first, *summaries) if s is not None), 1.0)
     if metric in SIZES:
         size = column_size(size, (s.median for s in summaries), family)
-    unit, factor = metric_unit(metric, size, family, data.own_unit(metric))
-    decimals = (measured_decimals(s.median, s.lo, s.hi, factor) for s in summaries)
-    return _Scale(unit, factor, column_decimals(decimals))
+    return scale_of(metric, size, summaries, family, data.own_unit(metric))
 
 
-def _columns(data: ReportData, scales: dict[str, _Scale], size: int | None) -> tuple[Column, ...]:
+def _columns(data: ReportData, scales: dict[str, Scale], size: int | None) -> tuple[Column, ...]:
     """Return the columns. A narrow output drops those with the highest `drop` first."""
     columns = [
         Column("Variant"),
@@ -143,7 +167,7 @@ def titled(name: str, unit: str) -> str:
 def _row(
     data: ReportData,
     cell: PlanCell,
-    scales: dict[str, _Scale],
+    scales: dict[str, Scale],
     size: int | None,
     *,
     strong: bool,
@@ -165,7 +189,7 @@ def _row(
     )
     cells = [
         Cell(variant.label),
-        _measured(summary, scales[data.metric]),
+        scales[data.metric].cell(summary),
         *_judged(data, cell, comparison),
         _verdict(verdict, state, data.metric),
         *_further(data, cell, scales, size, refused=refused is not None),
@@ -179,13 +203,6 @@ def _verdict(verdict: Verdict | None, state: CellState, metric: str) -> Cell:
     if verdict is None:
         return Cell("not started" if state.state == "not-started" else "")
     return verdict_cell(verdict, metric)
-
-
-def _measured(summary: Summary | None, scale: _Scale) -> Cell:
-    if summary is None:
-        return Cell(DASH)
-    value, lo, hi = summary.median, summary.lo, summary.hi
-    return Cell(show_measured(value, lo, hi, scale.factor, scale.decimals), value)
 
 
 def cores_cell(cpu: Summary | None, wall: Summary | None) -> Cell:
@@ -212,7 +229,7 @@ def _judged(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> 
 def _further(
     data: ReportData,
     cell: PlanCell,
-    scales: dict[str, _Scale],
+    scales: dict[str, Scale],
     size: int | None,
     *,
     refused: bool,
@@ -223,9 +240,9 @@ def _further(
     cells = [rate_cell(size, wall, data.plan.unit_family)] if size is not None else []
     if CPU in scales and data.metric != CPU:
         ratio = _cpu_ratio(data, cell, refused=refused)
-        cells += [_measured(cpu, scales[CPU]), ratio, cores_cell(cpu, wall)]
+        cells += [scales[CPU].cell(cpu), ratio, cores_cell(cpu, wall)]
     if PEAK_RSS in scales and data.metric != PEAK_RSS:
-        cells.append(_measured(rss, scales[PEAK_RSS]))
+        cells.append(scales[PEAK_RSS].cell(rss))
     return cells
 
 

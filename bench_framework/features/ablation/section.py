@@ -17,12 +17,9 @@ from bench_framework.report.contrasts import (
     with_claims,
 )
 from bench_framework.report.counts import ADJUSTED_CI
+from bench_framework.report.headline_table import scale_of
 from bench_framework.report.numbers import (
     DASH,
-    column_decimals,
-    measured_decimals,
-    metric_unit,
-    show_measured,
     show_ratio,
     significant,
 )
@@ -30,6 +27,8 @@ from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bench_framework.model.judgement import Claim
     from bench_framework.model.structure import Contrast, Contribution, Step
     from bench_framework.report.context import ReportData
@@ -69,40 +68,22 @@ def build(data: ReportData) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-class _Times:
-    """The column of times, in the unit of the first row."""
-
-    def __init__(self, data: ReportData, table: Contribution) -> None:
-        self._data = data
-        cells = [
-            table.start_cell_id,
-            *(s.cell_id for s in (*table.steps, *table.beyond)),
-            table.end_cell_id,
-        ]
-        summaries = [s for c in cells if c and (s := data.summary(c, table.metric)) is not None]
-        size = summaries[0].median if summaries else 1.0
-        self.unit, self._scale = metric_unit(table.metric, size, data.plan.unit_family)
-        self._most = column_decimals(
-            measured_decimals(s.median, s.lo, s.hi, self._scale) for s in summaries
-        )
-
-    def cell(self, cell_id: str | None) -> Cell:
-        """Return the median over the rounds of a cell."""
-        summary = self._data.summary(cell_id, self._data.metric) if cell_id else None
-        if summary is None:
-            return Cell(DASH)
-        text = show_measured(summary.median, summary.lo, summary.hi, self._scale, self._most)
-        return Cell(text, summary.median)
-
-
 def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str) -> Table:
-    times = _Times(data, table)
+    ids = (
+        table.start_cell_id,
+        *(s.cell_id for s in (*table.steps, *table.beyond)),
+        table.end_cell_id,
+    )
+    medians = {i: data.summary(i, table.metric) for i in ids if i}
+    summaries = [s for s in medians.values() if s is not None]
+    scale = scale_of(table.metric, None, summaries, data.plan.unit_family)
+    times = {i: scale.cell(medians.get(i or "")) for i in ids}
     rows = [
         Row(
             (
                 Cell("start"),
                 Cell(data.label(table.start_cell_id)),
-                times.cell(table.start_cell_id),
+                times[table.start_cell_id],
                 Cell(DASH),
                 Cell(""),
                 Cell(""),
@@ -121,7 +102,7 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
         cells = (
             Cell("total"),
             Cell(label),
-            times.cell(table.end_cell_id),
+            times[table.end_cell_id],
             ratio,
             bounds,
             verdict,
@@ -132,7 +113,7 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
     columns = (
         Column("Step"),
         Column("Change", prose=True),
-        Column(f"Time after, {times.unit}", "decimal", drop=2),
+        Column(f"Time after, {scale.unit}", "decimal", drop=2),
         Column("Step ratio", "decimal"),
         Column(ADJUSTED_CI, drop=3),
         Column("Verdict"),
@@ -148,14 +129,16 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
     return Table(name, caption, columns, tuple(rows), _legend(table), sortable=False)
 
 
-def _row(data: ReportData, place: str, step: Step, times: _Times, claim: Claim | None) -> Row:
+def _row(
+    data: ReportData, place: str, step: Step, times: Mapping[str | None, Cell], claim: Claim | None
+) -> Row:
     ratio, bounds, verdict = contrast_cells(step.contrast, data, claim.id if claim else None)
     change = ", ".join(c.text for c in step.changes)
     return Row(
         (
             Cell(place),
             Cell(change),
-            times.cell(step.cell_id),
+            times[step.cell_id],
             ratio,
             bounds,
             verdict,

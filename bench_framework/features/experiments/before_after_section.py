@@ -14,17 +14,14 @@ from bench_framework.report.contrasts import (
     with_claims,
 )
 from bench_framework.report.counts import ADJUSTED_CI, caption_tail
+from bench_framework.report.headline_table import scale_of
 from bench_framework.report.numbers import (
     DASH,
-    column_decimals,
-    measured_decimals,
-    metric_unit,
-    show_measured,
 )
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim, Summary
+    from bench_framework.model.judgement import Claim
     from bench_framework.model.plan import Input
     from bench_framework.model.structure import Replacement
     from bench_framework.report.context import ReportData
@@ -49,18 +46,11 @@ def _table(
 ) -> Table:
     ids = [i for r, _ in pairs for i in (r.before_cell_id, r.after_cell_id)]
     summaries = [s for i in ids if (s := data.summary(i, data.metric)) is not None]
-    unit, scale = metric_unit(
-        data.metric, summaries[0].median if summaries else 1.0, data.plan.unit_family
-    )
-    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in summaries)
+    scale = scale_of(data.metric, None, summaries, data.plan.unit_family)
 
     def time(cell_id: str) -> Cell:
-        summary: Summary | None = data.summary(cell_id, data.metric)
-        if summary is None or data.state(cell_id).state != "measured":
-            return Cell(DASH)
-        return Cell(
-            show_measured(summary.median, summary.lo, summary.hi, scale, most), summary.median
-        )
+        measured = data.state(cell_id).state == "measured"
+        return scale.cell(data.summary(cell_id, data.metric) if measured else None)
 
     rows = []
     for r, claim in pairs:
@@ -86,8 +76,8 @@ def _table(
         )
     columns = (
         Column("Implementation"),
-        Column(f"Before, {unit}", "decimal"),
-        Column(f"After, {unit}", "decimal"),
+        Column(f"Before, {scale.unit}", "decimal"),
+        Column(f"After, {scale.unit}", "decimal"),
         Column("After ÷ before", "decimal"),
         Column(ADJUSTED_CI, drop=1),
         Column("Verdict"),

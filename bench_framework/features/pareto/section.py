@@ -11,13 +11,10 @@ from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Tab
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.contrasts import with_claims
 from bench_framework.report.counts import counts_of
+from bench_framework.report.headline_table import Scale, scale_of
 from bench_framework.report.numbers import (
     DASH,
-    column_decimals,
     column_size,
-    measured_decimals,
-    metric_unit,
-    show_measured,
     show_size,
 )
 from bench_framework.report.sections.kind import SectionKind
@@ -47,33 +44,16 @@ def build(data: ReportData) -> tuple[Block, ...]:
     return (table, Bullets(tuple(sentence(c) for _, c in pairs if c is not None)))
 
 
-class _Column:
-    """The column of a measured metric: its unit and digits fit all rows."""
-
-    def __init__(self, data: ReportData, metric: Metric, title: str, cells: list[str]) -> None:
-        self._data, self._metric = data, metric
-        summaries = [s for c in cells if (s := data.summary(c, metric)) is not None]
-        self.empty = not summaries
-        size = summaries[0].median if summaries else 1.0
-        if metric == PEAK_RSS:
-            size = column_size(size, (s.median for s in summaries), data.plan.unit_family)
-        unit, self._scale = metric_unit(metric, size, data.plan.unit_family)
-        self._most = column_decimals(
-            measured_decimals(s.median, s.lo, s.hi, self._scale) for s in summaries
-        )
-        self.column = Column(f"{title}, {unit}", "decimal")
-
-    def cell(self, cell_id: str) -> Cell:
-        """Return the median over the rounds of a cell."""
-        s = self._data.summary(cell_id, self._metric)
-        if s is None:
-            return Cell(DASH)
-        return Cell(show_measured(s.median, s.lo, s.hi, self._scale, self._most), s.median)
-
-
 def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
     ids = [s.cell_id for s in front.standings]
-    measured = [c for m, title in _MEASURED if not (c := _Column(data, m, title, ids)).empty]
+    measured: list[tuple[Metric, str, Scale]] = []
+    for metric, title in _MEASURED:
+        summaries = [s for i in ids if (s := data.summary(i, metric)) is not None]
+        if summaries:
+            family, size = data.plan.unit_family, summaries[0].median
+            if metric == PEAK_RSS:
+                size = column_size(size, (s.median for s in summaries), family)
+            measured.append((metric, title, scale_of(metric, size, summaries, family)))
     labels = {i: data.label(i) for i in ids}
     rows = []
     for standing in front.standings:
@@ -81,7 +61,7 @@ def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
         cells = (
             Cell(variant.label),
             *_build_cells(data.build_of(variant)),
-            *(column.cell(standing.cell_id) for column in measured),
+            *(scale.cell(data.summary(standing.cell_id, metric)) for metric, _, scale in measured),
             Cell(_place(standing, labels)),
             Cell(data.replication([standing.cell_id])),
         )
@@ -91,7 +71,7 @@ def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
         Column("Binary size", "right"),
         Column("Build time", "right", drop=3),
         Column("Dependencies", "right", drop=2),
-        *(c.column for c in measured),
+        *(Column(f"{title}, {scale.unit}", "decimal") for _, title, scale in measured),
         Column("Pareto front", prose=True),
         Column("n", "right", drop=4),
     )

@@ -21,19 +21,14 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.counts import caption_tail
-from bench_framework.report.headline_table import order, titled
+from bench_framework.report.headline_table import Scale, order, scale_of, titled
 from bench_framework.report.numbers import (
     DASH,
-    column_decimals,
-    measured_decimals,
-    metric_unit,
-    show_measured,
     show_percent,
 )
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison
     from bench_framework.report.context import ReportData
 
 MOST_GAPS: Final = 8
@@ -80,15 +75,14 @@ def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name
     )
     summaries = [s for cell in cells if (s := data.summary(cell.id, data.metric)) is not None]
     first = data.summary(references[0].id, data.metric) or summaries[0]
-    unit, scale = metric_unit(data.metric, first.median, data.plan.unit_family)
-    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in summaries)
+    scale = scale_of(data.metric, first.median, summaries, data.plan.unit_family)
     columns = (
         Column("Variant"),
-        Column(titled(_NAMES.get(data.metric, data.metric), unit), "decimal"),
+        Column(titled(_NAMES.get(data.metric, data.metric), scale.unit), "decimal"),
         *(Column(f"vs {data.label(reference.id)}", "right") for reference in references),
         Column("n", "right", drop=1),
     )
-    rows = tuple(_row(data, cell, references, scale, most) for cell in cells)
+    rows = tuple(_row(data, cell, references, scale) for cell in cells)
     caption = (
         f"{_NAMES.get(data.metric, data.metric)} by variant, compared with {len(references)} "
         f"references{data.on_input(item, ', input ')}: the median of rounds, and its change "
@@ -103,27 +97,18 @@ def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name
     return Table(name, caption, columns, rows, legend, stub=data.on_input(item))
 
 
-def _row(
-    data: ReportData, cell: PlanCell, references: tuple[PlanCell, ...], scale: float, most: int
-) -> Row:
-    summary = (
-        data.summary(cell.id, data.metric) if data.state(cell.id).state == "measured" else None
-    )
-    time = Cell(DASH)
-    if summary is not None:
-        time = Cell(
-            show_measured(summary.median, summary.lo, summary.hi, scale, most), summary.median
-        )
-    against = [_against(data, cell, reference) for reference in references]
+def _row(data: ReportData, cell: PlanCell, references: tuple[PlanCell, ...], scale: Scale) -> Row:
+    state = data.state(cell.id)
+    summary = data.summary(cell.id, data.metric) if state.state == "measured" else None
     return Row(
         (
             Cell(data.label(cell.id)),
-            time,
-            *against,
+            scale.cell(summary),
+            *(_against(data, cell, reference) for reference in references),
             Cell(data.replication([cell.id]) if summary else DASH),
         ),
         baseline=cell.id == references[0].id and cell.role is Role.BASELINE,
-        reason=data.state(cell.id).reason,
+        reason=state.reason,
     )
 
 
@@ -135,40 +120,19 @@ def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
     if cell.id == reference.id:
         return Cell(DASH)
     direct = data.between(cell.id, reference.id, data.metric)
-    other = data.between(reference.id, cell.id, data.metric)
-    compared = direct or other
-    if compared is None:
+    judged = direct or data.between(reference.id, cell.id, data.metric)
+    if judged is None:
         return Cell(DASH)
-    verdict = compared.verdict
-    if direct is None:
-        verdict = verdict.opposite
-    claim = next(
-        (
-            c.id
-            for c in data.claims("comparison", "reference")
-            if c.cells == (compared.cell_id, compared.ref_cell_id) and c.metric == data.metric
-        ),
-        None,
-    )
-    ends = _ends(compared, mirrored=direct is None)
-    if ends is None:
-        return Cell(glyph(verdict), verdict.value, claim, verdict)
-    keep = compared.verdict is not Verdict.INCONCLUSIVE
-    change = show_percent(*ends, compared.margin, keep=keep)
-    return Cell(f"{change} {glyph(verdict)}", ends[0], claim, verdict)
-
-
-def _ends(comparison: Comparison, *, mirrored: bool) -> tuple[float, float, float] | None:
-    interval = comparison.shown
+    ids = (judged.cell_id, judged.ref_cell_id)
+    claims = data.claims("comparison", "reference")
+    claim = next((c.id for c in claims if c.cells == ids and c.metric == data.metric), None)
+    compared = judged if direct else judged.mirrored()
+    verdict, interval = compared.verdict, compared.shown
     if interval is None:
-        return None
-    if not mirrored:
-        return interval.ratio, interval.lo, interval.hi
-    return (
-        1 / interval.ratio,
-        1 / interval.hi if interval.hi else 0.0,
-        1 / interval.lo if interval.lo else float("inf"),
-    )
+        return Cell(glyph(verdict), verdict.value, claim, verdict)
+    keep = verdict is not Verdict.INCONCLUSIVE
+    change = show_percent(*interval.figures, compared.margin, keep=keep)
+    return Cell(f"{change} {glyph(verdict)}", interval.ratio, claim, verdict)
 
 
 def _fallback(data: ReportData) -> str:

@@ -18,12 +18,9 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import key_claim, sentence
 from bench_framework.report.counts import counts_of
+from bench_framework.report.headline_table import Scale, scale_of, titled
 from bench_framework.report.numbers import (
     DASH,
-    column_decimals,
-    measured_decimals,
-    metric_unit,
-    show_measured,
     show_plain,
 )
 from bench_framework.report.sections.kind import SectionKind
@@ -87,51 +84,36 @@ def _summary(data: ReportData, variant: Variant, item: Input) -> Summary | None:
     return data.summary(cell.id, data.metric) if cell else None
 
 
-def _form(data: ReportData, item: Input, variants: list[Variant]) -> tuple[str, float, int]:
-    """Return unit, factor and decimals of an input's column."""
+def _form(data: ReportData, item: Input, variants: list[Variant]) -> Scale:
+    """Return the scale of an input's column, chosen from the row of the baseline."""
     summaries = [s for v in variants if (s := _summary(data, v, item)) is not None]
-    baseline = next(
-        (
-            s
-            for s in summaries
-            if s.cell_id == getattr(data.plan.baseline_cell(item.id), "id", None)
-        ),
-        None,
-    )
-    chosen = baseline or (summaries[0] if summaries else None)
-    unit, scale = metric_unit(data.metric, chosen.median if chosen else 1.0, data.plan.unit_family)
-    return (
-        unit,
-        scale,
-        column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in summaries),
-    )
+    baseline = getattr(data.plan.baseline_cell(item.id), "id", None)
+    size = next((s.median for s in summaries if s.cell_id == baseline), None)
+    return scale_of(data.metric, size, summaries, data.plan.unit_family)
 
 
 def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Table:
-    columns = [Column("Variant")]
-    forms = [_form(data, item, variants) for item in inputs]
-    for item, (unit, _, _) in zip(inputs, forms, strict=True):
-        columns.append(
-            Column(f"{data.input_name(item)}, {unit}" if unit else data.input_name(item), "decimal")
+    forms = [(item, _form(data, item, variants)) for item in inputs]
+    columns = (
+        Column("Variant"),
+        *(Column(titled(data.input_name(item), form.unit), "decimal") for item, form in forms),
+    )
+    rows = [
+        Row(
+            (
+                Cell(variant.label),
+                *(form.cell(_summary(data, variant, item)) for item, form in forms),
+            ),
+            baseline=data.is_baseline(variant.id),
         )
-    rows = []
-    for variant in variants:
-        cells = [Cell(variant.label)]
-        for item, (_, scale, most) in zip(inputs, forms, strict=True):
-            summary = _summary(data, variant, item)
-            text = (
-                show_measured(summary.median, summary.lo, summary.hi, scale, most)
-                if summary
-                else DASH
-            )
-            cells.append(Cell(text, summary.median if summary else None))
-        rows.append(Row(tuple(cells), baseline=data.is_baseline(variant.id)))
+        for variant in variants
+    ]
     extent = data.replication(c.id for c in data.plan.cells)
     caption = (
         f"Time by input size: the median of rounds; rounds × runs {extent}; "
         f"{counts_of(data).text()}."
     )
-    return Table("scaling-times", caption, tuple(columns), tuple(rows))
+    return Table("scaling-times", caption, columns, tuple(rows))
 
 
 def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
