@@ -15,7 +15,7 @@ from bench_framework.execution import hyperfine as hf
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.sensors import Gauge, between
-from bench_framework.execution.process import Command, Finished, signal_name
+from bench_framework.execution.process import Finished, signal_name
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.run import Block, PageCache
 from bench_framework.store.layout import writing
@@ -147,13 +147,10 @@ class BlockRunner:
             self._raw.export.unlink()
         with writing(self._log):
             log_start = self._log.stat().st_size
-        command = Command(
-            argv,
-            {**target.env, worker.ANSWERS: str(self._answers.path)},
-            target.cwd,
-            stderr=str(self._log),
-            timeout_s=runs * self._timeout_s + HYPERFINE_OVERHEAD_S,
-            cpus=target.cpus,
+        timeout_s = runs * self._timeout_s + HYPERFINE_OVERHEAD_S
+        # hyperfine itself opens the input.
+        command = target.command(
+            self._answers.path, timeout_s, argv=argv, stdin=None, stderr=str(self._log)
         )
         self._answers.mark()
         self._readings.mark()

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MeasureError
 from bench_framework.execution import declared_metrics, schedule
-from bench_framework.execution.process import Command
-from bench_framework.execution.worker import ANSWERS
 from bench_framework.model.run import Event
 from bench_framework.store.layout import writing
 
@@ -170,17 +168,7 @@ def rerun(
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         log.unlink(missing_ok=True)
-        finished = launcher.run(
-            Command(
-                target.argv,
-                {**target.env, ANSWERS: str(answers)},
-                target.cwd,
-                target.stdin,
-                stderr=str(log),
-                timeout_s=timeout_s,
-                cpus=target.cpus,
-            )
-        )
+        finished = launcher.run(target.command(answers, timeout_s, stderr=str(log)))
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except MeasureError as error:
         return "; ".join((error.message, *(text for _, text in error.details))), ""

@@ -6,6 +6,7 @@ The module `bench_framework.execution.launcher` gives the reasons.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import select
@@ -294,19 +295,6 @@ def _open(pipe: IO[bytes] | None) -> IO[bytes]:
 
 def _request(command: Command) -> bytes:
     # Names that are not UTF-8 contain lone surrogates; the \u escapes of JSON preserve them.
-    return (
-        json.dumps(
-            {
-                "argv": list(command.argv),
-                "env": dict(command.env),
-                "cwd": command.cwd,
-                "stdin": command.stdin,
-                "stdout": command.stdout,
-                "stderr": command.stderr,
-                "timeout_s": command.timeout_s,
-                "cpus": list(command.cpus),
-                "observe": command.observe,
-            }
-        ).encode()
-        + b"\n"
-    )
+    fields = {field.name: getattr(command, field.name) for field in dataclasses.fields(command)}
+    request = fields | {"argv": list(command.argv), "env": dict(command.env)}
+    return json.dumps(request).encode() + b"\n"

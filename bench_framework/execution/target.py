@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import CellError, MachineError
+from bench_framework.execution.process import Command
+from bench_framework.execution.worker import ANSWERS
 from bench_framework.model.plan import Role, Slot
 
 if TYPE_CHECKING:
@@ -36,6 +38,12 @@ class Target:
     input_path: str | None
     prepare: tuple[tuple[str, ...], ...]
     cleanup: tuple[tuple[str, ...], ...]
+
+    def command(self, answers: Path, timeout_s: float, **more: Any) -> Command:
+        """Return the command of one run, whose worker appends its answer to the file `answers`."""
+        env = {**self.env, ANSWERS: str(answers)}
+        command = Command(self.argv, env, self.cwd, self.stdin, timeout_s=timeout_s, cpus=self.cpus)
+        return replace(command, **more)
 
 
 def target_of(

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from bench_framework.errors import AnswerError
@@ -16,7 +17,6 @@ from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from bench_framework.model.policies import AnswerPolicy
 
@@ -177,6 +177,18 @@ def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
             help="let the program write it, or correct answer: {file: …}",
         ) from error
     raise AssertionError(policy.compare)
+
+
+def digest_of_run(policy: AnswerPolicy, answers: Path, stdout: Path) -> str:
+    """Return the digest of the answer of one run; empty if a worker gave none.
+
+    Raises:
+        AnswerError: see `parse_reply` and `digest_file`.
+    """
+    if policy.contract:
+        lines = answers.read_bytes().splitlines() if answers.is_file() else []
+        return parse_reply(lines[-1]).answer.digest if lines else ""
+    return digest_file(Path(policy.file) if policy.file else stdout, policy).digest
 
 
 def sha256_of(path: Path) -> str:

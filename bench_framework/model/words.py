@@ -40,11 +40,7 @@ WORDS: Final[dict[Verdict, Words]] = {
         "≡", "~", "equivalent", "equivalent", "shown to differ by less than {margin}"
     ),
     Verdict.INCONCLUSIVE: Words(
-        "?",
-        "?",
-        "inconclusive",
-        "inconclusive",
-        "the rounds cannot exclude either direction",
+        "?", "?", "inconclusive", "inconclusive", "the rounds cannot exclude either direction"
     ),
     Verdict.WORSE_SIZE_UNCERTAIN: Words(
         "△",

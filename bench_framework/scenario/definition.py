@@ -70,13 +70,13 @@ class Scenario:
         return str((self.folder / FilePath(path).expanduser()).absolute())
 
     def key_problem(
-        self, path: Path, code: str, message: str, fix: str = "", **more: Any
+        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
     ) -> Problem:
         """Return a problem that points at the key at `path`, or at its value in a list."""
         return self.document.key_problem(path, code, message, fix, **more)
 
     def value_problem(
-        self, path: Path, code: str, message: str, fix: str = "", **more: Any
+        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
     ) -> Problem:
         """Return a problem that points at the value at `path`."""
         return self.document.value_problem(path, code, message, fix, **more)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model.plan import DerivedRow, Hole, Input, Note, Plan, Variant
@@ -158,7 +158,9 @@ def _measure(scenario: Scenario) -> MeasurePolicy:
     return MeasurePolicy(
         rounds_min=low,
         rounds_max=high,
-        until="precision" if isinstance(part.until, Precision) else part.until,
+        until="precision"
+        if isinstance(part.until, Precision)
+        else cast("Literal['conclusive', 'rounds']", part.until),
         precision=part.until.precision if isinstance(part.until, Precision) else None,
         budget_s=part.budget,
         warmup_rounds=part.warmup,
@@ -220,4 +222,5 @@ def _is_profiled(part: ProfilePart, variant: Variant, baseline_id: str) -> bool:
     if part.variants == "baseline":
         return variant.id == baseline_id
     values = dict(variant.values).items()
-    return variant.experiment is None and any(given.items() <= values for given in part.variants)
+    given = [item for item in part.variants if isinstance(item, dict)]
+    return variant.experiment is None and any(item.items() <= values for item in given)

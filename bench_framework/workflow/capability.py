@@ -47,9 +47,7 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
         c.role is Role.CANDIDATE for c in cells
     ):
         raise _impossible(
-            plan.scenario_path,
-            "no candidate can run on this machine",
-            tuple(reasons.values()),
+            plan.scenario_path, "no candidate can run on this machine", tuple(reasons.values())
         )
     holes = [
         Hole(

@@ -67,9 +67,7 @@ def require_one_comparison(
         )
     if where is not None and axis is None:
         raise UsageError(
-            "--where needs --axis",
-            code="BX121",
-            help="select variants with --candidate",
+            "--where needs --axis", code="BX121", help="select variants with --candidate"
         )
 
 

@@ -14,13 +14,7 @@ from bench_framework.errors import (
     RecordError,
     UsageError,
 )
-from bench_framework.execution.progress import (
-    Message,
-    Observer,
-    PlanReady,
-    Remark,
-    SilentObserver,
-)
+from bench_framework.execution.progress import Message, Observer, PlanReady, Remark, SilentObserver
 from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
 from bench_framework.workflow import corrupt_records
@@ -200,13 +194,7 @@ def _profile(
         subject,
         policy,
         profiles.cells_of(plan.cells, policy) if cells is None else cells,
-        profiles.ProfilingTools(
-            launcher,
-            env,
-            stopping,
-            observer,
-            datasets.workplace(plan, env),
-        ),
+        profiles.ProfilingTools(launcher, env, stopping, observer, datasets.workplace(plan, env)),
     )
     for profile in outcome.profiles:
         write_profile(record.path, profile)

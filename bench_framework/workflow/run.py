@@ -193,11 +193,7 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
     else:
         try:
             record = Record.create(
-                options.results,
-                plan,
-                text,
-                started_at=utc_now(),
-                benchctl=__version__,
+                options.results, plan, text, started_at=utc_now(), benchctl=__version__
             )
         except OSError as error:
             raise MachineError(

@@ -45,8 +45,7 @@ def compare(
     axis: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME",
-            help="Compare the levels of this axis, with all other axes equal.",
+            metavar="NAME", help="Compare the levels of this axis, with all other axes equal."
         ),
     ] = None,
     where: Annotated[

@@ -45,11 +45,7 @@ def profile(
 ) -> None:
     """Profile configurations of a record in separate, untimed runs, and add the functions to its report."""
     from bench_framework.cli.display import display_for
-    from bench_framework.workflow.profile import (
-        ProfileOptions,
-        profile_document,
-        profile_record,
-    )
+    from bench_framework.workflow.profile import ProfileOptions, profile_document, profile_record
 
     console: Console = context.obj
     options = ProfileOptions(only, runs, frequency, sampler, stacks, tuple(bucket or ()))

@@ -13,7 +13,7 @@ from bench_framework.errors import MachineError, MeasureError
 from bench_framework.execution import worker
 from bench_framework.execution.build import binaries
 from bench_framework.execution.machine.host import cache_root
-from bench_framework.execution.process import Command, scratch_folder
+from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.target import Target, target_of
 from bench_framework.model.plan import PROGRAM
 from bench_framework.model.run import Build, Event
@@ -64,11 +64,7 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
 
 
 def add_description(
-    build: Build,
-    arguments: Sequence[str],
-    launcher: Launcher,
-    env: Mapping[str, str],
-    place: Path,
+    build: Build, arguments: Sequence[str], launcher: Launcher, env: Mapping[str, str], place: Path
 ) -> Build:
     """Add the answer to `describe` to a program that is declared to follow the worker protocol.
 
@@ -168,25 +164,10 @@ def _run_once(
         try:
             for argv in target.prepare:
                 launcher.capture(argv, target.env, cwd=target.cwd)
-            finished = launcher.run(
-                Command(
-                    target.argv,
-                    {**target.env, worker.ANSWERS: str(answers)},
-                    target.cwd,
-                    target.stdin,
-                    str(out),
-                    timeout_s=timeout_s,
-                    cpus=target.cpus,
-                )
-            )
+            finished = launcher.run(target.command(answers, timeout_s, stdout=str(out)))
             for argv in target.cleanup:
                 launcher.capture(argv, target.env, cwd=target.cwd)
-            if policy.contract:
-                lines = answers.read_bytes().splitlines() if answers.is_file() else []
-                digest = worker.parse_reply(lines[-1]).answer.digest if lines else ""
-            else:
-                path = Path(policy.file) if policy.file else out
-                digest = worker.digest_file(path, policy).digest
+            digest = worker.digest_of_run(policy, answers, out)
         except MeasureError:
             return None
         return finished.exit_code, finished.signal, digest

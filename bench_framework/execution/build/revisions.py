@@ -99,8 +99,12 @@ def commit_of(git: Git, cache: Path, *, crate: Path | None, url: str | None, rev
     return _resolve(git, _repository(git, cache, crate, url, revision), url, revision)
 
 
+def _commit(git: Git, repository: Path, revision: str) -> str | None:
+    return git.try_run("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
+
+
 def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
-    commit = git.try_run("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
+    commit = _commit(git, repository, revision)
     if commit is None:
         raise BuildError(
             f"there is no revision {revision} in {url or repository}",
@@ -118,7 +122,7 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
         BuildError: BX225, there is no repository, no such branch, or no common commit.
     """
     repository = _repository(git, cache, crate, None, head)
-    main = next((b for b in branches if _exists(git, repository, b)), None)
+    main = next((b for b in branches if _commit(git, repository, b)), None)
     if main is None:
         raise BuildError(
             f"there is no main branch in {repository}",
@@ -136,13 +140,6 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
             help=_how_to_fetch(git, repository),
         )
     return commit
-
-
-def _exists(git: Git, repository: Path, revision: str) -> bool:
-    return (
-        git.try_run("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
-        is not None
-    )
 
 
 def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revision: str) -> Path:
@@ -192,16 +189,14 @@ def has_changes(git: Git, crate: Path) -> bool:
     return bool(git.run("-C", top, "status", "--porcelain"))
 
 
-def _mirror(git: Git, cache: Path, url: str, revision: str | None) -> Path:
+def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:
     folder = cache / "repositories" / _key(url)
     if not folder.is_dir():
         part = _empty_folder(folder)
         git.run("clone", "--quiet", "--mirror", "--", url, str(part), timeout_s=CLONE_TIMEOUT_S)
         part.replace(folder)
         return folder
-    known = git.try_run(
-        "-C", str(folder), "rev-parse", "--verify", f"{revision or HEAD}^{{commit}}"
-    )
+    known = _commit(git, folder, revision)
     # A commit id is fixed; a branch or tag may have moved.
     if known is None or known != revision:
         git.run("-C", str(folder), "fetch", "--quiet", "--prune", timeout_s=CLONE_TIMEOUT_S)

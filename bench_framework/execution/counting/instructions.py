@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.errors import MachineError, MeasureError
 from bench_framework.execution.machine.host import utc_now
@@ -158,27 +158,13 @@ def count(
     run_outcome = runner.run(target, expected, policy.timeout_s, under=used.under, read=read)
     result = counted[0] if counted else "nothing was counted"
     reason = _rejection(run_outcome, result, ran, policy)
+    observation = Observation(target.cell.id, "instructions", run, started, used.tool)
     if reason is None and isinstance(result, int):
-        return Observation(
-            target.cell.id,
-            "instructions",
-            run,
-            started,
-            used.tool,
-            "ok",
-            {"instructions": float(result)},
-        )
-    over = run_outcome.status == "timeout"
-    return Observation(
-        target.cell.id,
-        "instructions",
-        run,
-        started,
-        used.tool,
-        "timeout" if over else "failed",
-        {},
-        reason,
+        return replace(observation, values={"instructions": float(result)})
+    status: Literal["timeout", "failed"] = (
+        "timeout" if run_outcome.status == "timeout" else "failed"
     )
+    return replace(observation, status=status, message=reason)
 
 
 def _rejection(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
-from bench_framework.execution.process import Command, scratch_folder
+from bench_framework.execution.process import scratch_folder
 from bench_framework.model.metrics import KERNEL_KEYS
 
 if TYPE_CHECKING:
@@ -97,15 +97,12 @@ class SingleRunner:
     ) -> SingleRun:
         out, errors, answers = folder / "stdout", folder / "stderr", folder / "answers"
         stored = self.policy.stdout == "file"
-        command = Command(
-            [*under, *target.argv],
-            {**target.env, worker.ANSWERS: str(answers)},
-            target.cwd,
-            target.stdin,
-            str(out) if stored else None,
-            str(errors),
-            timeout_s=timeout_s,
-            cpus=target.cpus,
+        command = target.command(
+            answers,
+            timeout_s,
+            argv=[*under, *target.argv],
+            stdout=str(out) if stored else None,
+            stderr=str(errors),
             observe=tuple(KERNEL_KEYS.values()),
         )
         try:
@@ -134,11 +131,8 @@ class SingleRunner:
         receipt = None
         digest = expected
         if self.policy.contract:
-            lines = (
-                [line for line in answers.read_bytes().split(b"\n") if line]
-                if answers.is_file()
-                else []
-            )
+            text = answers.read_bytes() if answers.is_file() else b""
+            lines = [line for line in text.split(b"\n") if line]
             reply = worker.read_replies(lines, 1)[0]
             receipt, digest = reply.receipt, reply.answer.digest
         elif expected is not None:

@@ -77,7 +77,7 @@ def prepare_inputs(
         key = item.dataset.id
         if key not in prepared:
             prepared[key] = _prepare(item, item.dataset, folder, env, observer)
-        prepared_inputs.append(_for_input(prepared[key], item.id))
+        prepared_inputs.append(replace(prepared[key], input_id=item.id))
     return tuple(prepared_inputs)
 
 
@@ -170,17 +170,11 @@ def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> 
             help="free some space, or set another `data-dir`",
         ) from error
     except ValueError as error:
+        kinds = (*_native().text_kinds(), *_native().session_profiles())
         raise MachineError(
             f"the generator has no kind {dataset.family!r}",
             code="BC408",
-            details=(
-                (
-                    "kinds",
-                    ", ".join(
-                        name for name, _ in (*_native().text_kinds(), *_native().session_profiles())
-                    ),
-                ),
-            ),
+            details=(("kinds", ", ".join(name for name, _ in kinds)),),
             help="use one of these kinds in the scenario's input",
         ) from error
     finally:
@@ -272,10 +266,6 @@ def _stamp(path: Path) -> dict[str, int | str]:
 
 def _sidecar(path: Path) -> Path:
     return path.with_suffix(".json")
-
-
-def _for_input(prepared: PreparedInput, input_id: str) -> PreparedInput:
-    return replace(prepared, input_id=input_id)
 
 
 def _native() -> ModuleType:

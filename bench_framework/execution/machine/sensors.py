@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
@@ -35,22 +34,6 @@ _SWAPS: Final = {
 _THROTTLES: Final = "sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/{}_throttle_count"
 _READ_BYTES: Final = 16384
 """Bytes to read: all values are in the first bytes of their files; /proc/vmstat is the longest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Counters at one moment; `None` if this machine does not have the counter."""
-
-    steal_ticks: int | None = None
-    psi_cpu_us: int | None = None
-    psi_io_us: int | None = None
-    load1: float | None = None
-    mem_available_bytes: int | None = None
-    cpu_mhz: float | None = None
-    psi_memory_us: int | None = None
-    swap_in_pages: int | None = None
-    swap_out_pages: int | None = None
-    throttle_events: int | None = None
 
 
 class Gauge:
@@ -81,13 +64,13 @@ class Gauge:
             os.close(fd)
         self._fds.clear()
 
-    def read(self) -> Reading:
-        """Read all counters."""
+    def read(self) -> Sensors:
+        """Return all counters at this moment; `None` if this machine does not have the counter."""
         load = self._text("load").split()
         khz = self._text("khz").strip()
         available = _AVAILABLE.search(self._text("memory"))
         vmstat = self._text("vmstat")
-        return Reading(
+        return Sensors(
             steal_of(self._text("stat")),
             _total(self._text("psi_cpu")),
             _total(self._text("psi_io")),
@@ -118,7 +101,7 @@ class Gauge:
             return b""
 
 
-def between(before: Reading, after: Reading) -> Sensors:
+def between(before: Sensors, after: Sensors) -> Sensors:
     """Return the growth of the counters over a block, and load and memory just before it."""
     return Sensors(
         _growth(before.steal_ticks, after.steal_ticks),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import Interrupted, MachineError, MeasureError
 from bench_framework.execution import worker
-from bench_framework.execution.process import Command, scratch_folder
+from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.profiling import symbols
 from bench_framework.execution.profiling.samplers import Sampler, find_sampler
 from bench_framework.execution.progress import Message
@@ -224,16 +224,8 @@ class _CellProfiler:
         with scratch_folder() as name:
             folder = Path(name)
             answers, printed = folder / "answers", folder / "stdout"
-            command = Command(
-                target.argv,
-                {**target.env, worker.ANSWERS: str(answers)},
-                target.cwd,
-                target.stdin,
-                str(printed),
-                str(folder / "perf.stderr"),
-                self._policy.timeout_s,
-                target.cpus,
-            )
+            errors, timeout_s = str(folder / "perf.stderr"), self._policy.timeout_s
+            command = target.command(answers, timeout_s, stdout=str(printed), stderr=errors)
             if reason := self._run_setup(target, target.prepare, "prepare"):
                 return reason
             try:
@@ -269,13 +261,7 @@ class _CellProfiler:
         )
         if not digests or policy.compare == "none":
             return ""
-        if policy.contract:
-            lines = answers.read_bytes().splitlines() if answers.is_file() else []
-            digest = worker.parse_reply(lines[-1]).answer.digest if lines else ""
-        else:
-            digest = worker.digest_file(
-                Path(policy.file) if policy.file else printed, policy
-            ).digest
+        digest = worker.digest_of_run(policy, answers, printed)
         return "" if digest in digests else "its answer differs from that of the timed runs"
 
     def _run_setup(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:

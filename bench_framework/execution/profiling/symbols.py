@@ -26,10 +26,7 @@ FRAME_POINTERS: Final = ("-C", "force-frame-pointers=yes")
 KEYS: Final = {"debug": "line-tables-only", "strip": "false"}
 """Keys of the build profile. Line tables suffice to name functions; a scenario may set more."""
 NONE: Final = frozenset({"0", "false", "none"})
-CONFIGURED: Final = (
-    "--config",
-    'build.rustflags=["-C","force-frame-pointers=yes"]',
-)
+CONFIGURED: Final = ("--config", 'build.rustflags=["-C","force-frame-pointers=yes"]')
 """Options that cargo merges with flags of the crate's configuration file.
 
 Flags in the environment would replace those of the file. Cargo ignores these options if the file

@@ -11,7 +11,6 @@ import pytest
 from bench_framework.execution.block import failure_of
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine import host, mounts, sensors
-from bench_framework.execution.machine.sensors import Reading
 from bench_framework.execution.process import Finished
 from bench_framework.model.run import PreparedInput, Sensors
 
@@ -56,8 +55,8 @@ def test_steal_is_the_eighth_figure_of_the_first_line() -> None:
 
 
 def test_sensors_are_growths_and_levels() -> None:
-    before = Reading(5, 100, None, 0.5, 1 << 30, 3000.0)
-    after = Reading(7, 150, 9, 0.7, 1 << 29, 3100.0)
+    before = Sensors(5, 100, None, 0.5, 1 << 30, 3000.0)
+    after = Sensors(7, 150, 9, 0.7, 1 << 29, 3100.0)
     values = sensors.between(before, after)
     assert (values.steal_ticks, values.psi_cpu_us, values.psi_io_us) == (2, 50, None)
     assert (values.load1, values.mem_available_bytes, values.cpu_mhz) == (0.5, 1 << 30, 3100.0)
@@ -103,13 +102,13 @@ def test_a_gauge_reads_swap_pressure_and_heat(tmp_path: Path) -> None:
 
 def test_missing_files_give_no_values(tmp_path: Path) -> None:
     with sensors.Gauge(tmp_path) as gauge:
-        assert gauge.read() == Reading()
-    assert sensors.between(Reading(), Reading()) == Sensors()
+        assert gauge.read() == Sensors()
+    assert sensors.between(Sensors(), Sensors()) == Sensors()
 
 
 def test_between_subtracts_the_counters() -> None:
-    before = Reading(psi_memory_us=10, swap_in_pages=3, swap_out_pages=5, throttle_events=7)
-    after = Reading(psi_memory_us=15, swap_in_pages=3, swap_out_pages=9, throttle_events=8)
+    before = Sensors(psi_memory_us=10, swap_in_pages=3, swap_out_pages=5, throttle_events=7)
+    after = Sensors(psi_memory_us=15, swap_in_pages=3, swap_out_pages=9, throttle_events=8)
     growth = sensors.between(before, after)
     assert (growth.psi_memory_us, growth.swap_in_pages, growth.swap_out_pages) == (5, 0, 4)
     assert growth.throttle_events == 1

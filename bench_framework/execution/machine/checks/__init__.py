@@ -83,7 +83,7 @@ def run_checks(machine: Machine) -> Iterator[Check]:
     for name, probe in CHECKS.items():
         try:
             check = probe(machine)
-            passed = check.state == "ok" and not check.meaning
-            yield replace(check, meaning=MEANINGS[name]) if passed else check
+            meaning = check.meaning or (MEANINGS[name] if check.state == "ok" else "")
+            yield replace(check, name=name, meaning=meaning)
         except (OSError, ValueError) as error:
             yield Check(name, "warn", f"could not be checked ({error})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.machine.checks.check import Check
+from bench_framework.execution.machine.checks.check import Check, ok, warn
 from bench_framework.execution.machine.host import virtualisation
 
 if TYPE_CHECKING:
@@ -21,31 +21,22 @@ def cores(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this si
     there, ours = os.cpu_count() or 1, len(os.sched_getaffinity(0))
     figure = f"{there}" if there == ours else f"{ours} of {there} usable"
     if ours == 1:
-        return Check(
-            "cores",
-            "warn",
+        return warn(
             figure,
             "hyperfine and the timed program share one core; thread counts cannot be compared",
             "give this machine or container a second core",
         )
-    return Check("cores", "ok", figure)
+    return ok(figure)
 
 
 def governor(machine: Machine) -> Check:
     """Read the frequency governor of the first CPU; virtual machines report none."""
     name = machine.read(machine.sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
     if name is None:
-        return Check(
-            "governor",
-            "ok",
-            "not reported",
-            "frequency changes cannot be seen; they widen the noise floor",
-        )
+        return ok("not reported", "frequency changes cannot be seen; they widen the noise floor")
     if name in STEADY:
-        return Check("governor", "ok", name)
-    return Check(
-        "governor",
-        "warn",
+        return ok(name)
+    return warn(
         name,
         "the CPU frequency follows the load, so short runs are slower and vary more",
         "cpupower frequency-set -g performance",
@@ -56,41 +47,32 @@ def load(machine: Machine) -> Check:
     """Compare the load average with the number of cores."""
     text = machine.read(machine.proc / "loadavg")
     if text is None:
-        return Check(
-            "load", "warn", "not reported", "other load on this machine cannot be detected"
-        )
+        return warn("not reported", "other load on this machine cannot be detected")
     value, count = float(text.split()[0]), os.cpu_count() or 1
     if value > BUSY_SHARE * count:
-        return Check(
-            "load",
-            "warn",
+        return warn(
             f"{value:.2f} on {count} cores",
             "other programs are running, so more rounds are needed for the same precision",
             "stop them, or measure later",
         )
-    return Check("load", "ok", f"{value:.2f} on {count} cores")
+    return ok(f"{value:.2f} on {count} cores")
 
 
 def virtual(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this signature
     """Detect a hypervisor or container, which may take CPU time away."""
     name = virtualisation()
     if name is None:
-        return Check("virtualisation", "ok", "none detected")
-    return Check(
-        "virtualisation",
-        "ok",
-        name,
-        "other guests may take CPU time; it is recorded as steal if the hypervisor reports it",
+        return ok("none detected")
+    return ok(
+        name, "other guests may take CPU time; it is recorded as steal if the hypervisor reports it"
     )
 
 
 def pressure(machine: Machine) -> Check:
     """Look for pressure stall information, which marks runs disturbed by other load."""
     if machine.read(machine.proc / "pressure/cpu") is not None:
-        return Check("pressure", "ok", "available")
-    return Check(
-        "pressure",
-        "warn",
+        return ok("available")
+    return warn(
         "not available",
         "runs disturbed by other load are not marked; verdicts do not depend on it",
         "boot the kernel with psi=1",

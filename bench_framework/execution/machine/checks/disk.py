@@ -8,7 +8,7 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.machine.checks.check import Check
+from bench_framework.execution.machine.checks.check import Check, bad, ok, warn
 from bench_framework.execution.machine.mounts import IN_MEMORY, existing, filesystem_of, free_bytes
 from bench_framework.units import format_size
 
@@ -23,29 +23,25 @@ ALIGNED: Final = 4096
 
 def results(machine: Machine) -> Check:
     """Check the filesystem that records are written to."""
-    return _filesystem(
-        "results folder", machine.results, "records are lost at the next boot", "--out"
-    )
+    return _filesystem(machine.results, "records are lost at the next boot", "--out")
 
 
 def data(machine: Machine) -> Check:
     """Check the filesystem that inputs are read from."""
     meaning = "inputs are read from memory: cold-cache and O_DIRECT times are meaningless there"
-    return _filesystem("data folder", machine.data, meaning, "data-dir:")
+    return _filesystem(machine.data, meaning, "data-dir:")
 
 
 def room(machine: Machine) -> Check:
     """Check the free space for inputs and builds."""
     free = free_bytes(machine.data)
     if free < SCARCE_BYTES:
-        return Check(
-            "disk space",
-            "warn",
+        return warn(
             f"{format_size(free)} free",
             "builds and large inputs may not fit",
             "free some space, for example with `benchctl clean`",
         )
-    return Check("disk space", "ok", f"{format_size(free)} free")
+    return ok(f"{format_size(free)} free")
 
 
 def direct_io(machine: Machine) -> Check:
@@ -53,9 +49,7 @@ def direct_io(machine: Machine) -> Check:
     folder = existing(machine.data)
     kind = filesystem_of(folder)
     if kind in IN_MEMORY:
-        return Check(
-            "O_DIRECT",
-            "warn",
+        return warn(
             f"meaningless on {kind}",
             "O_DIRECT modes fall back to buffered I/O or measure memory",
             "set `data-dir:` to a folder on ext4 or xfs",
@@ -63,14 +57,12 @@ def direct_io(machine: Machine) -> Check:
     try:
         _write_directly(folder)
     except OSError as error:
-        return Check(
-            "O_DIRECT",
-            "warn",
+        return warn(
             f"refused on {kind} ({errno.errorcode.get(error.errno or 0, error.errno)})",
             "O_DIRECT modes fall back to buffered I/O; reports show the actual mode",
             "set `data-dir:` to a folder on ext4 or xfs",
         )
-    return Check("O_DIRECT", "ok", f"works on {kind}")
+    return ok(f"works on {kind}")
 
 
 def _write_directly(folder: Path) -> None:
@@ -88,23 +80,15 @@ def _write_directly(folder: Path) -> None:
         os.unlink(name)  # noqa: PTH108 -- a name from mkstemp
 
 
-def _filesystem(name: str, path: Path, meaning: str, option: str) -> Check:
+def _filesystem(path: Path, meaning: str, option: str) -> Check:
     folder = existing(path)
     kind = filesystem_of(folder) or "unknown"
     if not os.access(folder, os.W_OK):
-        return Check(
-            name,
-            "bad",
+        return bad(
             f"{folder} is not writable",
             "nothing can be stored there",
             f"choose another folder with {option}",
         )
     if kind in IN_MEMORY:
-        return Check(
-            name,
-            "warn",
-            f"{kind} at {folder}",
-            meaning,
-            f"choose a folder on ext4 or xfs with {option}",
-        )
-    return Check(name, "ok", f"{kind} at {folder}")
+        return warn(f"{kind} at {folder}", meaning, f"choose a folder on ext4 or xfs with {option}")
+    return ok(f"{kind} at {folder}")

@@ -9,7 +9,7 @@ import platform
 import struct
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.machine.checks.check import Check
+from bench_framework.execution.machine.checks.check import Check, ok, warn
 
 if TYPE_CHECKING:
     from bench_framework.execution.machine.checks.check import Machine
@@ -34,11 +34,9 @@ def io_uring(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this
     ring = _syscall(IO_URING_SETUP, ctypes.c_uint(2), ctypes.create_string_buffer(PARAMS_BYTES))
     if ring >= 0:
         os.close(ring)
-        return Check("io_uring", "ok", "works")
+        return ok("works")
     words = _RING_MEANING.get(-ring, os.strerror(-ring))
-    return Check(
-        "io_uring",
-        "warn",
+    return warn(
         f"refused ({errno.errorcode.get(-ring, -ring)})",
         f"{words}; io_uring modes are excluded",
         "sysctl kernel.io_uring_disabled=0, or allow it in the container's seccomp profile",
@@ -55,11 +53,8 @@ def counters(machine: Machine) -> Check:
     )
     number = PERF_EVENT_OPEN.get(platform.machine())
     if number is None:
-        return Check(
-            "counters",
-            "warn",
-            f"not checked on {platform.machine()}",
-            "instructions are counted by valgrind only",
+        return warn(
+            f"not checked on {platform.machine()}", "instructions are counted by valgrind only"
         )
     # struct perf_event_attr: type, size, config, sample_period, sample_type, read_format, flags.
     attr = struct.pack(
@@ -71,12 +66,10 @@ def counters(machine: Machine) -> Check:
     )
     if counter >= 0:
         os.close(counter)
-        return Check("counters", "ok", figure)
+        return ok(figure)
     name = errno.errorcode.get(-counter, str(-counter))
     absent = -counter in {errno.ENOENT, errno.EOPNOTSUPP, errno.ENODEV}
-    return Check(
-        "counters",
-        "warn",
+    return warn(
         f"{figure}; {'no hardware counters' if absent else 'refused'} ({name})",
         "instructions are counted by valgrind only, which is exact but 8 times slower",
         "" if absent else "sysctl kernel.perf_event_paranoid=1",

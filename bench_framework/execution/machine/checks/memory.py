@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.machine.checks.check import Check
+from bench_framework.execution.machine.checks.check import Check, ok, warn
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
@@ -18,39 +18,30 @@ def free(machine: Machine) -> Check:
     """Check the available memory; inputs must stay in the page cache between rounds."""
     available = _field(machine, "MemAvailable")
     if available is None:
-        return Check(
-            "memory",
-            "warn",
-            "not reported",
-            "it is unknown if inputs fit into the page cache",
-        )
+        return warn("not reported", "it is unknown if inputs fit into the page cache")
     figure = f"{format_size(available)} available"
     if available < SCARCE_BYTES:
-        return Check(
-            "memory",
-            "warn",
+        return warn(
             figure,
             "inputs may not stay in the page cache and may be read from the disk repeatedly",
             "stop other programs, or use smaller inputs",
         )
-    return Check("memory", "ok", figure)
+    return ok(figure)
 
 
 def swap(machine: Machine) -> Check:
     """Check the swap in use: a page that was swapped out is read back while a program is timed."""
     total, unused = _field(machine, "SwapTotal"), _field(machine, "SwapFree")
     if not total:
-        return Check("swap", "ok", "none")
+        return ok("none")
     used = total - (unused or 0)
     if used > 0:
-        return Check(
-            "swap",
-            "warn",
+        return warn(
             f"{format_size(used)} of {format_size(total)} used",
             "pages may be read from the disk while a program is timed",
             "swapoff -a && swapon -a, or free memory",
         )
-    return Check("swap", "ok", f"{format_size(total)}, unused")
+    return ok(f"{format_size(total)}, unused")
 
 
 def huge_pages(machine: Machine) -> Check:
@@ -58,9 +49,9 @@ def huge_pages(machine: Machine) -> Check:
     text = machine.read(machine.sys / "kernel/mm/transparent_hugepage/enabled")
     match = re.search(r"\[(\w+)\]", text or "")
     if match is None:
-        return Check("huge pages", "ok", "not reported")
+        return ok("not reported")
     meaning = "peak memory grows in steps of 2 MiB" if match[1] == "always" else ""
-    return Check("huge pages", "ok", match[1], meaning)
+    return ok(match[1], meaning)
 
 
 def _field(machine: Machine, name: str) -> int | None:

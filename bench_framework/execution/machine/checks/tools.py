@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.execution import hyperfine as hf
-from bench_framework.execution.machine.checks.check import Check
+from bench_framework.execution.machine.checks.check import Check, bad, ok, warn
 from bench_framework.execution.machine.host import version_of
 
 if TYPE_CHECKING:
@@ -33,24 +33,19 @@ _NEEDED_FOR: Final[dict[str, tuple[State, str, str]]] = {
 
 def hyperfine(machine: Machine) -> Check:
     """Find the hyperfine that `run` would use, without installing one."""
-    name = "hyperfine"
     on_path = shutil.which("hyperfine", path=machine.env.get("PATH"))
     configured = machine.env.get("BENCHCTL_HYPERFINE")
     for path in (configured, on_path, str(hf.cached_path(machine.env))):
         version = path and hf.probe(machine.launcher, machine.env, path)
         if path and version and version >= hf.MINIMUM:
-            return Check(name, "ok", f"{'.'.join(map(str, version))} at {path}")
+            return ok(f"{'.'.join(map(str, version))} at {path}")
         if path and path == configured:
-            return Check(
-                name,
-                "bad",
+            return bad(
                 f"{path} is not hyperfine {'.'.join(map(str, hf.MINIMUM))} or newer",
                 "nothing can be measured",
                 "set BENCHCTL_HYPERFINE to such a hyperfine, or unset it",
             )
-    return Check(
-        name,
-        "warn",
+    return warn(
         "not found",
         f"the first run installs {hf.INSTALLED} with cargo, which takes about a minute",
         f"cargo install --locked hyperfine@{hf.INSTALLED}",
@@ -61,6 +56,6 @@ def tool(machine: Machine, name: str) -> Check:
     """Report a tool's version, or the effect of its absence."""
     version = version_of(machine.launcher, name, machine.env)
     if version is not None:
-        return Check(name, "ok", version)
+        return ok(version)
     state, meaning, fix = _NEEDED_FOR[name]
-    return Check(name, state, "not found", meaning, fix)
+    return (bad if state == "bad" else warn)("not found", meaning, fix)
