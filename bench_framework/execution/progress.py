@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
+    from bench_framework.model.run import Block, Build, Event, Look
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,13 @@ class LockWaiting:
 
 @dataclass(frozen=True, slots=True)
 class BuildStarted:
-    """Start of build `index` (from 1) of `total`."""
-
-    build_id: str
-    label: str
-    index: int
-    total: int
+    """cargo has started a build that is not fresh."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildStep:
     """Progress of cargo: number of compiled crates, the last one, and seconds since the start."""
 
-    build_id: str
     crates: int
     crate: str
     elapsed_s: float
@@ -85,13 +79,12 @@ class DataFinished:
     """An input is on disk; `reused` if it existed before."""
 
     label: str
-    prepared: PreparedInput
     reused: bool
 
 
 @dataclass(frozen=True, slots=True)
 class RoundStarted:
-    """Start of a round of one input with `blocks` hyperfine calls.
+    """Start of a round of one input.
 
     `round` counts from 1, separately for warm-up rounds.
     """
@@ -99,19 +92,11 @@ class RoundStarted:
     input_id: str
     round: int
     warmup: bool
-    blocks: int
 
 
 @dataclass(frozen=True, slots=True)
 class BlockStarted:
     """Start of timing. Until `BlockFinished` nothing may be drawn."""
-
-    cell_id: str
-    input_id: str
-    round: int
-    warmup: bool
-    position: int
-    runs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +121,6 @@ class CellDropped:
     """A cell is dropped and not measured any further."""
 
     cell_id: str
-    input_id: str
     round: int
     reason: str
     raced: bool = False
@@ -162,7 +146,6 @@ class Counting:
     """Start of an untimed run: cell `index` (from 1) of `total`, repetition `run` of `runs`."""
 
     what: str
-    cell_id: str
     index: int
     total: int
     run: int = 1

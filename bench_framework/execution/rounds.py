@@ -182,7 +182,7 @@ class Measuring:
                 self._add_event(event)
             state.stopped = True
             return
-        self.observer.notify(progress.RoundStarted(state.input.id, number, warmup, len(order)))
+        self.observer.notify(progress.RoundStarted(state.input.id, number, warmup))
         for position, cell_id in enumerate(order):
             self.stop.check()
             self._block(state, cell_id, number, position, warmup=warmup)
@@ -218,9 +218,7 @@ class Measuring:
             else state.repeats.get(cell_id, 1)
         )
         place = BlockPosition(len(self.record.contents.blocks), number, position, warmup)
-        self.observer.notify(
-            progress.BlockStarted(cell_id, state.input.id, number, warmup, position, runs)
-        )
+        self.observer.notify(progress.BlockStarted())
         block = self.runner.run(target, place, runs)
         stdout_is_answer = self.runner.stdout_is_answer
         checks = BlockChecks(self.plan, self.record, self.launcher, stdout_is_answer)
@@ -260,9 +258,7 @@ class Measuring:
     ) -> None:
         del state.targets[cell_id]
         self.record.append(lines.Dropped(cell_id, state.input.id, number, warmup, kind, reason))
-        self.observer.notify(
-            progress.CellDropped(cell_id, state.input.id, number, reason, raced=kind in REASONS)
-        )
+        self.observer.notify(progress.CellDropped(cell_id, number, reason, raced=kind in REASONS))
         if not state.targets:
             state.stopped = True
 

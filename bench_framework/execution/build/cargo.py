@@ -82,14 +82,14 @@ class Builder:
         """Run one build. A failure is in its `message`, not an exception."""
         label = label_of(spec)
         try:
-            build = self._build(spec, label, index, total)
+            build = self._build(spec)
         except MeasureError as error:
             causes = "\n".join(f"{name}: {text}" for name, text in error.details if text)
             build = Build(spec.id, ok=False, message=f"{error.message}\n{causes}".strip())
         self.observer.notify(BuildFinished(build, label, index, total))
         return build
 
-    def _build(self, spec: BuildSpec, label: str, index: int, total: int) -> Build:
+    def _build(self, spec: BuildSpec) -> Build:
         crate, commit, dirty = self._source(spec)
         log = self.cache / "builds" / f"{spec.id}.log"
         messages = log.with_suffix(".jsonl")
@@ -97,7 +97,7 @@ class Builder:
             log.parent.mkdir(parents=True, exist_ok=True)
             for path in (log, messages):
                 path.unlink(missing_ok=True)
-        steps = Steps(spec.id, label, index, total, messages, self.observer)
+        steps = Steps(messages, self.observer)
         start = seconds()
         finished = self.launcher.run(
             Command(

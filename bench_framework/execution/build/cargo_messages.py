@@ -63,10 +63,6 @@ def failure_text(log: str) -> str:
 class Steps:
     """Follower of cargo's messages that reports compiled crates to the observer."""
 
-    build_id: str
-    label: str
-    index: int
-    total: int
     messages: Path
     observer: Observer
     _began: float = field(default_factory=seconds)
@@ -79,15 +75,13 @@ class Steps:
         """Read new messages. A fresh build ends before the first call."""
         if not self._started:
             self._started = True
-            self.observer.notify(BuildStarted(self.build_id, self.label, self.index, self.total))
+            self.observer.notify(BuildStarted())
         for line in self._lines():
             message = _artifact(line)
             if message is not None and not message.get("fresh"):
                 self._crates += 1
                 self._last = _package(message)
-        self.observer.notify(
-            BuildStep(self.build_id, self._crates, self._last, seconds() - self._began)
-        )
+        self.observer.notify(BuildStep(self._crates, self._last, seconds() - self._began))
 
     def _lines(self) -> Sequence[bytes]:
         try:

@@ -147,9 +147,7 @@ class CountingRuns:
             if self._done(target, "observed"):
                 continue
             self.stop.check()
-            self.observer.notify(
-                progress.Counting("kernel counters", target.cell.id, number, len(targets))
-            )
+            self.observer.notify(progress.Counting("kernel counters", number, len(targets)))
             expected = self._expected(target)
             self._append(
                 observe_kernel(self._runner, target, expected, self.plan.measure.timeout_s)
@@ -167,7 +165,7 @@ class CountingRuns:
                 self.stop.check()
                 what = f"instructions with {used.tool}"
                 self.observer.notify(
-                    progress.Counting(what, target.cell.id, number, len(targets), run, policy.runs)
+                    progress.Counting(what, number, len(targets), run, policy.runs)
                 )
                 observation = instructions.count(
                     self._runner,

@@ -113,7 +113,7 @@ def _prepare(
 
     if dataset.kind == "file":
         prepared = _user_file(item, dataset, cache_root(env) / "data" / "digests")
-        observer.notify(DataFinished(item.label, prepared, reused=True))
+        observer.notify(DataFinished(item.label, reused=True))
         return prepared
     path = generated_path(dataset, folder)
     known = _stored_digest(path, _sidecar(path))
@@ -132,7 +132,7 @@ def _prepare(
         taken,
         filesystem_of(path),
     )
-    observer.notify(DataFinished(item.label, prepared, reused=taken is None))
+    observer.notify(DataFinished(item.label, reused=taken is None))
     return prepared
 
 

@@ -68,9 +68,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def a_round(plan: Plan, number: int, *, warmup: bool = False) -> Iterator[Update]:
     here = plan.inputs[0].id
-    yield RoundStarted(here, number, warmup, len(plan.cells))
+    yield RoundStarted(here, number, warmup)
     for position, cell in enumerate(plan.cells):
-        yield BlockStarted(cell.id, here, number, warmup, position, 1)
+        yield BlockStarted()
         yield BlockFinished(
             Block(
                 position,
@@ -137,7 +137,7 @@ def test_the_remaining_time_is_extrapolated_from_the_rounds_of_this_process(plan
 
 def test_a_stopped_input_counts_as_done_and_a_dropped_cell_as_a_problem(plan: Plan) -> None:
     work, here = Work(plan), plan.inputs[0].id
-    work.take(CellDropped(plan.cells[1].id, here, 3, "exit status 1"))
+    work.take(CellDropped(plan.cells[1].id, 3, "exit status 1"))
     work.take(LookTaken(Look(here, 0, 12, stopped=True)))
     assert work.problems == 1
     assert work.rounds_done == 20

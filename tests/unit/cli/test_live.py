@@ -70,7 +70,7 @@ def test_warnings_stay_above_the_region_which_is_removed(
     display.notify(PlanReady(plan))
     for number in range(4):
         display._drawn = float("-inf")  # the last drawing is long ago
-        display.notify(RoundStarted(plan.inputs[0].id, 1, warmup=False, blocks=7))
+        display.notify(RoundStarted(plan.inputs[0].id, 1, warmup=False))
         display.notify(Remark(Event(f"BX30{number}", f"remark {number}", help="one\ntwo\nthree")))
     display.notify(Message("stopping after the run in flight"))
     display.close()
@@ -92,12 +92,10 @@ def test_a_dropped_cell_has_its_reason(plan: Plan, capsys: pytest.CaptureFixture
     display = LiveDisplay(Console())
     display.notify(PlanReady(plan))
     cell, other = plan.cells[1], plan.cells[2]
-    display.notify(
-        CellDropped(cell.id, cell.input_id, 1, "prints another result than the baseline")
-    )
-    display.notify(CellDropped(other.id, cell.input_id, 1, "x" * 200))
+    display.notify(CellDropped(cell.id, 1, "prints another result than the baseline"))
+    display.notify(CellDropped(other.id, 1, "x" * 200))
     display._drawn = float("-inf")  # the last drawing is long ago
-    display.notify(RoundStarted(cell.input_id, 1, warmup=False, blocks=7))
+    display.notify(RoundStarted(cell.input_id, 1, warmup=False))
     printed = capsys.readouterr().err
     display.close()
     assert "✕ prints another result than the baseline" in printed

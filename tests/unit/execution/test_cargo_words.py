@@ -205,7 +205,7 @@ class Recorder:
 
 def test_progress_counts_compiled_crates(tmp_path: Path) -> None:
     recorder, path = Recorder(), tmp_path / "messages"
-    steps = Steps("id", "tally", 1, 2, path, recorder)
+    steps = Steps(path, recorder)
     steps.poll()  # cargo has not written anything yet
     path.write_bytes(
         artifact("registry+https://x/index#libc@0.2.1")
