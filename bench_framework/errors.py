@@ -39,7 +39,7 @@ class BenchError(Exception):
         code: stable code such as ``BX201``; ``docs/reference/codes.md`` lists all codes.
         details: labelled lines, such as ``("command", "…")``, printed in order.
         effect: what this means for the results.
-        help: what to do; printed as ``fix``.
+        fix: what to do.
     """
 
     exit_code: ClassVar[int] = EXIT_NOT_MEASURED
@@ -52,14 +52,14 @@ class BenchError(Exception):
         code: str | None = None,
         details: tuple[tuple[str, str], ...] = (),
         effect: str | None = None,
-        help: str | None = None,  # noqa: A002 -- a parameter name shadows the builtin on purpose
+        fix: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code or self.default_code
         self.details = details
         self.effect = effect
-        self.help = help
+        self.fix = fix
 
 
 class UsageError(BenchError):
@@ -90,7 +90,7 @@ class Problem:
     """Text after the carets."""
     also: tuple[tuple[Position, str], ...] = ()
     """Further positions, such as the first of two equal keys, with their labels."""
-    help: str | None = None
+    fix: str | None = None
     note: str | None = None
 
 

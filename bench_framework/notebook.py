@@ -85,7 +85,7 @@ def plot(
         raise UsageError(
             f"the report of {frames.record_id} has no figure {name!r}",
             code="BX114",
-            help=f"figures: {', '.join(by_name) or 'none'}",
+            fix=f"figures: {', '.join(by_name) or 'none'}",
         )
     figure = by_name[name]
     return PLOTS[figure.chart](figure, ax)
@@ -106,7 +106,7 @@ def _figures_of(frames: Frames) -> Iterable[Figure]:
         raise RecordError(
             f"record {frames.path.name} has no figures: it has no results yet",
             code="BX413",
-            help="finish it with `benchctl run`, or use `benchctl report RECORD` for the rounds "
+            fix="finish it with `benchctl run`, or use `benchctl report RECORD` for the rounds "
             "measured so far",
         )
     return build_document(report_data(frames.record, judgement)).figures()

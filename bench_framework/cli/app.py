@@ -157,7 +157,7 @@ def _report_refusal(error: OSError, arguments: list[str]) -> int:
         code="BX237",
         details=where,
         effect="earlier measurements are kept; `benchctl run` resumes them",
-        help="resolve the error and repeat the command; -vv prints the traceback",
+        fix="resolve the error and repeat the command; -vv prints the traceback",
     )
     console.error(refusal)
     return refusal.exit_code
@@ -178,7 +178,7 @@ def _report_bug(arguments: list[str]) -> int:
             code="BX900",
             details=(("trace", path),),
             effect="earlier measurements are kept; `benchctl run` resumes them",
-            help=(
+            fix=(
                 "report it with the trace file (it contains the command line, not the environment)"
             ),
         )

@@ -190,7 +190,7 @@ def describe(error: BenchError) -> str:
 
         return render(error)
     lines = [f"error[{error.code}]: {error.message}"]
-    lines += _labelled((*error.details, ("effect", error.effect), ("fix", error.help)))
+    lines += _labelled((*error.details, ("effect", error.effect), ("fix", error.fix)))
     return "\n".join(lines)
 
 
@@ -227,7 +227,7 @@ def _write(stream: TextIO, text: str) -> None:
                 f"results cannot be written to stdout: {error.strerror}",
                 code="BX236",
                 effect="the measurements are stored in the record",
-                help="`benchctl report @last` prints it again",
+                fix="`benchctl report @last` prints it again",
             ) from error
 
 

@@ -126,7 +126,7 @@ def _unreadable(cause: str) -> CellError:
         "hyperfine's JSON cannot be read",
         code="BX233",
         details=(("cause", cause),),
-        help="run again; if it fails again, check the hyperfine that `benchctl doctor` shows",
+        fix="run again; if it fails again, check the hyperfine that `benchctl doctor` shows",
     )
 
 
@@ -210,13 +210,12 @@ def _configured(launcher: Launcher, env: Mapping[str, str], path: str) -> Hyperf
 def _missing(
     details: tuple[tuple[str, str], ...],
     message: str = "hyperfine 1.20 or newer was not found, and cargo could not install it",
-    help_text: str | None = None,
+    fix: str | None = None,
 ) -> MachineError:
     return MachineError(
         message,
         code="BC403",
         details=details,
         effect="nothing was measured",
-        help=help_text
-        or f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE",
+        fix=fix or f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE",
     )

@@ -155,7 +155,7 @@ class Launcher:
                     f"cannot start {command.argv[0]}",
                     code="BX231",
                     details=(("cause", str(first["error"])),),
-                    help="check that the program exists and is executable",
+                    fix="check that the program exists and is executable",
                 )
             self._running = int(first["pid"])
             try:
@@ -262,7 +262,7 @@ class Launcher:
             "benchctl's launcher process was killed",
             code="BX232",
             effect="its command was killed too",
-            help="run the same command again; it continues where it stopped",
+            fix="run the same command again; it continues where it stopped",
         )
 
 
@@ -276,7 +276,7 @@ def scratch_folder() -> Iterator[str]:
             f"a temporary folder cannot be created: {error.strerror}",
             code="BX235",
             effect="nothing was started",
-            help="free some space, or set TMPDIR to a writable folder",
+            fix="free some space, or set TMPDIR to a writable folder",
         ) from error
     try:
         yield folder

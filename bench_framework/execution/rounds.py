@@ -159,7 +159,7 @@ class Measuring:
             try:
                 targets[cell.id] = target_of(cell, build, inputs.get(item.id), env, tuning)
             except CellError as error:
-                event = Event(error.code, error.message, "error", cell.id, help=error.help)
+                event = Event(error.code, error.message, "error", cell.id, help=error.fix)
                 if event not in contents.events:
                     self._add_event(event)
         if not targets:

@@ -53,7 +53,7 @@ class Stop:
             raise Interrupted(
                 "interrupted",
                 effect="all finished samples are kept; the current round will be measured again",
-                help="run the same command again to continue",
+                fix="run the same command again to continue",
             )
 
     @contextmanager

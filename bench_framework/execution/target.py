@@ -109,7 +109,7 @@ def parse_cpus(text: str) -> tuple[int, ...]:
             cpus.update(range(int(first), int(last or first) + 1))
     except ValueError as error:
         raise CellError(
-            f"{text!r} is not a list of CPUs", code="BX203", help="write it as 0-1 or 0,2"
+            f"{text!r} is not a list of CPUs", code="BX203", fix="write it as 0-1 or 0,2"
         ) from error
     return tuple(sorted(cpus))
 
@@ -122,7 +122,7 @@ def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quot
         raise CellError(
             f"the command of {cell.label} contains {{{part.slot}}}, but the scenario has none",
             code="BX202",
-            help=f"declare {_NEEDS[part.slot]} in the scenario",
+            fix=f"declare {_NEEDS[part.slot]} in the scenario",
         )
     return shlex.quote(value) if quote else value
 
@@ -151,7 +151,7 @@ def require_cpus(cells: Sequence[Cell], usable: Collection[int] | None = None) -
             code="BX238",
             details=(("cells", ", ".join(labels)), ("available", _numbers(sorted(usable)))),
             effect="nothing was measured",
-            help="use available CPUs; a container or cpuset may exclude some of the machine's CPUs",
+            fix="use available CPUs; a container or cpuset may exclude some of the machine's CPUs",
         )
 
 

@@ -120,5 +120,5 @@ def _failed(argv: tuple[str, ...], how: str, errors: Path | None) -> CellError:
         code="BX204",
         details=(("command", " ".join(argv)), *details),
         effect="nothing was measured",
-        help="correct the command and run again",
+        fix="correct the command and run again",
     )

@@ -125,7 +125,7 @@ def read_replies(lines: list[bytes], runs: int) -> list[Reply]:
         raise AnswerError(
             f"the worker answered {len(replies)} times in {counted(runs, 'run')}",
             code="BX213",
-            help=f"append exactly one line per run to the file in ${ANSWERS}, or measure the "
+            fix=f"append exactly one line per run to the file in ${ANSWERS}, or measure the "
             "program with answer: {contract: false}",
         )
     one_answer([reply.answer.digest for reply in replies])
@@ -140,7 +140,7 @@ def one_answer(digests: list[str]) -> None:
             code="BX214",
             details=tuple(("digest", digest) for digest in sorted(set(digests))[:3]),
             effect="the variant is not compared, because its runs do different work",
-            help="make the program deterministic, or set answer: {compare: none}",
+            fix="make the program deterministic, or set answer: {compare: none}",
         )
 
 
@@ -174,7 +174,7 @@ def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
             f"the answer file {path} cannot be read",
             code="BX215",
             details=(("cause", str(error.strerror)),),
-            help="let the program write it, or correct answer: {file: …}",
+            fix="let the program write it, or correct answer: {file: …}",
         ) from error
     raise AssertionError(policy.compare)
 
@@ -212,7 +212,7 @@ def _canonical(text: bytes) -> bytes:
                 "the output is not JSON",
                 code="BX216",
                 details=(("cause", str(error)), ("output", repr(text[:_EXCERPT]))),
-                help="print JSON, or set answer: {compare: exact}",
+                fix="print JSON, or set answer: {compare: exact}",
             ) from error
     return json.dumps(documents, sort_keys=True, separators=(",", ":")).encode()
 
@@ -253,5 +253,5 @@ def _invalid_line(line: bytes, cause: str) -> AnswerError:
         "the worker's answer is not a valid line of protocol 1",
         code="BX211",
         details=(("cause", cause), ("line", text + ("…" if len(line) > _EXCERPT else ""))),
-        help="correct the worker; docs/reference/worker-protocol.md describes the line",
+        fix="correct the worker; docs/reference/worker-protocol.md describes the line",
     )

@@ -90,16 +90,14 @@ class Document:
     ) -> Problem:
         """Return a problem that points at the key at `path`, or at its value in a list."""
         place = self.place.at(path)
-        return Problem(
-            code, message, place.file, place.key or place.value, help=fix or None, **more
-        )
+        return Problem(code, message, place.file, place.key or place.value, fix=fix or None, **more)
 
     def value_problem(
         self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
     ) -> Problem:
         """Return a problem that points at the value at `path`."""
         place = self.place.at(path)
-        return Problem(code, message, place.file, place.value, help=fix or None, **more)
+        return Problem(code, message, place.file, place.value, fix=fix or None, **more)
 
 
 class Unreadable(Exception):  # noqa: N818 -- `load` turns it into a problem
@@ -156,14 +154,14 @@ class _Builder:
         if self._nodes > MAX_NODES:
             msg = f"the document has more than {MAX_NODES} values after its aliases are expanded"
             advice = "use fewer nested aliases"
-            raise Unreadable(Problem("BC006", msg, self.file, place.value, help=advice))
+            raise Unreadable(Problem("BC006", msg, self.file, place.value, fix=advice))
         if id(node) in self._open:
             msg = "an alias refers to a value that contains it"
             raise Unreadable(Problem("BC001", msg, self.file, place.value))
         if str(node.tag) not in _CORE_TAGS:
             msg = f"the tag `{node.tag}` is not supported"
             advice = "remove it; the key decides the type"
-            self.problems.append(Problem("BC001", msg, self.file, place.value, help=advice))
+            self.problems.append(Problem("BC001", msg, self.file, place.value, fix=advice))
         if isinstance(node, ScalarNode):
             return self._scalar(node, place.value), place
         self._open.add(id(node))
@@ -246,7 +244,7 @@ class _Builder:
                 at=second.key,
                 label="second definition",
                 also=((first.key or first.value, "first definition"),),
-                help="remove one of the two",
+                fix="remove one of the two",
                 note="most YAML readers silently ignore the first one",
             )
         )

@@ -190,5 +190,5 @@ def _fault(path: Path, message: str, line: int | None) -> UsageError:
         code="BX112",
         details=(("file", f"{path}:{line}" if line else str(path)),),
         effect="the gate has no result",
-        help=_EXAMPLE,
+        fix=_EXAMPLE,
     )

@@ -87,7 +87,7 @@ def _read(path: Path) -> str:
     except FileNotFoundError:
         advice = "give the path of a scenario, or write one with `benchctl init`"
         raise Unreadable(
-            Problem("BC003", f"there is no file `{file}`", file=file, help=advice)
+            Problem("BC003", f"there is no file `{file}`", file=file, fix=advice)
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -103,7 +103,7 @@ def _read(path: Path) -> str:
                     "BC004",
                     f"the file is {name}",
                     file=file,
-                    help="save it as UTF-8 without a byte order mark",
+                    fix="save it as UTF-8 without a byte order mark",
                 )
             )
     try:
@@ -111,20 +111,20 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         message = f"the file is not UTF-8: byte 0x{raw[error.start]:02x} in line {line}"
-        raise Unreadable(Problem("BC004", message, file=file, help="save it as UTF-8")) from None
+        raise Unreadable(Problem("BC004", message, file=file, fix="save it as UTF-8")) from None
 
 
 def _refuse_special(path: Path) -> bytes:
     what = "is a folder" if path.is_dir() else "is not a regular file"
     advice = "give the path of a file in it" if path.is_dir() else None
-    raise Unreadable(Problem("BC003", f"`{path}` {what}", file=str(path), help=advice))
+    raise Unreadable(Problem("BC003", f"`{path}` {what}", file=str(path), fix=advice))
 
 
 def _without_mark(text: str, file: str) -> str:
     if text.startswith("\ufeff"):
         advice = "save it as UTF-8 without a byte order mark"
         raise Unreadable(
-            Problem("BC004", "the text starts with a byte order mark", file=file, help=advice)
+            Problem("BC004", "the text starts with a byte order mark", file=file, fix=advice)
         )
     return text
 
@@ -231,7 +231,7 @@ def apply(document: Document, overrides: Sequence[str]) -> None:
             at = Position(1, 1, max(1, len(override)))
             advice = "write KEY=VALUE, such as measure.rounds.max=5"
             document.problems.append(
-                Problem("BC112", "this is not an override", file=file, at=at, help=advice)
+                Problem("BC112", "this is not an override", file=file, at=at, fix=advice)
             )
             continue
         try:

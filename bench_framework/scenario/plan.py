@@ -114,7 +114,7 @@ def _select(
             "the selection matches no configuration of this plan",
             file=OPTION,
             at=whole(only),
-            help="remove a condition, or separate alternatives with |",
+            fix="remove a condition, or separate alternatives with |",
         )
         raise ScenarioError((problem,), {OPTION: only})
     inputs = {given_id for _, given_id in chosen}

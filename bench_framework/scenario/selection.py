@@ -198,7 +198,7 @@ def _check_order(term: Term, values: Sequence[str], at: Position) -> Problem | N
 
 
 def _problem(message: str, at: Position, fix: str | None = None) -> Problem:
-    return Problem("BC113", message, OPTION, at, help=fix)
+    return Problem("BC113", message, OPTION, at, fix=fix)
 
 
 def _advice(word: str, known: Sequence[str], what: str) -> str:

@@ -56,19 +56,19 @@ def split_lines(text: str) -> list[str]:
 def too_large(file: str, limit: int) -> Problem:
     """Return the problem of a file above the size limit."""
     message = f"the file is larger than {limit // 1024} KiB"
-    return Problem("BC006", message, file=file, help="move data out of the scenario")
+    return Problem("BC006", message, file=file, fix="move data out of the scenario")
 
 
 def empty(file: str) -> Problem:
     """Return the problem of an empty file."""
     return Problem(
-        "BC005", "the file is empty", file=file, help="write a scenario with `benchctl init`"
+        "BC005", "the file is empty", file=file, fix="write a scenario with `benchctl init`"
     )
 
 
 def too_deep(file: str) -> Problem:
     """Return the problem of a file that is nested too deeply."""
-    return Problem("BC006", "the document is nested too deeply", file=file, help="use fewer levels")
+    return Problem("BC006", "the document is nested too deeply", file=file, fix="use fewer levels")
 
 
 def bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
@@ -81,7 +81,7 @@ def bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
     at = lines.position(error.position, error.position + 1)
     advice = "remove it, or write it as an escape in double quotes"
     return Problem(
-        "BC001", f"the character U+{code:04X} is not allowed in YAML", file=file, at=at, help=advice
+        "BC001", f"the character U+{code:04X} is not allowed in YAML", file=file, at=at, fix=advice
     )
 
 
@@ -97,20 +97,20 @@ def broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> P
         message = (
             "a tab is used between values" if before.strip() else "a tab is used for indentation"
         )
-        return Problem("BC002", message, file=file, at=at, help="use spaces")
+        return Problem("BC002", message, file=file, at=at, fix="use spaces")
     if (error.context or "").startswith("expected a single document"):
         return Problem(
             "BC007",
             "a second document starts here",
             file=file,
             at=at,
-            help="write one scenario per file",
+            fix="write one scenario per file",
         )
     also: tuple[tuple[Position, str], ...] = ()
     if context is not None and context.index != mark.index:
         also = ((lines.position(context.index, context.index + 1), _opened(error.context or "")),)
     advice = _COLON_HELP if problem.startswith("mapping values are not allowed") else None
-    return Problem("BC001", _plain_words(problem), file=file, at=at, also=also, help=advice)
+    return Problem("BC001", _plain_words(problem), file=file, at=at, also=also, fix=advice)
 
 
 def _opened(context: str) -> str:

@@ -211,10 +211,10 @@ def _problem(problem: Problem, sources: dict[str, str]) -> str:
     source = sources.get(problem.file or "")
     if marks and source is not None:
         lines += _source(marks, split_lines(source), width)
-    if problem.help:
+    if problem.fix:
         if marks and source is not None:
             lines.append(f"{' ' * width} |")
-        lines.append(f"{' ' * width} = fix: {visible(problem.help)}")
+        lines.append(f"{' ' * width} = fix: {visible(problem.fix)}")
     if problem.note:
         lines.append(f"{' ' * width} = note: {visible(problem.note)}")
     return "\n".join(lines)

@@ -88,7 +88,7 @@ def read(page: str) -> Embedded:
         raise RecordError(
             "no runs in this page",
             code="BX414",
-            help="use the record's folder instead; `benchctl report RECORD --embed-runs` writes a page with runs",
+            fix="use the record's folder instead; `benchctl report RECORD --embed-runs` writes a page with runs",
         )
     record, runs, scenario = _RECORD.search(page), _RUNS.search(page), _SCENARIO.search(page)
     if record is None or runs is None:
@@ -104,7 +104,7 @@ def read(page: str) -> Embedded:
         raise RecordError(
             f"the page has schema version {version}; this benchctl reads up to {SCHEMA_VERSION}",
             code="BX412",
-            help="use a newer benchctl",
+            fix="use a newer benchctl",
         )
     try:
         frame: Frame = wire.adapter(Frame).validate_python(content)

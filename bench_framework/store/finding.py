@@ -84,7 +84,7 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
         raise UsageError(
             f"{text}: there are {len(records)} records{'' if imported else ' with rounds'} under {root}",
             code="BX101",
-            help="`benchctl run FILE` makes one; --dir names another folder",
+            fix="`benchctl run FILE` makes one; --dir names another folder",
         )
     with contextlib.suppress(
         OSError
@@ -100,5 +100,5 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
         f"{text} is no record",
         code="BX101",
         details=tuple(("there is", name) for name in reversed(known)),
-        help="give a folder, SCENARIO/ID, @last or @prev",
+        fix="give a folder, SCENARIO/ID, @last or @prev",
     )

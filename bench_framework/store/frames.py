@@ -137,7 +137,7 @@ class Frames:
             raise RecordError(
                 f"{self.path / name} cannot be read",
                 code="BX411",
-                help="`benchctl report RECORD` derives the tables again",
+                fix="`benchctl report RECORD` derives the tables again",
             ) from error
 
     def _frame(self, name: str) -> pd.DataFrame:
@@ -146,7 +146,7 @@ class Frames:
             raise RecordError(
                 f"{self.path.name} has no {name}: it is not judged yet",
                 code="BX413",
-                help="`benchctl run` finishes an interrupted record",
+                fix="`benchctl run` finishes an interrupted record",
             )
         try:
             return self._read(name, fields)
@@ -155,7 +155,7 @@ class Frames:
                 f"{self.path / name}.csv cannot be read",
                 code="BX411",
                 details=(("cause", f"{type(error).__name__}: {error}"),),
-                help="run `benchctl verify` to list the changed files",
+                fix="run `benchctl verify` to list the changed files",
             ) from error
 
     def _read(self, name: str, fields: list[dict[str, Any]]) -> pd.DataFrame:

@@ -58,7 +58,7 @@ def open_record(path: Path) -> Record:
             f"{path} has schema version {imported.schema_version}; "
             f"this benchctl reads up to {journal.SCHEMA_VERSION}",
             code="BX412",
-            help="use a newer benchctl",
+            fix="use a newer benchctl",
         )
     return _record(path, imported)
 

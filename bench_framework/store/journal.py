@@ -57,7 +57,7 @@ class JournalWriter:
                     f"the record {self._path.parent} was removed while it was measured",
                     code="BX235",
                     effect="what was measured in it is lost",
-                    help="run the same command again; it starts over",
+                    fix="run the same command again; it starts over",
                 )
             if os.write(self._fd, text) != len(text):
                 # A full disk accepts only a part of the line. Remove it, so that the next line is
@@ -156,7 +156,7 @@ def read_journal(path: Path) -> Contents:
     entries = text.split(b"\n")
     entries.pop()  # text after the last newline: empty, or an incomplete line
     if not entries:
-        raise RecordError(f"{path} is empty", code="BX411", help="start over with --fresh")
+        raise RecordError(f"{path} is empty", code="BX411", fix="start over with --fresh")
     contents = Contents(_header(path, entries[0]))
     contents.at = contents.header.started_at
     open_round = 0
@@ -168,7 +168,7 @@ def read_journal(path: Path) -> Contents:
                 f"{path}:{number} is damaged",
                 code="BX411",
                 effect="the record is not used",
-                help="start over with --fresh",
+                fix="start over with --fresh",
             ) from error
     _skip(contents, open_round)
     return contents
@@ -191,7 +191,7 @@ def _header(path: Path, text: bytes) -> lines.Header:
         raise RecordError(
             f"{path} has schema version {line.schema_version}; this benchctl reads up to {SCHEMA_VERSION}",
             code="BX412",
-            help=f"use benchctl {line.benchctl} or newer",
+            fix=f"use benchctl {line.benchctl} or newer",
         )
     return line
 

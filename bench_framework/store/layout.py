@@ -151,7 +151,7 @@ def writing(path: Path | str) -> Iterator[None]:
             f"{error.filename or path} cannot be written: {error.strerror or error}",
             code="BX235",
             effect="what was measured before is kept",
-            help="free some space (`benchctl clean` lists what is kept); the same command goes on"
+            fix="free some space (`benchctl clean` lists what is kept); the same command goes on"
             if full
             else "see to the folder and who may write there; the same command goes on",
         ) from error

@@ -94,7 +94,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
         raise RecordError(
             f"{folder} has schema version {version}; this benchctl reads up to {SCHEMA_VERSION}",
             code="BX412",
-            help="use a newer benchctl",
+            fix="use a newer benchctl",
         )
     return files
 

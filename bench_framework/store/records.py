@@ -95,7 +95,7 @@ class Record:
                 f"{path} is an imported set, which has no rounds",
                 code="BX455",
                 effect="analyses that need interleaved rounds are not available",
-                help="use `benchctl report`, `compare` or `verify`, or `bf.load` in a notebook",
+                fix="use `benchctl report`, `compare` or `verify`, or `bf.load` in a notebook",
             )
         contents = journal.read_journal(path / layout.JOURNAL)
         try:
@@ -109,7 +109,7 @@ class Record:
                 f"{path / layout.JOURNAL} and {layout.PLAN} do not belong together",
                 code="BX411",
                 effect="the record is not used",
-                help="run `benchctl verify` to list the changed files",
+                fix="run `benchctl verify` to list the changed files",
             )
         return cls(path, plan, contents)
 
@@ -218,7 +218,7 @@ def require_unicode(path: Path) -> None:
         raise UsageError(
             f"the name {os.fsencode(path)!r} is not UTF-8",
             effect="nothing was measured",
-            help="rename it, or use another folder",
+            fix="rename it, or use another folder",
         ) from error
 
 
@@ -294,7 +294,7 @@ def require_same(record: Record, plan: Plan, host: Host, builds: Iterable[Build]
             code="BX410",
             details=tuple((name, f"{old} → {new}") for name, old, new in changes[1:]),
             effect="rounds measured under different conditions cannot be compared",
-            help="use --fresh to start a new record; the old one is not changed",
+            fix="use --fresh to start a new record; the old one is not changed",
         )
 
 

@@ -96,7 +96,7 @@ def _damaged(what: str) -> RecordError:
     return RecordError(
         f"{layout.RUNS} cannot be read: {what}",
         code="BX411",
-        help="run `benchctl verify` to list the changed files",
+        fix="run `benchctl verify` to list the changed files",
     )
 
 

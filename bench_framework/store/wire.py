@@ -82,7 +82,7 @@ def load_judged(text: str | bytes) -> Judged:
             "read here",
             code="BX412",
             details=error.details,
-            help=f"use benchctl {version}; journal.jsonl and runs.csv hold what was measured",
+            fix=f"use benchctl {version}; journal.jsonl and runs.csv hold what was measured",
         ) from error
 
 
@@ -118,7 +118,7 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
             "a path of this scenario is not UTF-8, and no record could name it",
             details=(("cause", str(error).rpartition("UnicodeEncodeError: ")[2]),),
             effect="nothing was measured",
-            help="rename the folder or file",
+            fix="rename the folder or file",
         ) from error
 
 
@@ -131,7 +131,7 @@ def _load(kind: type[T], name: str, text: str | bytes) -> T:
             f"{name} cannot be read",
             code="BX411",
             details=(("where", where), ("cause", cause)),
-            help="run `benchctl verify` to list the changed files",
+            fix="run `benchctl verify` to list the changed files",
         ) from error
     return model
 

@@ -47,7 +47,7 @@ def list_items(
     if unknown:
         names = ", ".join(unknown)
         raise UsageError(
-            f"unknown kind {names}", code="BX105", help=f"use one of {', '.join(KINDS)}"
+            f"unknown kind {names}", code="BX105", fix=f"use one of {', '.join(KINDS)}"
         )
     # Records are measurements, not a cache. They are removed only if the user names them.
     selected = kinds or tuple(kind for kind in KINDS if kind != "records")

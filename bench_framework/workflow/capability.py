@@ -118,7 +118,7 @@ def _impossible(scenario: str, message: str, reasons: tuple[str, ...] = ()) -> M
         code="BX223",
         details=tuple(("reason", reason) for reason in dict.fromkeys(reasons)),
         effect="nothing was measured",
-        help="select other values with -k or -S (such as -S fixed.direct=off), change "
+        fix="select other values with -k or -S (such as -S fixed.direct=off), change "
         f"{scenario}, "
         "or work in a folder on another file system",
     )

@@ -57,17 +57,17 @@ def require_one_comparison(
         raise UsageError(
             "--baseline, --candidate and --axis cannot be used with two records",
             code="BX121",
-            help="leave them out, as in `benchctl compare @prev @last`",
+            fix="leave them out, as in `benchctl compare @prev @last`",
         )
     if axis is not None and pair:
         raise UsageError(
             "--axis cannot be used with --baseline or --candidate",
             code="BX121",
-            help="leave out --axis, or --baseline and --candidate",
+            fix="leave out --axis, or --baseline and --candidate",
         )
     if where is not None and axis is None:
         raise UsageError(
-            "--where needs --axis", code="BX121", help="select variants with --candidate"
+            "--where needs --axis", code="BX121", fix="select variants with --candidate"
         )
 
 
@@ -159,7 +159,7 @@ def compare_axis(
             raise UsageError(
                 f"{', '.join(exact)} is a property of the program and not measured in rounds",
                 code="BX107",
-                help="use a metric that is measured in rounds; the report compares the others",
+                fix="use a metric that is measured in rounds; the report compares the others",
             )
         chosen = _variant_axis(plan.axes, axis)
         cells = plan.cells if where is None else select_cells(plan, where, option="--where")
@@ -169,7 +169,7 @@ def compare_axis(
                 f"no two configurations of this record differ only in {axis}"
                 + (f" where {where}" if where else ""),
                 code="BX106",
-                help="measure two levels of the axis with all other axes equal",
+                fix="measure two levels of the axis with all other axes equal",
             )
         builds = {build.id: build for build in contents.builds}
         judged, looks = requested_pairs.judge_requested(
@@ -191,7 +191,7 @@ def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
             else f"no axis {name} varies in this record"
         )
         raise UsageError(
-            reason, code="BX106", help=f"axes: {', '.join(a.name for a in known) or 'none'}"
+            reason, code="BX106", fix=f"axes: {', '.join(a.name for a in known) or 'none'}"
         )
     return axis
 
@@ -203,7 +203,7 @@ def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> Non
         raise UsageError(
             f"this record has no metric {', '.join(unknown)}" if unknown else "no metric given",
             code="BX107",
-            help=f"use one or more of {', '.join(known)}",
+            fix=f"use one or more of {', '.join(known)}",
         )
 
 
@@ -223,14 +223,14 @@ def _other_plan(
         raise UsageError(
             f"{base.label} is a bound: it does different work and cannot be a baseline",
             code="BX106",
-            help="select another variant with --baseline",
+            fix="select another variant with --baseline",
         )
     ids = {variant.id for variant in chosen} | {base.id}
     if len(ids) < 2:  # noqa: PLR2004 -- a comparison has two sides
         raise UsageError(
             "the candidate is the baseline",
             code="BX106",
-            help="select another variant with --candidate",
+            fix="select another variant with --candidate",
         )
     same = base.id == plan.baseline_id
     cells = []
@@ -264,7 +264,7 @@ def _one(plan: Plan, text: str) -> Variant:
             f"--baseline selects {len(variants)} variants instead of one",
             code="BX106",
             details=tuple(("selected", variant.label) for variant in variants[:5]),
-            help="give a value of every axis, or variant='…'",
+            fix="give a value of every axis, or variant='…'",
         )
     return variants[0]
 
@@ -279,7 +279,7 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
             f"{text!r} selects no variant of this record",
             code="BX106",
             details=tuple(("variant", variant.label) for variant in plan.variants[:8]),
-            help="give a label, or conditions such as io=mmap",
+            fix="give a label, or conditions such as io=mmap",
         )
     return variants
 
@@ -336,14 +336,14 @@ def compare_records(
         raise UsageError(
             f"two records cannot be compared by {', '.join(unknown) or 'no metric'}",
             code="BX107",
-            help=f"use one or more of {', '.join(BRIDGED_METRICS)}",
+            fix=f"use one or more of {', '.join(BRIDGED_METRICS)}",
         )
     folders = [finding.resolve_measured(results, name) for name in (earlier, later)]
     if folders[0].resolve() == folders[1].resolve():
         raise UsageError(
             f"{earlier} and {later} are the same record",
             code="BX121",
-            help="give two records, or use `benchctl compare RECORD` for one record",
+            fix="give two records, or use `benchctl compare RECORD` for one record",
         )
     with (
         records.Record.open(folders[0]) as first,

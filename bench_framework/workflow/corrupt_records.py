@@ -41,7 +41,7 @@ def corruption_reported(folder: Path) -> Iterator[None]:
                 ("cause", f"{type(error).__name__}: {error}"),
             ),
             effect="no result was computed",
-            help="run `benchctl verify` to list all changed files",
+            fix="run `benchctl verify` to list all changed files",
         ) from error
 
 

@@ -77,7 +77,7 @@ def gate_record(
             raise RecordError(
                 f"the measurement of {record.path} is incomplete",
                 code="BX413",
-                help="finish it with `benchctl run`",
+                fix="finish it with `benchctl run`",
             )
         require_decidable(record.plan)
         gating = _first_pass(record)
@@ -103,7 +103,7 @@ def _first_pass_folder(folder: Path, observer: Observer) -> Path:
             f"{folder} is the confirmation of {first}, and that record is missing",
             code="BX411",
             effect="the gate was not applied",
-            help="measure both again with `benchctl run FILE --gate`",
+            fix="measure both again with `benchctl run FILE --gate`",
         )
     observer.notify(Message(f"gate: {folder.name} is the confirmation of {first}; using {first}"))
     return folder.parent / first
@@ -146,7 +146,7 @@ def _confirm(options: RunOptions, record: Record, first: Gating, observer: Obser
         raise Interrupted(
             "interrupted while possible regressions were measured again",
             effect="the gate has no result",
-            help="repeat the command to resume",
+            fix="repeat the command to resume",
         )
     again = _require_same_host(record, outcome.record)
     return gate.second_pass(record.plan, first, outcome.judgement, again)
@@ -167,7 +167,7 @@ def _require_same_host(record: Record, folder: Path) -> str:
                 "confirmed here",
                 code="BX109",
                 effect="the gate has no result",
-                help="run the gate on that machine, or `benchctl run --gate` on this one",
+                fix="run the gate on that machine, or `benchctl run --gate` on this one",
             )
         return second.id
 

@@ -78,7 +78,7 @@ def _name(requested: str | None, files: Sequence[Path]) -> str:
         raise UsageError(
             f"{name!r} is not a valid name",
             effect="nothing was imported",
-            help="use letters, digits, dots, hyphens and underscores in --name, starting with a "
+            fix="use letters, digits, dots, hyphens and underscores in --name, starting with a "
             "letter or digit",
         )
     return name
@@ -111,5 +111,5 @@ def _baseline(sessions: Sequence[Session], options: ImportOptions) -> str:
     return options.baseline if options.baseline is not None else known[0]
 
 
-def _wrong(message: str, help_text: str) -> UsageError:
-    return UsageError(message, code="BX453", effect="nothing was imported", help=help_text)
+def _wrong(message: str, fix: str) -> UsageError:
+    return UsageError(message, code="BX453", effect="nothing was imported", fix=fix)

@@ -282,7 +282,7 @@ def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
             f"{reference.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds failed",
             code="BX239",
             effect="earlier windows are kept",
-            help=f"run `{reference.path} {' '.join(reference.args[:1])}` to see its error",
+            fix=f"run `{reference.path} {' '.join(reference.args[:1])}` to see its error",
         )
 
     def series(cell: str) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def parse_formats(text: str) -> tuple[Format, ...]:
         raise UsageError(
             f"unknown format {', '.join(unknown) or repr(text)}",
             code="BX104",
-            help=f"use one or more of {', '.join(FORMATS)}",
+            fix=f"use one or more of {', '.join(FORMATS)}",
         )
     return cast("tuple[Format, ...]", tuple(names))
 
@@ -86,7 +86,7 @@ def report_record(
 
     if embed_runs and "html" not in formats:
         raise UsageError(
-            "--embed-runs needs the format html", code="BX104", help="add html to --format"
+            "--embed-runs needs the format html", code="BX104", fix="add html to --format"
         )
     folder = finding.resolve(results, name)
     with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
@@ -94,7 +94,7 @@ def report_record(
             raise UsageError(
                 f"{folder} was imported and has no runs to embed",
                 code="BX104",
-                help="leave out --embed-runs",
+                fix="leave out --embed-runs",
             )
         judgement = record.judgement()
         if judgement is None:
@@ -171,7 +171,7 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
             f"{name} cannot be read",
             code="BX411",
             details=(("cause", getattr(error, "strerror", None) or str(error)),),
-            help="run `benchctl verify` to list all missing or changed files",
+            fix="run `benchctl verify` to list all missing or changed files",
         ) from error
     return ReportData(
         plan=plan,

@@ -111,7 +111,7 @@ def _nothing_built(builds: Sequence[Build]) -> BenchError:
             *((("log", first.log),) if first.log else ()),
         ),
         effect="nothing was measured",
-        help="fix the build and repeat the command",
+        fix="fix the build and repeat the command",
     )
 
 
@@ -127,7 +127,7 @@ def _one_side_only(variants: Sequence[Variant], builds: Sequence[Build]) -> Benc
             *((("log", failed.log),) if failed.log else ()),
         ),
         effect="nothing was measured, because the comparison needs both revisions",
-        help="use a base that builds, or exclude the variant with -k",
+        fix="use a base that builds, or exclude the variant with -k",
     )
 
 
@@ -163,6 +163,6 @@ def require_known(
             code="BX252",
             details=(("announced", ", ".join(usable) or "none"),),
             effect="nothing was measured",
-            help=f"remove it from `judge`, or declare it: "
+            fix=f"remove it from `judge`, or declare it: "
             f"metrics: {{{metric}: {{from: worker, direction: lower}}}}",
         )

@@ -141,7 +141,7 @@ def profile_record(
             raise RecordError(
                 "the measurement of the record is incomplete",
                 code="BX413",
-                help=f"finish it with `{record.plan.command}`",
+                fix=f"finish it with `{record.plan.command}`",
             )
         policy = _policy_of(record.plan, options)
         cells = _selected(record.plan, options.only) if options.only else None
@@ -211,7 +211,7 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
     if not outcome.profiles:
         if outcome.stopped:
             raise Interrupted(
-                "interrupted", effect="nothing was profiled", help="run the same command again"
+                "interrupted", effect="nothing was profiled", fix="run the same command again"
             )
         first = outcome.events[0]
         raise MachineError(
@@ -219,7 +219,7 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
             code=first.code,
             details=first.details,
             effect=first.effect,
-            help=first.help,
+            fix=first.help,
         )
     for event in outcome.events:
         observer.notify(Remark(event))
@@ -276,7 +276,7 @@ def _bucket(text: str) -> Bucket:
 
 def _bucket_error(text: str, reason: str) -> UsageError:
     message = f"invalid bucket {text!r}: {reason}"
-    return UsageError(message, code="BX119", help="use, for example, --bucket 'JSON=serde|sonic'")
+    return UsageError(message, code="BX119", fix="use, for example, --bucket 'JSON=serde|sonic'")
 
 
 def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
@@ -303,7 +303,7 @@ def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> Non
                 "measured",
                 code="BX420",
                 effect="nothing was profiled",
-                help="measure and profile the present input with `benchctl run --profile`",
+                fix="measure and profile the present input with `benchctl run --profile`",
             )
 
 
@@ -314,7 +314,7 @@ def profile_document(result: ProfileResult) -> dict[str, Any]:
         "exit_code": result.exit_code,
         "profiles": [asdict(shares) for shares in result.profiles],
         "events": [
-            {"code": e.code, "message": e.message, "effect": e.effect, "help": e.help}
+            {"code": e.code, "message": e.message, "effect": e.effect, "fix": e.help}
             for e in result.events
         ],
     }

@@ -170,7 +170,7 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
             code=error.code,
             details=error.details,
             effect="all measurements are stored; the report uses the shipped templates",
-            help=f"fix the template, then run `benchctl report {record.path} --template "
+            fix=f"fix the template, then run `benchctl report {record.path} --template "
             f"{options.template}`",
         ) from error
 
@@ -200,7 +200,7 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
                 f"cannot write a record into {options.results}: {error.strerror}",
                 code="BX235",
                 effect="nothing was measured",
-                help="use another folder with --out",
+                fix="use another folder with --out",
             ) from error
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
     known = set(record.contents.events)
@@ -290,7 +290,7 @@ def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchErr
                         *((("log", build.log),) if build.log else ()),
                     ),
                     effect="these variants are reported as failed; the others were measured",
-                    help="fix the build and run again",
+                    fix="fix the build and run again",
                 )
             )
     kinds = {"BX210": AnswerError}
@@ -303,7 +303,7 @@ def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchErr
                     code=event.code,
                     details=event.details,
                     effect=event.effect,
-                    help=event.help,
+                    fix=event.help,
                 )
             )
     return tuple(failures)
@@ -322,7 +322,7 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         if judgement
         else [],
         "failures": [
-            {"code": error.code, "message": error.message, "help": error.help}
+            {"code": error.code, "message": error.message, "fix": error.fix}
             for error in outcome.failures
         ],
         "resume": outcome.resume,

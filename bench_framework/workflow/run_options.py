@@ -65,9 +65,7 @@ def plan_run(name: str, options: RunOptions) -> Plan:
     if base:
         plan = plan_between(plan, base, options.head)
     elif options.head is not None:
-        raise UsageError(
-            "--head needs --base", effect="nothing was measured", help="add --base REV"
-        )
+        raise UsageError("--head needs --base", effect="nothing was measured", fix="add --base REV")
     if options.gate:
         require_decidable(plan)
     return plan
@@ -87,8 +85,7 @@ def require_decidable(plan: Plan) -> None:
             f"{needed}",
             code="BX108",
             effect="the gate would always pass, so nothing was checked",
-            help=f"use -S measure.rounds.max={needed}, or fewer candidates, inputs or gated "
-            "metrics",
+            fix=f"use -S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics",
         )
     accepted_changes(plan)
 
@@ -154,7 +151,7 @@ def _source(plan: Plan) -> _Source:
             f"{reason or 'it builds nothing'}",
             code="BX110",
             effect=NOTHING,
-            help="use --base and --head only with a scenario that builds one revision of your own "
+            fix="use --base and --head only with a scenario that builds one revision of your own "
             "crate",
         )
     spec = plan.builds[0]
@@ -185,7 +182,7 @@ class _RevisionResolver:
                     ("head", head or "the working tree, which has no changes"),
                 ),
                 effect=NOTHING,
-                help="on the main branch, compare with the previous commit: --base HEAD~1",
+                fix="on the main branch, compare with the previous commit: --base HEAD~1",
             )
         return Revisions(base_id, head_id, base)
 
@@ -204,7 +201,7 @@ class _RevisionResolver:
                 "`merge-base` needs a crate in a repository on this machine",
                 code="BX110",
                 effect=NOTHING,
-                help="give --base as a branch, tag or commit",
+                fix="give --base as a branch, tag or commit",
             )
         return revisions.merge_base(
             self.git,

@@ -35,7 +35,7 @@ def find_scenario(name: str) -> Path:
         f"there is no file and no shipped scenario named {name}",
         code="BX102",
         details=(("shipped", ", ".join(shipped) or "none"),),
-        help=f"did you mean `{close[0]}`?"
+        fix=f"did you mean `{close[0]}`?"
         if close
         else "`benchctl init` writes a scenario to start from",
     )
@@ -80,7 +80,7 @@ def start_folder(folder: Path, *, force: bool = False) -> tuple[Path, ...]:
         raise UsageError(
             f"{existing[0]} exists already",
             code="BX103",
-            help="use --force to overwrite it, or another folder",
+            fix="use --force to overwrite it, or another folder",
         )
     text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
     try:

@@ -150,7 +150,7 @@ def _stored(record: Record) -> Judged:
     saved = record.judged()
     if saved is None:
         raise RecordError(
-            "the record has no results yet", code="BX413", help="finish it with `benchctl run`"
+            "the record has no results yet", code="BX413", fix="finish it with `benchctl run`"
         )
     return saved
 

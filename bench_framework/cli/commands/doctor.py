@@ -59,7 +59,7 @@ def doctor(
         _measure_noise(console, _seconds(how_long))
         return
     if how_long is not None:
-        raise UsageError("--for needs --aa", help="run `benchctl doctor --aa --for 15m`")
+        raise UsageError("--for needs --aa", fix="run `benchctl doctor --aa --for 15m`")
     _examine(console)
 
 
@@ -91,10 +91,10 @@ def _seconds(text: str | None) -> float | None:
         seconds = parse_duration(text)
     except ValueError as error:
         raise UsageError(
-            f"--for {text}: {error}", help="write a time with its unit, such as 90s or 15m"
+            f"--for {text}: {error}", fix="write a time with its unit, such as 90s or 15m"
         ) from error
     if seconds <= 0:
-        raise UsageError(f"--for {text}: not a positive time", help="write 90s or 15m, for example")
+        raise UsageError(f"--for {text}: not a positive time", fix="write 90s or 15m, for example")
     return seconds
 
 

@@ -64,7 +64,7 @@ def explain(
     else:
         close = get_close_matches(topic, [*codes, *commands, "exit-codes"], n=1)
         hint = f"did you mean `{close[0]}`?  " if close else ""
-        raise UsageError(f"no help for {topic!r}", help=f"{hint}`benchctl help` lists all topics")
+        raise UsageError(f"no help for {topic!r}", fix=f"{hint}`benchctl help` lists all topics")
 
 
 def _commands(context: typer.Context) -> dict[str, Any]:

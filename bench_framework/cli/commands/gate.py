@@ -68,7 +68,7 @@ def gate(
         )
         if record.startswith("@"):
             raise UsageError(
-                "--base needs a scenario file", help="run `benchctl gate --base REV FILE`"
+                "--base needs a scenario file", fix="run `benchctl gate --base REV FILE`"
             )
         measure(console, record, options, confirm=not no_confirm)
         return
@@ -88,5 +88,5 @@ def _refuse_alone(**given: object) -> None:
     if options:
         raise UsageError(
             f"{', '.join(options)} cannot be used with an existing record",
-            help="give a scenario file in place of the record; it is measured first",
+            fix="give a scenario file in place of the record; it is measured first",
         )

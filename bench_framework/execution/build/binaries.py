@@ -144,7 +144,7 @@ def describe(
             f"{Path(argv[0]).name} gives no valid answer to `describe`",
             code="BX221",
             details=(("cause", cause), ("stderr", output.stderr.strip()[-500:])),
-            help="correct the worker; for a program without the worker protocol "
+            fix="correct the worker; for a program without the worker protocol "
             "set answer: {contract: false}",
         )
     return description

@@ -170,7 +170,7 @@ class Builder:
                 raise BuildError(
                     f"{crate} contains no Cargo.toml",
                     code="BX222",
-                    help="correct `worker.crate` in the scenario",
+                    fix="correct `worker.crate` in the scenario",
                 )
         if spec.git is not None or spec.revision is not None:
             folder, commit = revisions.checkout(
@@ -248,7 +248,7 @@ def build_all(
                 code="BX231",
                 details=error.details,
                 effect="nothing was built or measured",
-                help="install Rust from https://rustup.rs, or add cargo to PATH; "
+                fix="install Rust from https://rustup.rs, or add cargo to PATH; "
                 "`benchctl doctor` checks it",
             ) from error
     builder = Builder(launcher, env, observer, contract, place)

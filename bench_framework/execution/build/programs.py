@@ -79,8 +79,8 @@ def add_description(
     return replace(build, describe=description)
 
 
-def _unfit(message: str, help_text: str) -> MachineError:
-    return MachineError(message, code="BX234", effect="nothing was measured", help=help_text)
+def _unfit(message: str, fix: str) -> MachineError:
+    return MachineError(message, code="BX234", effect="nothing was measured", fix=fix)
 
 
 def add_control(

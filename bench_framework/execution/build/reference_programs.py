@@ -115,7 +115,7 @@ def _find(name: str, env: Mapping[str, str]) -> str:
             f"the program {name} is not on PATH",
             code="BX239",
             effect="nothing was measured",
-            help="install coreutils",
+            fix="install coreutils",
         )
     return str(Path(path).absolute())
 
@@ -128,7 +128,7 @@ def _write_lines(path: Path, size: int) -> str:
             f"{path} cannot be written: {error.strerror}",
             code="BX235",
             effect="nothing was measured",
-            help="free some space, or set TMPDIR to a writable folder",
+            fix="free some space, or set TMPDIR to a writable folder",
         ) from error
     return str(path)
 
@@ -146,7 +146,7 @@ def _seconds(
                 f"{argv[0]} failed: {done.how}",
                 code="BX239",
                 effect="nothing was measured",
-                help=f"run `{argv[0]} {argv[1]}` to see the error",
+                fix=f"run `{argv[0]} {argv[1]}` to see the error",
             )
         times.append(done.seconds)
     return max(min(times), 1e-4)

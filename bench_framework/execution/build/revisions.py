@@ -38,7 +38,7 @@ class Git:
             raise BuildError(
                 "git is not installed, but the scenario names a revision",
                 code="BX224",
-                help="install git",
+                fix="install git",
             ) from error
         if not output.ok:
             lines = output.stderr.strip().splitlines() or [output.finished.how]
@@ -110,7 +110,7 @@ def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
             f"there is no revision {revision} in {url or repository}",
             code="BX225",
             effect="nothing was built or measured",
-            help=_how_to_fetch(git, repository),
+            fix=_how_to_fetch(git, repository),
         )
     return commit
 
@@ -129,7 +129,7 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
             code="BX225",
             details=(("tried", ", ".join(branches)),),
             effect="nothing was built or measured",
-            help=f"set --base to a revision; {_how_to_fetch(git, repository)}",
+            fix=f"set --base to a revision; {_how_to_fetch(git, repository)}",
         )
     commit = git.try_run("-C", str(repository), "merge-base", main, head)
     if commit is None:
@@ -137,7 +137,7 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
             f"{main} and {head} have no common commit in {repository}",
             code="BX225",
             effect="nothing was built or measured",
-            help=_how_to_fetch(git, repository),
+            fix=_how_to_fetch(git, repository),
         )
     return commit
 
@@ -152,7 +152,7 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
             f"{crate} is in no git repository, so it has no revision {revision}",
             code="BX225",
             effect="nothing was built or measured",
-            help="run `git init` and commit, or measure without revisions",
+            fix="run `git init` and commit, or measure without revisions",
         )
     return Path(top)
 

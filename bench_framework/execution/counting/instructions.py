@@ -123,7 +123,7 @@ def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
 
 
 def _cannot(message: str, advice: str) -> MachineError:
-    return MachineError(message, code="BX250", effect="nothing was measured", help=advice)
+    return MachineError(message, code="BX250", effect="nothing was measured", fix=advice)
 
 
 def count(

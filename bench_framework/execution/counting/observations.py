@@ -96,7 +96,7 @@ def _counter(
             error.message,
             "warning",
             effect="the gate cannot judge instructions",
-            help=error.help,
+            help=error.fix,
         )
         if event not in record.contents.events:
             record.append(lines.Noted(event))

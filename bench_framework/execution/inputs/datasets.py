@@ -90,7 +90,7 @@ def require_room(folder: Path, size: int) -> None:
             f"but only {format_size(free)} are free",
             code="BC401",
             effect="nothing was generated or measured",
-            help="free some space (`benchctl clean`), or set another `data-dir`",
+            fix="free some space (`benchctl clean`), or set another `data-dir`",
         )
 
 
@@ -167,7 +167,7 @@ def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> 
             f"the input {path.name} could not be written",
             code="BC407",
             details=(("cause", str(error)),),
-            help="free some space, or set another `data-dir`",
+            fix="free some space, or set another `data-dir`",
         ) from error
     except ValueError as error:
         kinds = (*_native().text_kinds(), *_native().session_profiles())
@@ -175,7 +175,7 @@ def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> 
             f"the generator has no kind {dataset.family!r}",
             code="BC408",
             details=(("kinds", ", ".join(name for name, _ in kinds)),),
-            help="use one of these kinds in the scenario's input",
+            fix="use one of these kinds in the scenario's input",
         ) from error
     finally:
         with contextlib.suppress(OSError):
@@ -198,7 +198,7 @@ def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
             f"the input file {path} does not exist",
             code="BC406",
             effect="nothing was measured",
-            help="correct `input: {file: …}`; the path is relative to the scenario's folder",
+            fix="correct `input: {file: …}`; the path is relative to the scenario's folder",
         )
     sidecar = (
         digests
@@ -228,7 +228,7 @@ def reading(path: Path) -> Iterator[None]:
             f"the input file {path} cannot be read: {error.strerror}",
             code="BC406",
             effect="nothing was measured",
-            help="make it readable, or choose another file",
+            fix="make it readable, or choose another file",
         ) from error
 
 
@@ -277,6 +277,6 @@ def _native() -> ModuleType:
             "the input generator (bench_framework._native) is not installed",
             code="BC405",
             details=(("cause", str(error)),),
-            help="install benchctl from a wheel, or run `maturin develop --release` in a checkout",
+            fix="install benchctl from a wheel, or run `maturin develop --release` in a checkout",
         ) from error
     return native

@@ -84,7 +84,7 @@ def require_linux() -> None:
             f"measuring needs Linux; this is {platform.system()}",
             code="BC410",
             effect="nothing was measured",
-            help="measure on Linux; `report`, `verify`, `validate` and the notebook API work here",
+            fix="measure on Linux; `report`, `verify`, `validate` and the notebook API work here",
         )
 
 

@@ -130,5 +130,5 @@ def _unfit(path: Path, cause: str) -> MachineError:
         code="BC409",
         details=(("cause", cause),),
         effect="nothing was measured, because simultaneous measurements would disturb each other",
-        help=f"remove {path}, or make it a regular file that all users may read and write",
+        fix=f"remove {path}, or make it a regular file that all users may read and write",
     )

@@ -96,7 +96,7 @@ def profile(
                 "BX350",
                 f"nothing was profiled: {'; '.join(r.reason for r in refused)}",
                 effect=MEASURED,
-                help="; ".join(dict.fromkeys(r.help for r in refused)),
+                help="; ".join(dict.fromkeys(r.fix for r in refused)),
             )
         )
         return outcome
@@ -107,7 +107,7 @@ def profile(
                 f"callgrind is used instead of perf: {refused[0].reason}",
                 effect="shares are of user-space instructions, not of time; "
                 "kernel code and waiting are missing",
-                help=refused[0].help,
+                help=refused[0].fix,
             )
         )
     remarks = tuple(r.reason for r in refused)

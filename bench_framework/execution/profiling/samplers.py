@@ -175,7 +175,7 @@ class Refusal:
     """The reason why a sampler cannot be used on this machine, and the fix."""
 
     reason: str
-    help: str
+    fix: str
 
 
 def find_sampler(

@@ -132,7 +132,7 @@ def replaced(folder: Path) -> tuple[str, ...]:
             else f"folder {folder} does not exist",
             code="BX113",
             effect="nothing was written",
-            help=f"use one of these file names: {', '.join(REPLACEABLE)}",
+            fix=f"use one of these file names: {', '.join(REPLACEABLE)}",
         )
     _require_inside(folder)
     return tuple(paths)
@@ -163,5 +163,5 @@ def _refused(path: Path, line: int | None, cause: str) -> UsageError:
         code="BX113",
         details=(("cause", cause),),
         effect="nothing was written; the pages are unchanged",
-        help="docs/reference/templates.md lists the variables of a template",
+        fix="docs/reference/templates.md lists the variables of a template",
     )

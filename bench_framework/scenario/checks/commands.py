@@ -92,7 +92,7 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
         if item.name is None:
             advice = "write `{{` and `}}` for literal braces"
             message = f"`{written}` is not a placeholder"
-            yield Problem("BC109", message, place.file, at, help=advice)
+            yield Problem("BC109", message, place.file, at, fix=advice)
         elif item.name in _SLOTS:
             reason = (
                 _unavailable_slot(str(item.name), path)
@@ -106,7 +106,7 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
             listed = ", ".join(f"{{{name}}}" for name in names) or "none"
             advice = suggestion + (f"available: {listed}" if len(names) <= MAX_LISTED else "")
             message = f"unknown placeholder `{written}`"
-            yield Problem("BC109", message, place.file, at, help=advice)
+            yield Problem("BC109", message, place.file, at, fix=advice)
 
 
 def _slots_at(scenario: Scenario, path: Path) -> Iterator[str]:
@@ -206,7 +206,7 @@ def _bundled(scenario: Scenario) -> Iterator[Problem]:
             message = f"worker `{scenario.spec.worker.bin}` has no value `{value}` for `{theirs}`"
             label = f"not one of: {', '.join(known)}"
             advice = did_you_mean(value, known)
-            yield Problem("BC103", message, file=file, at=at, label=label, help=advice or None)
+            yield Problem("BC103", message, file=file, at=at, label=label, fix=advice or None)
 
 
 def _given(

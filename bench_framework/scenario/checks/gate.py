@@ -75,4 +75,4 @@ def _selection(scenario: Scenario, place: Path, words: str) -> Iterator[Problem]
         parse_selection(words, known)
     except ScenarioError as error:
         for problem in error.problems:
-            yield scenario.value_problem(place, problem.code, problem.message, problem.help)
+            yield scenario.value_problem(place, problem.code, problem.message, problem.fix)

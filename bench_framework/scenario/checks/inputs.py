@@ -77,7 +77,7 @@ def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
             at=here.key or here.value,
             label="second value",
             also=((there.key or there.value, "first value"),) if there.file == here.file else (),
-            help="remove one of the two",
+            fix="remove one of the two",
         )
 
 
@@ -127,17 +127,17 @@ def _size(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[P
         iec, si = parse_size(f"{text}MiB"), parse_size(f"{text}MB")
         advice = f"write {text}MiB ({grouped(iec)} bytes) or {text}MB ({grouped(si)} bytes)"
         message = f"size `{text}` has no unit"
-        yield Problem("BC105", message, file, at, "expected a unit", help=advice)
+        yield Problem("BC105", message, file, at, "expected a unit", fix=advice)
         return
     advice = "write a number with a unit, such as 10MiB or 200MB"
-    yield Problem("BC105", f"`{text}` is not a size", file, at, "expected a size", help=advice)
+    yield Problem("BC105", f"`{text}` is not a size", file, at, "expected a size", fix=advice)
 
 
 def _dataset(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
     if text not in DATASETS:
         label = f"not one of: {', '.join(DATASETS)}"
         advice = did_you_mean(text, DATASETS) or "for your own file, write input: {file: …}"
-        yield Problem("BC103", f"there is no dataset `{text}`", file, at, label, help=advice)
+        yield Problem("BC103", f"there is no dataset `{text}`", file, at, label, fix=advice)
 
 
 def _seed(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
@@ -152,4 +152,4 @@ def _file(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Pr
         return  # `prepare` may create it
     what = "is a folder" if path.is_dir() else "does not exist"
     advice = "paths are relative to the scenario's file"
-    yield Problem("BC404", f"input file `{text}` {what}", file=file, at=at, help=advice)
+    yield Problem("BC404", f"input file `{text}` {what}", file=file, at=at, fix=advice)

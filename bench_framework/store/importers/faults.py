@@ -29,7 +29,7 @@ def fault(
     *,
     where: str = "",
     cause: str = "",
-    help: str = "",  # noqa: A002 -- as errors.py
+    fix: str = "",
 ) -> UsageError:
     """Return an error about one file."""
     details = [("file", file), ("where", where), ("cause", cause)]
@@ -38,7 +38,7 @@ def fault(
         code=code,
         details=tuple((name, text) for name, text in details if text),
         effect=NOTHING_WRITTEN,
-        help=help or "`benchctl help import` describes the files that can be imported",
+        fix=fix or "`benchctl fix import` describes the files that can be imported",
     )
 
 

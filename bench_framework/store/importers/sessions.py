@@ -92,7 +92,7 @@ def read_session(content: bytes, file: str, number: int) -> Session:
             faults.UNKNOWN,
             file,
             f"{file} has {len(commands)} commands; the limit is {MOST_COMMANDS}",
-            help="remove commands, or split the file: each file is one session",
+            fix="remove commands, or split the file: each file is one session",
         )
     twice = [
         label
@@ -105,7 +105,7 @@ def read_session(content: bytes, file: str, number: int) -> Session:
             file,
             f"{file} has {twice[0]!r} more than once",
             where=", ".join(twice[1:4]),
-            help="give each command a unique name (hyperfine -n NAME), or each row a unique label",
+            fix="give each command a unique name (hyperfine -n NAME), or each row a unique label",
         )
     source = f"sources/{number}-{slug(file)}"
     return Session(file, source, digest, kind, commands, memory)
@@ -120,7 +120,7 @@ def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command,
             file,
             f"{file} is not hyperfine's JSON",
             cause=f"{type(error).__name__}: {error}",
-            help="use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table",
+            fix="use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table",
         ) from error
     if export.version > KNOWN_VERSION:
         message = f"{file} has schema version {export.version}; supported are versions 1 and 2"
@@ -152,7 +152,7 @@ def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str) -> Command:
     except UnicodeEncodeError as error:
         message = f"{one.command!a} has an unpaired surrogate, which is not valid Unicode"
         raise faults.fault(
-            faults.NAMES, file, message, help="name the command with hyperfine -n NAME"
+            faults.NAMES, file, message, fix="name the command with hyperfine -n NAME"
         ) from error
     for number, value in enumerate(one.times, 1):
         faults.require_time(value, f"the time of run {number}", file, one.command)

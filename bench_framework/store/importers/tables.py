@@ -63,7 +63,7 @@ def read_table(text: str, file: str) -> tuple[Published, ...]:
             faults.UNITS,
             file,
             f"one table has several units: {', '.join(units)}",
-            help="use the same unit in every row",
+            fix="use the same unit in every row",
         )
     return tuple(row for row, _ in figures)
 
@@ -105,7 +105,7 @@ def _check_head(names: list[str], file: str) -> None:
             faults.UNKNOWN,
             file,
             f"the file is neither hyperfine's JSON nor a table with a header: {problem}",
-            help=advice,
+            fix=advice,
         )
 
 
@@ -129,7 +129,7 @@ def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
             file,
             f"{unit!r} is not a unit of time",
             where=where,
-            help=f"use one of: {', '.join(PER_SECOND)}",
+            fix=f"use one of: {', '.join(PER_SECOND)}",
         )
     scale = PER_SECOND[unit]
     mean = faults.require_time(
@@ -159,7 +159,7 @@ def _number(text: str, what: str, file: str, where: str) -> float:
             file,
             f"{what} is {text!r}, which is not a number",
             where=where,
-            help="write a number with a decimal point; the unit has a separate column",
+            fix="write a number with a decimal point; the unit has a separate column",
         ) from error
 
 

@@ -204,7 +204,7 @@ def test_perf_counts_or_reports_that_it_cannot(fake: Any) -> None:
         result = error
     if isinstance(result, MachineError):
         assert result.code == "BX250"
-        assert "remove `instructions`" in (result.help or "")
+        assert "remove `instructions`" in (result.fix or "")
 
 
 def test_a_declared_metric_is_read_after_each_block(

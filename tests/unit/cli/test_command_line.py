@@ -185,7 +185,7 @@ def test_init_writes_a_scenario_that_is_valid_and_never_overwrites(
 
 def test_an_error_is_printed_with_details_effect_and_fix() -> None:
     error = CellError(
-        "a failed", details=(("stderr", "one\ntwo"),), effect="others go on", help="run it again"
+        "a failed", details=(("stderr", "one\ntwo"),), effect="others go on", fix="run it again"
     )
     assert describe(error).splitlines() == [
         "error[BX201]: a failed",

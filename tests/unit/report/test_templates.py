@@ -123,6 +123,6 @@ def test_a_folder_that_replaces_nothing_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text("a page is no template", encoding="utf-8")
     with pytest.raises(UsageError, match="replaces no template") as caught:
         replaced(tmp_path)
-    assert "report.html.j2" in str(caught.value.help)
+    assert "report.html.j2" in str(caught.value.fix)
     with pytest.raises(UsageError, match="does not exist"):
         replaced(tmp_path / "gone")

@@ -91,7 +91,7 @@ class TestWorkspace:
         head = f"version: 1\nname: n\nquestion: q\nworker: {{crate: {folder}, package: alhpa}}\n"
         (problem,) = refuses("", head=head).problems
         assert problem.code == "BC306"
-        assert problem.help == "did you mean `alpha`?  packages: alpha, beta"
+        assert problem.fix == "did you mean `alpha`?  packages: alpha, beta"
 
 
 def test_a_missing_or_invalid_manifest_is_an_error(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_unknown_features_of_a_local_crate(crate: Path, refuses: Refuses) -> Non
     (problem,) = refuses("", head=head).problems
     assert problem.code == "BC302"
     assert problem.label == "not in [features] of demo/Cargo.toml"
-    assert problem.help == "did you mean `fast`?  features: default, fast, native, plain, simd"
+    assert problem.fix == "did you mean `fast`?  features: default, fast, native, plain, simd"
 
 
 def test_another_revision_may_have_other_features(crate: Path, refuses: Refuses) -> None:

@@ -673,7 +673,7 @@ def test_one_mistake_is_one_error_at_its_place(case: str, refuses: Refuses) -> N
     (problem,) = error.problems
     assert problem.code == code
     assert message in problem.message
-    assert advice in (problem.help or "")
+    assert advice in (problem.fix or "")
     assert problem.at is not None
     assert problem.file is not None
     line = error.sources[problem.file].split("\n")[problem.at.line - 1]
@@ -717,7 +717,7 @@ def test_tuning_is_one_command_that_something_uses(case: str, refuses: Refuses) 
     text, code, marked, message, advice = TUNED[case]
     error = refuses(AXES + text, head=TALLY)
     (problem,) = error.problems
-    assert (problem.code, message in problem.message, advice in (problem.help or "")) == (
+    assert (problem.code, message in problem.message, advice in (problem.fix or "")) == (
         code,
         True,
         True,
@@ -948,7 +948,7 @@ def test_a_key_of_a_closed_set_is_an_unknown_key(refuses: Refuses) -> None:
         "BC101",
         "unknown key `opt_level` in `worker.profile`",
     )
-    assert (problem.help or "").startswith(
+    assert (problem.fix or "").startswith(
         "did you mean `opt-level`?  keys allowed here: opt-level, lto"
     )
 

@@ -46,7 +46,7 @@ def test_keys_are_those_of_the_file(loads: Loads, refuses: Refuses) -> None:
     assert loads(TEXT, "limits.max-cells=9").spec.limits.max_cells == 9
     (problem,) = refuses(TEXT, "limits.max_cells=9").problems
     assert problem.message == "unknown key `max_cells` in `limits`"
-    assert "did you mean `max-cells`?" in (problem.help or "")
+    assert "did you mean `max-cells`?" in (problem.fix or "")
 
 
 def test_one_end_of_the_rounds_moves_the_other(plans: Plans) -> None:

@@ -104,7 +104,7 @@ def test_a_selection_that_cannot_be_read(
     (problem,) = caught.value.problems
     assert problem.code == "BC113"
     assert message in problem.message
-    assert advice in (problem.help or "")
+    assert advice in (problem.fix or "")
     assert problem.at is not None
     assert only[problem.at.column - 1 :][: problem.at.length] == marked
     assert " --> -k:1:" in render(caught.value)

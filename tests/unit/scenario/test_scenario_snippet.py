@@ -10,7 +10,7 @@ from bench_framework.scenario.validation_errors import columns
 
 
 def rendered(line: str, at: Position, label: str = "", advice: str | None = None) -> list[str]:
-    problem = Problem("BC102", "wrong", file="f", at=at, label=label, help=advice)
+    problem = Problem("BC102", "wrong", file="f", at=at, label=label, fix=advice)
     return render(ScenarioError((problem,), {"f": line})).splitlines()
 
 
@@ -81,7 +81,7 @@ def test_neighbouring_lines_have_no_dots() -> None:
 
 
 def test_a_problem_without_a_place_is_still_reported() -> None:
-    problem = Problem("BC003", "there is no file", file="x.yaml", help="write one")
+    problem = Problem("BC003", "there is no file", file="x.yaml", fix="write one")
     assert render(ScenarioError((problem,), {})) == (
         "error[BC003]: there is no file\n --> x.yaml\n  = fix: write one\n\n"
         "1 error in 1 file. Nothing was built or run."

@@ -145,7 +145,7 @@ def test_the_error_for_a_table_of_hyperfine_names_the_export_with_the_runs() -> 
     ):
         with pytest.raises(UsageError, match="does not contain the number of runs") as caught:
             sessions.read_session(text, "given.file", 1)
-        assert "--export-json" in str(caught.value.help)
+        assert "--export-json" in str(caught.value.fix)
 
 
 BAD = {
@@ -213,7 +213,7 @@ def test_each_mistake_in_a_file_is_one_error_with_a_code(name: str) -> None:
         sessions.read_session(content, "given.file", 1)
     assert caught.value.code == code
     assert caught.value.exit_code == EXIT_USAGE
-    assert caught.value.help
+    assert caught.value.fix
     assert ("file", "given.file") in caught.value.details
     assert caught.value.effect == "nothing was imported"
 

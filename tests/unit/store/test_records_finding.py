@@ -205,7 +205,7 @@ def test_another_machine_is_an_obstacle(
         require_same(record, plan, replace(host, **{field: value}), builds)  # type: ignore[arg-type]
     assert caught.value.code == "BX410"
     assert words in caught.value.message
-    assert "--fresh" in str(caught.value.help)
+    assert "--fresh" in str(caught.value.fix)
 
 
 def test_everything_that_changed_is_named(
@@ -263,7 +263,7 @@ def test_the_error_for_every_refusal_of_a_disk_has_a_fix(number: int) -> None:
         raise OSError(number, os.strerror(number))
     assert caught.value.message == f"/results cannot be written: {os.strerror(number)}"
     full = number in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-    assert ("free some space" in str(caught.value.help)) is full
+    assert ("free some space" in str(caught.value.fix)) is full
 
 
 def test_names_that_are_not_utf8_are_refused_before_anything_is_measured(

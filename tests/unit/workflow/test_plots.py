@@ -44,7 +44,7 @@ def test_an_unknown_name_lists_the_known_ones(full: Path) -> None:
     with pytest.raises(UsageError, match="no figure 'florest'") as caught:
         bf.plot("florest", full)
     assert caught.value.code == "BX114"
-    assert all(name in (caught.value.help or "") for name in bf.figures(full))
+    assert all(name in (caught.value.fix or "") for name in bf.figures(full))
 
 
 def test_an_imported_record_has_figures(tmp_path: Path) -> None:
