@@ -40,7 +40,6 @@ nox.options.sessions = [
     "types",
     "native",
     "unit",
-    "docs",
     "integration",
 ]
 
@@ -154,8 +153,8 @@ def native(session: nox.Session) -> None:
 
 @nox.session
 def unit(session: nox.Session) -> None:
-    """Run unit and property tests on all processors; they use no clock, process or network."""
-    pytest(session, "-n", "auto", "-m", "not slow", "tests/unit", "tests/properties")
+    """Run unit, property and documentation tests; they use no clock, process or network."""
+    pytest(session, "-n", "auto", "-m", "not slow", "tests/unit", "tests/properties", "tests/docs")
 
 
 @nox.session
@@ -166,7 +165,7 @@ def golden(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Check that generated references are current and that examples in the documentation work."""
+    """Check generated references and the examples of the documentation (part of ``unit``)."""
     pytest(session, "tests/docs")
 
 
