@@ -156,6 +156,7 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     assert "that record is missing" in lost.stderr
 
 
+@pytest.mark.slow
 def test_an_unchanged_candidate_passes_without_a_confirmation(tmp_path: Path) -> None:
     even = Folder(tmp_path, 0.05)
     done = even("run", "gated.yaml", "--gate", "--json")
@@ -177,6 +178,7 @@ def test_without_a_confirmation_no_candidate_fails(slower: Folder) -> None:
     assert slower.document["exit_code"] == 1
 
 
+@pytest.mark.slow
 def test_a_gate_with_too_few_rounds_is_refused_before_measuring(
     slower: Folder,
 ) -> None:

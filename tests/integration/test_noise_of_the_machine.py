@@ -85,6 +85,7 @@ def plain() -> dict[str, Any]:
     return {"match": "", "wall_s": 0.03}
 
 
+@pytest.mark.slow
 def test_even_a_short_time_measures_one_window_of_each_program(
     fake: Callable[..., None], alone: Path, tmp_path: Path
 ) -> None:
@@ -136,6 +137,7 @@ def test_ctrl_c_keeps_the_windows_that_were_measured(
     assert list(alone.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_failing_program_ends_the_check_with_the_results_so_far(
     fake: Callable[..., None], alone: Path
 ) -> None:

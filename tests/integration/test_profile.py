@@ -142,6 +142,7 @@ def test_a_run_profiles_after_measuring_and_the_record_verifies(folder: Folder) 
     assert "does not follow from runs.csv" not in out
 
 
+@pytest.mark.slow
 def test_a_perf_without_permission_is_a_warning(folder: Folder) -> None:
     code, out, err = folder(
         "run", "profiled.yaml", refuse="Permission error - no access to performance events"
@@ -158,6 +159,7 @@ def test_a_perf_without_permission_is_a_warning(folder: Folder) -> None:
     assert "error[BX350]" in err
 
 
+@pytest.mark.slow
 def test_without_perf_and_valgrind_both_are_named(folder: Folder) -> None:
     (folder.path / "bin" / "perf").unlink()
     code, _, err = folder("run", "profiled.yaml")

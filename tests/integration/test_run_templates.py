@@ -99,6 +99,7 @@ def test_invalid_templates_are_refused_before_measuring(
     assert not (folder / "results").exists()
 
 
+@pytest.mark.slow
 def test_a_template_that_fails_to_render_keeps_all_measurements(folder: Path) -> None:
     (folder / "own" / "report.md.j2").write_text(
         "fine\n{{ document.nothing_of_this_name.at_all }}\n"

@@ -110,6 +110,7 @@ def test_an_input_on_which_a_variant_failed_is_ignored(fake: Any, plan_of: MakeP
     assert rounds_of(record)["y", "c"] == looks_of(plan).rounds[0]
 
 
+@pytest.mark.slow
 def test_an_idle_cell_is_dropped_too(fake: Any, plan_of: MakePlan) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"), measure=racing())
     here = next(c.id for c in plan.cells if c.label == "c" and plan.input(c.input_id).label == "x")
@@ -125,6 +126,7 @@ def test_an_idle_cell_is_dropped_too(fake: Any, plan_of: MakePlan) -> None:
     assert {line.state for line in record.contents.dropped.values()} == {"idle"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ['"kind":"look"', '"kind":"dropped"'])
 def test_a_dropped_cell_stays_dropped_after_a_kill(
     fake: Any, plan_of: MakePlan, ending: str
