@@ -1,10 +1,12 @@
 """Write or check what is generated from the native workspace.
 
 - The allocator features of ``tally`` and ``search`` follow from those of ``worker``.
+- ``Cargo.lock`` gets the dependencies that are new in a manifest.
 - ``bench_framework/scenario/bundled.json`` follows from ``describe`` of the bundled workers; this
   part builds them.
 
-``python native/generate.py`` checks the features, ``--write`` writes everything.
+``python native/generate.py`` checks what needs no build: the features and the format of
+``bundled.json``. ``--write`` writes everything.
 """
 
 from __future__ import annotations
@@ -41,9 +43,12 @@ def forwarded(crate: str) -> str:
 
 
 def described(worker: str) -> dict[str, Any]:
-    """Return the axes of a worker, built and asked."""
-    command = ("cargo", "run", "--quiet", "--locked", "--package", worker, "--", "describe")
-    done = subprocess.run(command, cwd=NATIVE, capture_output=True, text=True, check=True)  # noqa: S603
+    """Return the axes of a worker, built and asked.
+
+    Without ``--locked``, cargo adds a new dependency to ``Cargo.lock``.
+    """
+    command = ("cargo", "run", "--quiet", "--package", worker, "--", "describe")
+    done = subprocess.run(command, cwd=NATIVE, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
     axes: dict[str, Any] = json.loads(done.stdout)["axes"]
     return {
         name: [value["name"] for value in axis["values"]]
@@ -64,8 +69,12 @@ def bundled() -> str:
         flags = {flag: axis for flag, axis in old["flags"].items() if axis in axes}
         flags |= {f"--{axis}": axis for axis in order if axis not in flags.values()}
         workers[worker] = {**old, "axes": {name: axes[name] for name in order}, "flags": flags}
+    return formatted(workers)
+
+
+def formatted(workers: dict[str, Any]) -> str:
+    """Return the text of ``bundled.json``, in which each list of values is one line."""
     text = json.dumps(workers, indent=2, ensure_ascii=False)
-    # A list of values is one line.
     return re.sub(r"\[\s+([^\[\]]*?)\s+\]", lambda m: f"[{' '.join(m[1].split())}]", text) + "\n"
 
 
@@ -81,9 +90,13 @@ def main() -> int:
             manifest(crate).write_text(forwarded(crate), encoding="utf-8")
         BUNDLED.write_text(bundled(), encoding="utf-8")
         return 0
-    for crate in outdated:
-        sys.stderr.write(f"{manifest(crate)} is outdated: python native/generate.py --write\n")
-    return 1 if outdated else 0
+    paths = [manifest(crate) for crate in outdated]
+    text = BUNDLED.read_text(encoding="utf-8")
+    if formatted(json.loads(text)) != text:
+        paths.append(BUNDLED)
+    for path in paths:
+        sys.stderr.write(f"{path} is outdated: python native/generate.py --write\n")
+    return 1 if paths else 0
 
 
 if __name__ == "__main__":
