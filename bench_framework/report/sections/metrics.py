@@ -140,7 +140,9 @@ def _columns(data: ReportData, cells: Sequence[PlanCell]) -> list[_MetricColumn]
             continue
         unit, scale = _unit(data, metric, max(s.median for s in summaries))
         drop = 6 if metric in SYSTEM_COUNTERS else 5 if metric in {"user", "sys"} else 2
-        columns.append(_MetricColumn(metric, titled(_title(metric), unit), scale, drop))
+        title = _title(metric)
+        heading = title if title.endswith(" per second") else titled(title, unit)
+        columns.append(_MetricColumn(metric, heading, scale, drop))
     return columns
 
 

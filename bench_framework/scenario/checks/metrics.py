@@ -84,7 +84,8 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
                 yield document.key_problem((*path, key), "BC108", message, advice)
         return
     if name in METRICS:
-        advice = "choose another name, or remove the declaration and use it in `judge`"
+        use = "" if METRICS[name].judged == "shown" else " and use it in `judge`"
+        advice = f"choose another name, or remove the declaration{use}"
         yield document.key_problem(
             path, "BC108", f"`{name}` is a built-in metric of benchctl", advice
         )

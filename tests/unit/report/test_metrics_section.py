@@ -48,6 +48,7 @@ def with_counts(data: ReportData) -> ReportData:
         for s in (
             counted(cell.id, "instructions", 5e6 + number, 5.001e6 + number),
             counted(cell.id, "minor_faults", 900.0 + number),
+            counted(cell.id, "major_faults_per_s", 7.0 + number),
             counted(cell.id, "write_bytes", 0.0),
             counted(cell.id, "requests", 100.0 + number, rounds=12),
         )
@@ -85,6 +86,7 @@ def test_counts_have_units_and_a_metric_that_is_always_zero_has_no_column(data: 
     table = next(block for block in build(with_counts(data)) if isinstance(block, Table))
     titles = [column.title for column in table.columns]
     assert {"Instructions, million", "Minor page faults", "Requests, 1/s"} <= set(titles)
+    assert "Major page faults per second" in titles
     assert "Written to storage, B" not in titles
     assert any("Zero in every variant: bytes written to storage" in line for line in table.legend)
     assert any(line == "Requests: served; from stdout; larger is better." for line in table.legend)

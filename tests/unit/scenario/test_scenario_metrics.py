@@ -137,6 +137,14 @@ def test_one_mistake_is_one_problem(name: str, refuses: Callable[..., ScenarioEr
     assert words in f"{problem.message} {problem.label}"
 
 
+@pytest.mark.parametrize(("metric", "judged"), [("minor_faults", True), ("throughput", False)])
+def test_the_fix_for_a_built_in_name_suggests_judge_only_if_it_can_be_judged(
+    metric: str, judged: bool, refuses: Callable[..., ScenarioError]
+) -> None:
+    (problem,) = refuses(AXES + f"metrics: {{{metric}: {{from: stdout, json: a}}}}").problems
+    assert ("use it in `judge`" in (problem.help or "")) is judged
+
+
 @pytest.mark.parametrize(
     "metric", [m for m, kind in METRICS.items() if kind.judged in {"rounds", "medians"}]
 )
