@@ -1,4 +1,7 @@
-"""Test that modules do not import each other in a circle, not even lazily or for types."""
+"""Test that modules do not import each other in a circle, and that features are independent.
+
+Lazy imports and those for types count.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -9,6 +12,8 @@ import bench_framework
 
 ROOT = Path(bench_framework.__file__).parent
 PACKAGE = ROOT.name
+JUDGE_WHOLE_RECORDS = {"gate", "imported"}
+"""Features that use others."""
 
 
 def module_names() -> dict[str, Path]:
@@ -33,12 +38,41 @@ def imported_by(path: Path, modules: dict[str, Path]) -> Iterator[str]:
             yield from (alias.name for alias in node.names if alias.name in modules)
 
 
-def test_no_circle_of_imports() -> None:
+def import_graph() -> dict[str, set[str]]:
+    """Return the modules that each module imports."""
     modules = module_names()
-    graph = {name: set(imported_by(path, modules)) - {name} for name, path in modules.items()}
+    return {name: set(imported_by(path, modules)) - {name} for name, path in modules.items()}
+
+
+def reached_from(starts: set[str], graph: dict[str, set[str]]) -> set[str]:
+    """Return modules with all that they import, also through other modules."""
+    reached: set[str] = set()
+    waiting = set(starts)
+    while waiting:
+        reached |= waiting
+        waiting = {name for module in waiting for name in graph.get(module, ())} - reached
+    return reached
+
+
+def test_features_do_not_import_each_other() -> None:
+    graph = import_graph()
+    packages = {p.parent.name for p in ROOT.glob("features/*/__init__.py")} - JUDGE_WHOLE_RECORDS
+    assert packages
+    modules = {
+        feature: {name for name in graph if f"{name}.".startswith(f"{PACKAGE}.features.{feature}.")}
+        for feature in packages
+    }
+    for feature, starts in modules.items():
+        reached = reached_from(starts, graph)
+        others = {other for other in packages - {feature} if modules[other] & reached}
+        assert not others, f"{feature} imports {', '.join(sorted(others))}"
+
+
+def test_no_circle_of_imports() -> None:
+    graph = import_graph()
     try:
         order = list(TopologicalSorter(graph).static_order())
     except CycleError as error:
         message = " imports ".join(reversed(error.args[1]))
         raise AssertionError(message) from error
-    assert len(order) >= len(modules)
+    assert len(order) >= len(graph)
