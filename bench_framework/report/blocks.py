@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Align = Literal["left", "right", "decimal"]
 Mark = Literal["pass", "warn", "fail", "unknown"]
+Terminal = Literal["nothing", "sentences", "all"]
+"""Blocks of a section that the terminal prints. “all” is sentences, tables and the fallback line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +281,7 @@ class Section:
     anchor: str
     title: str
     blocks: tuple[Block, ...]
+    terminal: Terminal = "nothing"
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,11 +74,12 @@ def _section_table() -> str:
             k.code,
             k.title,
             k.about,
+            k.terminal,
             f"left out: “{k.without}”" if k.without else "a line with the reason",
         )
         for k in SECTIONS
     )
-    return _table("code, section, shows, without its data", rows)
+    return _table("code, section, shows, in the terminal, without its data", rows)
 
 
 def _verdict_table() -> str:

@@ -282,4 +282,5 @@ TURNING = SectionKind(
     "verdicts that depend on the input or on another axis, and crossover sizes",
     sign_changes,
     without="No verdict changes its sign between inputs or axis values.",
+    terminal="sentences",
 )

@@ -206,6 +206,7 @@ EXPERIMENTS = SectionKind(
     "experiments that were tested, and why they were not adopted",
     build,
     without="The scenario has no experiment that was not adopted.",
+    terminal="sentences",
 )
 
 

@@ -108,7 +108,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
 def _summary(data: ReportData) -> Section:
     first, *rest = (*data.claims(*MAIN_KINDS), *data.claims("sessions", "limits"))
     blocks = (Paragraph((sentence(first),), lead=True), Bullets(tuple(map(sentence, rest))))
-    return Section("S02", "answer", "Summary", blocks)
+    return Section("S02", "answer", "Summary", blocks, "all")
 
 
 def _results(data: ReportData, imported: Imported) -> Section:
@@ -132,7 +132,7 @@ def _results(data: ReportData, imported: Imported) -> Section:
             blocks.append(replace(block, text=block.text.replace("Input", "Session", 1)))
         else:
             blocks.append(block)
-    return Section(HEADLINE.code, HEADLINE.anchor, HEADLINE.title, tuple(blocks))
+    return Section(HEADLINE.code, HEADLINE.anchor, HEADLINE.title, tuple(blocks), HEADLINE.terminal)
 
 
 def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> Table:

@@ -147,4 +147,5 @@ TWO_REFERENCES = SectionKind(
     build,
     _fallback,
     "The scenario names one baseline, so there is no second reference.",
+    terminal="sentences",
 )

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from bench_framework.model.verdict import Verdict
 
-TERMINAL_SECTIONS: Final = ("S02", "S03", "S04", "S07", "S09", "S12", "S19")
-"""Sections whose sentences are printed. Tables are printed only of the results."""
 NARROWEST: Final = 40
 LEAST_LABEL: Final = 18
 """Smallest width of a cut label. If it does not fit, the table is wider than requested."""
@@ -68,10 +66,8 @@ def render(
     page = _Page(max(width, NARROWEST), color=color, unicode=unicode)
     page.text(document.run_line)
     for section in document.sections:
-        if full or section.code in TERMINAL_SECTIONS:
-            page.blocks(
-                section.blocks, tables=full or section.code == "S03", code=section.code, full=full
-            )
+        if full or section.terminal != "nothing":
+            page.blocks(section.blocks, tables=full or section.terminal == "all", full=full)
     page.end(document)
     return page.result()
 
@@ -109,7 +105,7 @@ class _Page:
         """Return a text in a style, if colour is on."""
         return f"{code}{text}{_RESET}" if self.color and text.strip() else text
 
-    def blocks(self, blocks: Iterable[Block], *, tables: bool, code: str, full: bool) -> None:
+    def blocks(self, blocks: Iterable[Block], *, tables: bool, full: bool) -> None:
         """Append the blocks of a section."""
         for block in blocks:
             match block:
@@ -121,7 +117,7 @@ class _Page:
                         self.sentences((item,), close=True)
                 case KeyFinding(sentence):
                     self.sentences((sentence,))
-                case Fallback(text) if full or code in {"S02", "S03"}:
+                case Fallback(text) if tables:
                     self.gap()
                     self.text(text)
                 case Heading(text) if full:

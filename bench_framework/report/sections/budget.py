@@ -169,4 +169,5 @@ BUDGET = SectionKind(
     "rates of named configurations, and values derived from them",
     build,
     without="The scenario names no configuration and derives no value.",
+    terminal="sentences",
 )

@@ -52,4 +52,5 @@ HEADLINE = SectionKind(
     "per input a forest plot, a table and a key finding",
     build,
     _fallback,
+    terminal="all",
 )

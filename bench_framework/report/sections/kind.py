@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench_framework.report.blocks import Block, Fallback, Heading, Section
+from bench_framework.report.blocks import Block, Fallback, Heading, Section, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +25,7 @@ class SectionKind:
         fallback: the line printed instead, or a function that returns it; empty if the section is
             left out.
         without: the line in “Not measured” about a section that is left out.
+        terminal: the blocks that the terminal prints.
     """
 
     code: str
@@ -34,6 +35,7 @@ class SectionKind:
     build: Callable[[ReportData], tuple[Block, ...]]
     fallback: Callable[[ReportData], str] | str = ""
     without: str = ""
+    terminal: Terminal = "nothing"
 
     def section(self, data: ReportData) -> Section | None:
         """Return the section, with its fallback line if the data are missing, or `None`."""
@@ -41,7 +43,9 @@ class SectionKind:
         if not blocks:
             line = self.fallback if isinstance(self.fallback, str) else self.fallback(data)
             blocks = (Fallback(line),) if line else ()
-        return Section(self.code, self.anchor, self.title, blocks) if blocks else None
+        if not blocks:
+            return None
+        return Section(self.code, self.anchor, self.title, blocks, self.terminal)
 
 
 def input_heading(data: ReportData, item: Input, anchor: str) -> list[Heading]:

@@ -143,5 +143,11 @@ def _fallback(data: ReportData) -> str:
 
 
 RECOMMENDATION = SectionKind(
-    "S19", "recommendation", "Recommendation", "the best group, ready to paste", build, _fallback
+    "S19",
+    "recommendation",
+    "Recommendation",
+    "the best group, ready to paste",
+    build,
+    _fallback,
+    terminal="sentences",
 )

@@ -114,4 +114,12 @@ def _fallback(data: ReportData) -> str:
     return f"No result: {reason.rstrip('.')}."
 
 
-SUMMARY = SectionKind("S02", "answer", "Summary", "the answer in a few sentences", build, _fallback)
+SUMMARY = SectionKind(
+    "S02",
+    "answer",
+    "Summary",
+    "the answer in a few sentences",
+    build,
+    _fallback,
+    terminal="all",
+)

@@ -360,6 +360,7 @@ def document_of_names(document: Document, names: list[str]) -> Document:
                 AuthorText(name, name),
                 Code(name),
             ),
+            "all",
         )
         for number, name in enumerate(names)
     )
