@@ -38,7 +38,7 @@ def fault(
         code=code,
         details=tuple((name, text) for name, text in details if text),
         effect=NOTHING_WRITTEN,
-        fix=fix or "`benchctl fix import` describes the files that can be imported",
+        fix=fix or "`benchctl help import` describes the files that can be imported",
     )
 
 
