@@ -76,15 +76,8 @@ def natural(claim: Claim) -> Claim:
 
 def natural_ratio(c: Comparison) -> tuple[float, float, float]:
     """Return estimate and bounds of the candidate's value over the reference's value."""
-    interval = c.shown
-    assert interval is not None
-    if c.direction != HIGHER:
-        return interval.ratio, interval.lo, interval.hi
-    return (
-        1 / interval.ratio,
-        1 / interval.hi,
-        1 / interval.lo if interval.lo > 0 else float("inf"),
-    )
+    assert c.shown is not None
+    return (c.shown.inverse if c.direction == HIGHER else c.shown).figures
 
 
 def details(c: Comparison) -> dict[str, float | int | str]:

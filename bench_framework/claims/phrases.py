@@ -146,22 +146,19 @@ def _figure_and_bounds(ratio: Rounded) -> tuple[str, str]:
     return f"{figure:.{digits}f}{THIN_SPACE}%", f"[{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def _times(claim: Claim) -> str | None:
+def _times(claim: Claim, estimate: float, lo: float, hi: float) -> str | None:
     """Return the sentence on the "n×" scale, or `None` if percentages are the scale."""
-    assert claim.estimate is not None
-    assert claim.lo is not None
-    assert claim.hi is not None
     margin, subject, reference = claim.margin or 0.0, claim.subject, claim.reference
-    if claim.estimate >= TIMES_FROM:
-        ratio = rounded(claim.estimate, claim.lo, claim.hi, margin=margin, least=1)
+    if estimate >= TIMES_FROM:
+        ratio = rounded(estimate, lo, hi, margin=margin, least=1)
         bounds = f"[{ratio.lo}, {ratio.hi}]"
         if claim.metric == WALL:
             return f"{subject} is {ratio.estimate}× slower than {reference} {bounds}"
         frame = metric_nouns.frame(claim.metric)
         amount = f"{frame.times} {noun(claim.metric)} {frame.joint} {reference}"
         return f"{subject} {frame.verb} {ratio.estimate}× {amount} {bounds}"
-    if claim.estimate <= 1 / TIMES_FROM and claim.metric == WALL and claim.lo > 0:
-        ratio = rounded(1 / claim.estimate, 1 / claim.hi, 1 / claim.lo, margin=margin, least=1)
+    if estimate <= 1 / TIMES_FROM and claim.metric == WALL and lo > 0:
+        ratio = rounded(1 / estimate, 1 / hi, 1 / lo, margin=margin, least=1)
         bounds = f"[{ratio.lo}, {ratio.hi}]"
         return f"{subject} is {ratio.estimate}× faster than {reference} {bounds}"
     return None
@@ -169,13 +166,11 @@ def _times(claim: Claim) -> str | None:
 
 def _difference(claim: Claim) -> str:
     """Return the sentence of a comparison with a significant difference."""
-    assert claim.estimate is not None
-    assert claim.lo is not None
-    assert claim.hi is not None
+    assert claim.figures is not None
     margin = claim.margin or 0.0
-    if claim.verdict in (Verdict.BETTER, Verdict.WORSE) and (text := _times(claim)):
+    if claim.verdict in (Verdict.BETTER, Verdict.WORSE) and (text := _times(claim, *claim.figures)):
         return text
-    ratio = rounded(claim.estimate, claim.lo, claim.hi, margin=margin)
+    ratio = rounded(*claim.figures, margin=margin)
     frame = metric_nouns.frame(claim.metric)
     figure, bounds = _figure_and_bounds(ratio)
     amount = f"{frame.article}{figure} {frame.less if ratio.hi < 1 else frame.more}"
@@ -205,11 +200,9 @@ def aspect(claim: Claim) -> str:
 
 
 def _equivalent(claim: Claim) -> str:
-    assert claim.estimate is not None
-    assert claim.lo is not None
-    assert claim.hi is not None
+    assert claim.figures is not None
     margin = claim.margin or 0.0
-    change = percent_change(claim.estimate, claim.lo, claim.hi, margin)
+    change = percent_change(*claim.figures, margin)
     bounds = "" if claim.lo == claim.hi == 1 else " " + change[change.index("[") :]
     within = f"(within ±{format_percent(margin)})"
     return f"{claim.subject} and {claim.reference} are equivalent{aspect(claim)} {within}{bounds}"
@@ -217,12 +210,9 @@ def _equivalent(claim: Claim) -> str:
 
 def _inconclusive(claim: Claim) -> str:
     parts = [f"{claim.subject} vs {claim.reference} is inconclusive{aspect(claim)}"]
-    if claim.estimate is not None and claim.lo is not None and claim.hi is not None:
-        bounds, least = (
-            (claim.estimate, claim.lo, claim.hi),
-            TENTHS if IN_SESSION in claim.values else 2,
-        )
-        parts[0] += f": {percent_change(*bounds, claim.margin or 0.0, least=least, keep=False)}"
+    if (figures := claim.figures) is not None:
+        least = TENTHS if IN_SESSION in claim.values else 2
+        parts[0] += f": {percent_change(*figures, claim.margin or 0.0, least=least, keep=False)}"
     if reason := claim.values.get("reason"):
         parts.append(str(reason))
     if (mde := claim.values.get("mde")) is not None:
@@ -294,10 +284,9 @@ def comparison(claim: Claim) -> str:
 def _one_program(claim: Claim) -> str:
     """Return the figures of one program under two names, without a statement of a difference."""
     text = f"{claim.subject} and {claim.reference} are {ONE_PROGRAM}{aspect(claim)}"
-    if claim.estimate is None or claim.lo is None or claim.hi is None:
+    if claim.figures is None:
         return text
-    bounds = (claim.estimate, claim.lo, claim.hi)
-    return f"{text}: {percent_change(*bounds, claim.margin or 0.0, keep=False)}"
+    return f"{text}: {percent_change(*claim.figures, claim.margin or 0.0, keep=False)}"
 
 
 def single_run(claim: Claim) -> str:

@@ -59,10 +59,8 @@ def _noise_floor(claim: Claim) -> str:
 
 
 def _scaling(claim: Claim) -> str:
-    assert claim.estimate is not None
-    assert claim.lo is not None
-    assert claim.hi is not None
-    exponent = rounded(claim.estimate, claim.lo, claim.hi, margin=0.05, least=2)
+    assert claim.figures is not None
+    exponent = rounded(*claim.figures, margin=0.05, least=2)
     aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
     figures = f"{exponent.estimate} [{exponent.lo}, {exponent.hi}]".replace("-", MINUS)
     start, end = claim.values["from"], claim.values["to"]

@@ -27,7 +27,7 @@ from bench_framework.stats.holm_family import adjust_for_looks, holm
 from bench_framework.stats.portable_math import log
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bench_framework.compare.same_programs import Pairs
     from bench_framework.compare.samples import Sample
@@ -121,6 +121,19 @@ def weighted_sum(terms: Sequence[tuple[float, Floats]]) -> Floats:
     for weight, series in terms:
         total += weight * series
     return total
+
+
+def summed_weights(terms: Iterable[tuple[float, Mapping[str, float]]]) -> dict[str, float]:
+    """Return the weights of a sum of contrasts, by cell id.
+
+    Args:
+        terms: the factor of each contrast, and its weights by cell id.
+    """
+    sums: dict[str, float] = {}
+    for factor, weights in terms:
+        for cell, weight in weights.items():
+            sums[cell] = sums.get(cell, 0.0) + factor * weight
+    return sums
 
 
 def measured(

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.claims import metric_nouns, phrases, value_phrases
+from bench_framework.claims import metric_nouns, phrases
 from bench_framework.claims.costs import Costs, other_metrics
 from bench_framework.claims.factory import Facts, Names
 from bench_framework.features import axis_dependence, sentences
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         BestGroup,
         Comparison,
         Judgement,
-        NoiseFloor,
     )
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Event, PreparedInput
@@ -93,12 +92,12 @@ class _Author(Names):
         yield from axis_dependence.rejected_experiments(
             self, self._judgement.comparisons, self._costs_of
         )
-        yield self._trust()
+        yield self._facts.trust(self._noted)
         for group in self._judgement.best:
             yield from self._recommendation(group)
         for comparison in self._judgement.comparisons:
             yield self._comparison(comparison)
-        yield from map(self._noise_floor, self._judgement.floors)
+        yield from map(self._facts.noise_floor, self._judgement.floors)
         yield from self._facts.write()
         yield from StructureClaims(self.plan, self._judgement, self._costs_of).write()
         yield from gap_claims(self, self._judgement.gaps, self._costs_of)
@@ -228,9 +227,9 @@ class _Author(Names):
                 if c.verdict.decided
                 and (c.cell_id in group.cell_ids) != (c.ref_cell_id in group.cell_ids)
             ]
-            over = [c for c in won if baseline_id in (c.cell_id, c.ref_cell_id)]
             if won:
-                return (over or won)[0]
+                over = (c for c in won if baseline_id in (c.cell_id, c.ref_cell_id))
+                return next(over, won[0])
         return next(
             (c for c in self._against(baseline_id, group.metric) if c.verdict.settled), None
         )
@@ -334,38 +333,6 @@ class _Author(Names):
             if pays and gain is not None and gain.verdict.better:
                 yield self._comparison(c, "cost")
 
-    def _trust(self) -> Claim:
-        rounds = [
-            c.rounds for c in self._judgement.comparisons if c.family == "headline" and c.rounds
-        ]
-        extent = "no rounds" if not rounds else f"{max(rounds)} rounds"
-        if rounds and min(rounds) != max(rounds):
-            extent = f"{min(rounds)} to {max(rounds)} rounds"
-        metric = self.plan.judge.headline
-        floors = [f for f in self._judgement.floors if f.metric == metric]
-        fractions = [f.fraction for f in floors if f.fraction is not None]
-        floor = "no noise floor"
-        if fractions:
-            most = value_phrases.upward(max(fractions))
-            aspect = "" if metric == WALL else f" for {phrases.noun(metric)}"
-            floor = f"noise floor{aspect} {'up to ' if len(self.plan.inputs) > 1 else ''}{most}"
-        events = dict.fromkeys((*self._noted, *self._judgement.events))
-        count = sum(1 for e in events if e.severity != "note")
-        values = {
-            "rounds": extent,
-            "cells": value_phrases.coverage(self._facts.coverage()),
-            "floors": floor,
-            "warnings": f"{count or 'no'} warning{'s' if count != 1 else ''}",
-        }
-        return Claim(
-            "",
-            "trust",
-            "this record",
-            rounds=max(rounds, default=0),
-            noise_floor=max(fractions, default=None),
-            values=values,
-        )
-
     def _recommendation(self, group: BestGroup) -> Iterator[Claim]:
         """Yield a recommendation with its costs, if a difference is significant."""
         if not group.cell_ids or not any(c.verdict.decided for c in group.comparisons):
@@ -431,18 +398,3 @@ class _Author(Names):
         if open_:
             parts.append(f"inconclusive whether it costs {' or '.join(open_)}")
         return {"tail": "; ".join(parts)} if parts else {}
-
-    def _noise_floor(self, f: NoiseFloor) -> Claim:
-        values: dict[str, float | int | str] = {"tripped": 1} if f.tripped else {}
-        control = self.plan.control_cell(f.input_id)
-        return Claim(
-            "",
-            "noise-floor",
-            "control",
-            metric=f.metric,
-            scope=self.scope(f.input_id),
-            estimate=f.fraction,
-            noise_floor=f.fraction,
-            cells=(control.id,) if control else (),
-            values=values,
-        )

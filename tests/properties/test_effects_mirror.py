@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_framework.features.ablation import compute as ablation
+from bench_framework.features.ablation import shapley
 from bench_framework.features.effects import factorial
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.scaling import crossover
@@ -61,8 +61,8 @@ ROWS = st.lists(
 @given(ROWS)
 def test_shapley_shares_make_up_the_total_in_every_round(rows: list[list[float]]) -> None:
     table = np.array(rows)
-    worth = dict(zip(ablation._subsets(3), table.T, strict=True))
-    shares = [ablation._shapley_value(n, 3, worth) for n in range(3)]
+    worth = dict(zip(shapley.subsets(3), table.T, strict=True))
+    shares = [shapley.value(n, 3, worth) for n in range(3)]
     total = worth[frozenset({0, 1, 2})] - worth[frozenset()]
     assert np.allclose(np.sum(shares, axis=0), total)
     # Computed independently: the mean contribution of each player over all orders.
@@ -81,10 +81,10 @@ def test_a_factor_for_a_whole_round_changes_no_share(
 ) -> None:
     table = np.array(rows)
     shift = factor * np.arange(len(rows))[:, None]
-    names = list(ablation._subsets(3))
+    names = list(shapley.subsets(3))
     plain, moved = (dict(zip(names, t.T, strict=True)) for t in (table, table + shift))
     for n in range(3):
-        one, two = (ablation._shapley_value(n, 3, w) for w in (plain, moved))
+        one, two = (shapley.value(n, 3, w) for w in (plain, moved))
         assert np.allclose(one, two)
 
 

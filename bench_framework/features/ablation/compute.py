@@ -13,25 +13,24 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
     Floats,
     Measured,
     judge_contrasts,
     simultaneous,
+    summed_weights,
     weighted_sum,
     with_reported_verdict,
 )
-from bench_framework.model.plan import Role
+from bench_framework.features.ablation import shapley
+from bench_framework.model.plan import Cell, Role
 from bench_framework.model.structure import Change, Contribution, Step
 from bench_framework.stats.portable_math import log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bench_framework.model.plan import Cell
     from bench_framework.model.structure import Contrast, Design
     from bench_framework.stats.intervals import Bounds
 
@@ -71,41 +70,38 @@ class _Draft:
     total: Floats | None
 
     @property
-    def series(self) -> list[Floats]:
-        """Return the contrasts that are judged: the steps, the total and a non-zero remainder."""
-        contrasts = [m.values for m in self.moves]
-        if self.total is not None:
-            contrasts.append(self.total)
-            if self.design == "alone":
-                contrasts.append(
-                    weighted_sum([(1.0, self.total), *((-1.0, m.values) for m in self.moves)])
-                )
-        return contrasts
+    def contrasts(self) -> list[tuple[Floats, Mapping[str, float]]]:
+        """Return the judged contrasts: the steps, the total and a non-zero remainder.
 
-    @property
-    def weights(self) -> list[Mapping[str, float]]:
-        """Return the weights of each contrast in `series`, by cell id."""
-        weights = [m.weights for m in self.moves]
+        Each has its values by round, and its weights by cell id.
+        """
+        contrasts = [(m.values, m.weights) for m in self.moves]
         if self.total is not None:
             whole = {self.end or "": 1.0, self.start: -1.0}
-            weights.append(whole)
+            contrasts.append((self.total, whole))
             if self.design == "alone":
-                weights.append(_summed((1.0, whole), *((-1.0, m.weights) for m in self.moves)))
-        return weights
+                values = weighted_sum([(1.0, self.total), *((-1.0, m.values) for m in self.moves)])
+                weights = summed_weights([(1.0, whole), *((-1.0, m.weights) for m in self.moves)])
+                contrasts.append((values, weights))
+        return contrasts
 
 
 def contributions(at: Measured) -> tuple[tuple[Contribution, ...], int]:
     """Return the tables of contributions of all inputs, and the size of their Holm family."""
     drafts = [draft for item in at.plan.inputs for draft in _Input(at, item.id).drafts()]
-    series = [s for d in drafts for s in d.series]
-    tripped = [d.input_id in at.tripped for d in drafts for _ in d.series]
-    judged = iter(
-        judge_contrasts(series, at, tripped=tripped, weights=[w for d in drafts for w in d.weights])
+    drafted = [(d, *contrast) for d in drafts for contrast in d.contrasts]
+    judged = judge_contrasts(
+        [values for _, values, _ in drafted],
+        at,
+        tripped=[d.input_id in at.tripped for d, _, _ in drafted],
+        weights=[weights for _, _, weights in drafted],
     )
+    results = iter(judged)
     tables = [
-        _judged(d, list(itertools.islice(judged, len(d.series))), at, len(series)) for d in drafts
+        _judged(d, list(itertools.islice(results, len(d.contrasts))), at, len(judged))
+        for d in drafts
     ]
-    return tuple(tables), len(series)
+    return tuple(tables), len(judged)
 
 
 class _Input:
@@ -182,13 +178,7 @@ class _Input:
         if len(rounds) < FEWEST_ROUNDS:
             return
         moves = tuple(
-            _Move(
-                _changes(rungs[n][0], rungs[n + 1][0]),
-                cells[n + 1].id,
-                cells[n].id,
-                logs[:, n + 1] - logs[:, n],
-                {cells[n + 1].id: 1.0, cells[n].id: -1.0},
-            )
+            _move(_changes(rungs[n][0], rungs[n + 1][0]), cells, logs, (n + 1, n))
             for n in range(len(cells) - 1)
         )
         count = self._adopted_steps(moves)
@@ -222,15 +212,12 @@ class _Input:
         for change, _ in singles:
             together[change.axis] = change.after
         whole = self._cell(together) if len({c.axis for c, _ in singles}) == len(singles) else None
-        ids = [base.id, *(cell.id for _, cell in singles), *([whole.id] if whole else [])]
-        rounds, logs = self._at.logs(ids, self._input_id)
+        cells = [base, *(cell for _, cell in singles), *([whole] if whole else [])]
+        rounds, logs = self._at.logs([c.id for c in cells], self._input_id)
         if len(rounds) < FEWEST_ROUNDS:
             return
         moves = tuple(
-            _Move(
-                (change,), cell.id, base.id, logs[:, n] - logs[:, 0], {cell.id: 1.0, base.id: -1.0}
-            )
-            for n, (change, cell) in enumerate(singles, 1)
+            _move((change,), cells, logs, (n, 0)) for n, (change, _) in enumerate(singles, 1)
         )
         total = logs[:, -1] - logs[:, 0] if whole else None
         yield _Draft(
@@ -291,8 +278,8 @@ class _Input:
         return {**start, **{name: values[0] for name, values in others.items()}}
 
     def _shares(self, start: Values, players: Sequence[Change]) -> Iterator[_Draft]:
-        cells: dict[frozenset[int], Cell] = {}
-        for subset in _subsets(len(players)):
+        count, cells = len(players), dict[frozenset[int], Cell]()
+        for subset in shapley.subsets(count):
             cell = self._cell({**start, **{players[n].axis: players[n].after for n in subset}})
             if cell is None:
                 return
@@ -301,74 +288,44 @@ class _Input:
         if len(rounds) < FEWEST_ROUNDS:
             return
         worth = dict(zip(cells, logs.T, strict=True))
+        ids = {subset: cell.id for subset, cell in cells.items()}
         moves = tuple(
             _Move(
                 (change,),
                 None,
                 None,
-                _shapley_value(n, len(players), worth),
-                _shapley_weights(n, len(players), cells),
+                shapley.value(n, count, worth),
+                shapley.weights(n, count, ids),
             )
             for n, change in enumerate(players)
         )
-        none, all_ = frozenset[int](), frozenset(range(len(players)))
+        none, all_ = frozenset[int](), frozenset(range(count))
         total = worth[all_] - worth[none]
         yield _Draft(
             self._input_id, "shapley", cells[none].id, cells[all_].id, moves, len(moves), total
         )
 
 
+def _move(
+    changes: tuple[Change, ...], cells: Sequence[Cell], logs: Floats, places: tuple[int, int]
+) -> _Move:
+    """Return the step between two cells.
+
+    Args:
+        changes: the changes of the step.
+        cells: all cells.
+        logs: their logarithms, shape (rounds, cells).
+        places: the cells after and before the step.
+    """
+    end, start = places
+    weights = {cells[end].id: 1.0, cells[start].id: -1.0}
+    return _Move(changes, cells[end].id, cells[start].id, logs[:, end] - logs[:, start], weights)
+
+
 def _changes(before: Values, after: Values) -> tuple[Change, ...]:
     return tuple(
         Change(axis, old, after[axis]) for axis, old in before.items() if after[axis] != old
     )
-
-
-def _subsets(count: int) -> Iterator[frozenset[int]]:
-    for size in range(count + 1):
-        yield from map(frozenset, itertools.combinations(range(count), size))
-
-
-def _shapley_value(player: int, count: int, worth: Mapping[frozenset[int], Floats]) -> Floats:
-    """Return Σ |S|!(m − |S| − 1)!/m! · (v(S ∪ {player}) − v(S)) over all S without the player.
-
-    The sum is computed for each round. m is `count`, and v is `worth`.
-    """
-    total = np.zeros_like(worth[frozenset()])
-    for subset, value in worth.items():
-        if player not in subset:
-            total = total + _chance(len(subset), count) * (worth[subset | {player}] - value)
-    return total
-
-
-def _shapley_weights(
-    player: int, count: int, cells: Mapping[frozenset[int], Cell]
-) -> dict[str, float]:
-    """Return the factor of each cell's logarithm in a Shapley value."""
-    alone = [
-        (_chance(len(subset), count), {cells[subset | {player}].id: 1.0, cell.id: -1.0})
-        for subset, cell in cells.items()
-        if player not in subset
-    ]
-    return _summed(*alone)
-
-
-def _chance(size: int, count: int) -> float:
-    """Return the share of all orders of the changes that have a given set directly before a change.
-
-    Args:
-        size: number of changes in the set.
-        count: number of all changes.
-    """
-    return math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)
-
-
-def _summed(*terms: tuple[float, Mapping[str, float]]) -> dict[str, float]:
-    sums: dict[str, float] = {}
-    for factor, weights in terms:
-        for cell, weight in weights.items():
-            sums[cell] = sums.get(cell, 0.0) + factor * weight
-    return sums
 
 
 def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int) -> Contribution:
@@ -379,9 +336,8 @@ def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int
     whole = log(total.shown.ratio) if total and total.shown and total.verdict.decided else None
     steps = [
         Step(m.changes, m.cell_id, m.ref_cell_id, c, _share(c, whole) if n < draft.count else None)
-        for n, (m, c) in enumerate(
-            zip(draft.moves, _steps_with_reported_verdicts(draft, judged[:places], at), strict=True)
-        )
+        for n, (m, contrast) in enumerate(zip(draft.moves, judged[:places], strict=True))
+        for c in (with_reported_verdict(contrast, (m.cell_id or "", m.ref_cell_id or ""), at),)
     ]
     total_steps = tuple(steps[: draft.count])
     left = None if whole is None else 1 - math.fsum(s.share or 0.0 for s in total_steps)
@@ -400,16 +356,6 @@ def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int
         largest,
         tuple(steps[draft.count :]),
     )
-
-
-def _steps_with_reported_verdicts(
-    draft: _Draft, judged: Sequence[Contrast], at: Measured
-) -> list[Contrast]:
-    """Return the steps. A step that starts at the baseline has the verdict of the headline."""
-    return [
-        with_reported_verdict(c, (m.cell_id or "", m.ref_cell_id or ""), at)
-        for m, c in zip(draft.moves, judged, strict=True)
-    ]
 
 
 def _share(contrast: Contrast, whole: float | None) -> float | None:

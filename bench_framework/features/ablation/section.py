@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.structure import TYPICAL_HERE
@@ -14,6 +15,7 @@ from bench_framework.report.contrasts import (
     finding,
     interaction_cell,
     inversion_note,
+    margin,
     with_claims,
 )
 from bench_framework.report.counts import ADJUSTED_CI
@@ -284,39 +286,24 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
 
 def _rest(data: ReportData, contribution: Contribution, total: float, product: float) -> Point:
     """Return the part of the total that the steps do not explain."""
-    interval = contribution.remainder.shown if contribution.remainder is not None else None
-    if contribution.remainder is not None and interval is not None:
-        keep = contribution.remainder.verdict is not Verdict.INCONCLUSIVE
-        text = str(
-            show_ratio(
-                interval.ratio,
-                interval.lo,
-                interval.hi,
-                data.plan.judge.margin_of(data.metric),
-                keep=keep,
-            )
-        )
-        return Point(_UNEXPLAINED, interval.ratio, 1.0, interval.lo, interval.hi, text=text)
+    remainder = contribution.remainder
+    if remainder is not None and remainder.shown is not None:
+        point = _point(data, _UNEXPLAINED, remainder, 1.0)
+        return replace(point, verdict=None, text=_ratio_text(data, remainder))
     left = total / product
-    return Point(
-        _UNEXPLAINED,
-        left,
-        1.0 if contribution.design == "alone" else product,
-        text=significant(left, 3),
-    )
+    begin = 1.0 if contribution.design == "alone" else product
+    return Point(_UNEXPLAINED, left, begin, text=significant(left, 3))
+
+
+def _ratio_text(data: ReportData, contrast: Contrast) -> str:
+    assert contrast.shown is not None
+    keep = contrast.verdict is not Verdict.INCONCLUSIVE
+    return str(show_ratio(*contrast.shown.figures, margin(data), keep=keep))
 
 
 def _point(data: ReportData, label: str, contrast: Contrast, begin: float) -> Point:
     interval = contrast.shown
     assert interval is not None
-    margin = data.plan.judge.margin_of(data.metric)
-    text = show_ratio(
-        interval.ratio,
-        interval.lo,
-        interval.hi,
-        margin,
-        keep=contrast.verdict is not Verdict.INCONCLUSIVE,
-    )
     return Point(
         label,
         interval.ratio,
@@ -324,5 +311,5 @@ def _point(data: ReportData, label: str, contrast: Contrast, begin: float) -> Po
         interval.lo,
         interval.hi,
         verdict=contrast.verdict,
-        text=f"{text} {glyph(contrast.verdict)}",
+        text=f"{_ratio_text(data, contrast)} {glyph(contrast.verdict)}",
     )

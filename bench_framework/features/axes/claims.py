@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         Replacement,
         Step,
     )
-    from bench_framework.model.verdict import Interval
 
 Values = dict[str, float | int | str]
 PAIR: Final = 2
@@ -165,12 +164,11 @@ class StructureClaims(Names):
         )
 
     def _contribution(self, table: Contribution) -> Claim:
-        margin = self.plan.judge.margin_of(table.metric)
         contrasts = [*(s.contrast for s in table.steps), table.remainder]
         percent = self._percent([*contrasts, table.total])
         values: Values = {
             "design": table.design,
-            "parts": self._parts(table, margin, percent=percent),
+            "parts": self._parts(table, percent=percent),
             **self._way,
         }
         values |= {"scale": "percent"} if percent else {}
@@ -180,14 +178,14 @@ class StructureClaims(Names):
             if total is not None and total.shown is not None:
                 values |= self._product(table)
             if remainder is not None and remainder.shown is not None:
-                values["remainder"] = self._change(remainder, table.metric, margin, percent=percent)
+                values["remainder"] = self._change(remainder, table.metric, percent=percent)
         if total is not None and total.reason:
             values["reason"] = total.reason
         if table.largest is not None:
             step = table.steps[table.largest]
             values["largest"] = (
                 f"{_changes_text(step)} "
-                f"({self._change(step.contrast, table.metric, margin, percent=percent)})"
+                f"({self._change(step.contrast, table.metric, percent=percent)})"
             )
         end = table.end_cell_id
         ids = [table.start_cell_id, *(s.cell_id for s in table.steps), end]
@@ -216,26 +214,22 @@ class StructureClaims(Names):
         intervals = [s.contrast.shown for s in table.steps]
         if table.total is None or table.total.shown is None or any(s is None for s in intervals):
             return {}
-        ends = [self._natural(s) for s in intervals if s is not None]
+        printed = [*(s for s in intervals if s is not None), table.total.shown]
+        # The ratios are those of the values, regardless of which direction is better.
+        *ends, total = ((s.inverse if self._higher else s).figures for s in printed)
         factors = [Factor(figures[0], plain(*figures, most=3).decimals) for figures in ends]
-        left = None if table.remainder is not None else self._natural(table.total.shown)[0]
+        left = None if table.remainder is not None else total[0]
         product = printed_product(factors, left)
         what = "the time" if table.metric == WALL else f"the {words.noun(table.metric)}"
         return {"multiply": f"{product} of {what}"}
 
-    def _natural(self, interval: Interval) -> tuple[float, float, float]:
-        """Return ratio and bounds of the values, regardless of which direction is better."""
-        if not self._higher:
-            return interval.ratio, interval.lo, interval.hi
-        return 1 / interval.ratio, 1 / interval.hi, 1 / interval.lo
-
-    def _parts(self, table: Contribution, margin: float, *, percent: bool) -> str:
+    def _parts(self, table: Contribution, *, percent: bool) -> str:
         """Return the conclusive steps and the number of inconclusive ones."""
         # If steps have opposite effects, a share may be below 0 % or above 100 %. The table shows
         # all shares together, but a single one of them in a sentence would mislead.
         shares = all(s.share is None or 0 <= s.share <= 1 for s in table.steps)
         parts = [
-            self._part(s, table, margin, shares=shares, percent=percent)
+            self._part(s, table, shares=shares, percent=percent)
             for s in table.steps
             if _is_conclusive(s.contrast)
         ]
@@ -246,9 +240,7 @@ class StructureClaims(Names):
             parts.append(f"{open_} inconclusive")
         return "; ".join(parts)
 
-    def _part(
-        self, step: Step, table: Contribution, margin: float, *, shares: bool, percent: bool
-    ) -> str:
+    def _part(self, step: Step, table: Contribution, *, shares: bool, percent: bool) -> str:
         share = ""
         if shares and step.share is not None and step.contrast.verdict.settled:
             share = f" ({_percent(step.share)} of the total)"
@@ -257,10 +249,10 @@ class StructureClaims(Names):
         )
         cost = f", {phrase}" if phrase else ""
         other = f" ({TYPICAL_HERE})" if step.contrast.reason == TYPICAL_HERE else ""
-        change_ = self._change(step.contrast, table.metric, margin, percent=percent)
+        change_ = self._change(step.contrast, table.metric, percent=percent)
         return f"{_changes_text(step)}: {change_}{share}{cost}{other}"
 
-    def _change(self, contrast: Contrast, metric: str, margin: float, *, percent: bool) -> str:
+    def _change(self, contrast: Contrast, metric: str, *, percent: bool) -> str:
         interval = contrast.shown
         if contrast.reason == ONE_PROGRAM:
             return "the same program"
@@ -268,10 +260,8 @@ class StructureClaims(Names):
             return "inconclusive"
         return change(
             contrast.verdict,
-            interval.ratio,
-            interval.lo,
-            interval.hi,
-            margin,
+            *interval.figures,
+            self.plan.judge.margin_of(metric),
             metric,
             higher=self._higher,
             percent=percent,

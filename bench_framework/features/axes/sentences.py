@@ -22,14 +22,10 @@ if TYPE_CHECKING:
 
 
 def _change(claim: Claim) -> str:
-    assert claim.estimate is not None
-    assert claim.lo is not None
-    assert claim.hi is not None
+    assert claim.figures is not None
     return change(
         claim.verdict,
-        claim.estimate,
-        claim.lo,
-        claim.hi,
+        *claim.figures,
         claim.margin or 0.0,
         claim.metric or WALL,
         higher=_higher(claim),
@@ -85,11 +81,8 @@ def _interaction(claim: Claim) -> str:
 
 def _one_program(claim: Claim, head: str) -> str:
     """Return the interval of one program under two names, without a statement of a difference."""
-    assert claim.estimate is not None
-    assert claim.lo is not None
-    assert claim.hi is not None
-    ends = (claim.estimate, claim.lo, claim.hi)
-    bounds = signed_bounds(*ends, claim.margin or 0.0, keep=False)
+    assert claim.figures is not None
+    bounds = signed_bounds(*claim.figures, claim.margin or 0.0, keep=False)
     aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
     return f"{head}: {ONE_PROGRAM}{aspect} {bounds}"
 

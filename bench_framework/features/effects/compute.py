@@ -16,6 +16,7 @@ from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
     Measured,
     judge_contrasts,
+    summed_weights,
     weighted_sum,
     with_reported_verdict,
 )
@@ -53,11 +54,7 @@ class _Draft:
     @property
     def weights(self) -> dict[str, float]:
         """Return cell id → weight of the mean, up to a common factor."""
-        weights: dict[str, float] = {}
-        for _, ids, _ in self.cells:
-            for cell, weight in _weights(ids).items():
-                weights[cell] = weights.get(cell, 0.0) + weight
-        return weights
+        return summed_weights((1.0, _weights(ids)) for _, ids, _ in self.cells)
 
 
 def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], int]:

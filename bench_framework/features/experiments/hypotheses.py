@@ -105,12 +105,10 @@ def _sentence(claim: Claim) -> str:
     change_text = f"with {claim.values['change']} and no other axis changed"
     test = f"{head} is {claim.values['status']}: {change_text}"
     metric, verdict = claim.metric or WALL, claim.verdict or Verdict.INCONCLUSIVE
-    if claim.estimate is None or claim.lo is None or claim.hi is None:
+    if claim.figures is None:
         return f"{test}, {words.word(verdict, metric)}{reason}"
     higher = claim.values.get("direction") == "higher"
-    effect = change(
-        verdict, claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, metric, higher=higher
-    )
+    effect = change(verdict, *claim.figures, claim.margin or 0.0, metric, higher=higher)
     fastest = (
         " in the fastest third of the rounds" if claim.values.get("statistic") == "floor" else ""
     )

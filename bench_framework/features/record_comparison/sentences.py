@@ -42,9 +42,7 @@ def moved(worst: Comparison, metric: str, count: int, total: int) -> str:
     if interval is None:
         return f"{what} could not be compared: {worst.reason or 'no figures'}"
     aspect = "" if metric == WALL else f" in {phrases.noun(metric)}"
-    change = phrases.percent_change(
-        interval.ratio, interval.lo, interval.hi, worst.margin, keep=False
-    )
+    change = phrases.percent_change(*interval.figures, worst.margin, keep=False)
     largest = change if total == 1 else f"the largest change is {change}"
     if worst.verdict.decided:
         return f"{what} changed{aspect}: {largest}"
@@ -67,7 +65,6 @@ def _claims(bridge: Bridge) -> Iterator[Claim]:
 
 def _claim(bridge: Bridge, row: BridgedCell) -> Claim:
     c = row.comparison
-    interval = c.shown
     exact = c.statistic == "exact"
     values: dict[str, float | int | str] = {"before": bridge.before_id, "after": bridge.after_id}
     if c.reason:
@@ -82,26 +79,20 @@ def _claim(bridge: Bridge, row: BridgedCell) -> Claim:
         metric=c.metric,
         scope=(("input", row.input),) if row.input else (),
         verdict=c.verdict,
-        estimate=interval.ratio if interval else None,
-        lo=interval.lo if interval else None,
-        hi=interval.hi if interval else None,
-        level=interval.level if interval else None,
         adjust=f"Holm over {bridge.family} comparisons" if kind == "across" else None,
         rounds=c.rounds,
         runs=c.runs,
         margin=c.margin,
         cells=(c.cell_id, c.ref_cell_id),
         values=values,
-    )
+    ).with_interval(c.shown)
 
 
 def _change(claim: Claim) -> str:
-    if claim.estimate is None or claim.lo is None or claim.hi is None:
+    if claim.figures is None:
         return ""
     keep = claim.verdict is not Verdict.INCONCLUSIVE
-    return phrases.percent_change(
-        claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, keep=keep
-    )
+    return phrases.percent_change(*claim.figures, claim.margin or 0.0, keep=keep)
 
 
 def _conditions(claim: Claim) -> str:

@@ -63,14 +63,15 @@ def gap(claim: Claim) -> str:
 
 
 def _share(claim: Claim) -> str:
-    if claim.estimate is None or claim.lo is None or claim.hi is None:
+    if claim.figures is None:
         return "share closed inconclusive"
-    grew = claim.hi < 0
-    ends = [-v * 100 if grew else v * 100 for v in (claim.estimate, claim.lo, claim.hi)]
+    _, lo, hi = claim.figures
+    grew = hi < 0
+    ends = [-v * 100 if grew else v * 100 for v in claim.figures]
     share = plain(ends[0], min(ends[1:]), max(ends[1:]), most=1)
     figure = f"{share.estimate}{THIN_SPACE}% "
     bounds = f"[{share.lo}, {share.hi}]".replace("-", MINUS)
-    if claim.lo <= 0 <= claim.hi:
+    if lo <= 0 <= hi:
         return f"inconclusive: {figure.replace('-', MINUS)}closed {bounds}"
     return f"{figure}{'wider' if grew else 'closed'} {bounds}"
 
