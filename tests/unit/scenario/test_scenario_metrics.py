@@ -142,7 +142,7 @@ def test_the_fix_for_a_built_in_name_suggests_judge_only_if_it_can_be_judged(
     metric: str, judged: bool, refuses: Callable[..., ScenarioError]
 ) -> None:
     (problem,) = refuses(AXES + f"metrics: {{{metric}: {{from: stdout, json: a}}}}").problems
-    assert ("use it in `judge`" in (problem.help or "")) is judged
+    assert ("use it in `judge`" in (problem.fix or "")) is judged
 
 
 @pytest.mark.parametrize(
