@@ -5,12 +5,13 @@ All requested pairs form one family with Holm's adjustment. The result is explor
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bench_framework.compare import cell_state, interim_analysis, same_programs
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.cell_state import refuse_invalid
-from bench_framework.compare.stage import Stage
+from bench_framework.compare.stage import stage_of
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 
@@ -81,15 +82,9 @@ def judge_requested(
     size = max(1, len(pairs) * len(metrics))
     looks = looks_of(plan).shared_by(size, plan.judge.level)
     stages = {
-        item.id: Stage(
-            plan,
-            looks,
-            samples,
-            tuple(sorted({look.round for look in taken if look.input_id == item.id})),
-            max((look.index for look in taken if look.input_id == item.id), default=0),
-            usable,
+        item.id: replace(
+            stage_of(plan, looks, samples, usable, taken, item.id),
             higher=cell_state.higher_is_better(plan.metrics, builds),
-            seed=plan.measure.seed,
             same=same_programs.same_cells(plan, builds),
         )
         for item in plan.inputs

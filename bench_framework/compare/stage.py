@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bench_framework.compare import same_programs
     from bench_framework.compare.samples import Sample
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.policies import Metric
+    from bench_framework.model.run import Look
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,27 @@ class Stage:
     seed: int = 0
     thorough: bool = True
     same: same_programs.Pairs = frozenset()
+
+
+def stage_of(
+    plan: Plan,
+    looks: Looks,
+    samples: Mapping[str, Sample],
+    usable: frozenset[str],
+    taken: Sequence[Look],
+    input_id: str,
+) -> Stage:
+    """Return the stage of one input, with the interim analyses that took place there."""
+    input_looks = [look for look in taken if look.input_id == input_id]
+    return Stage(
+        plan,
+        looks,
+        samples,
+        tuple(sorted({look.round for look in input_looks})),
+        max((look.index for look in input_looks), default=0),
+        usable,
+        seed=plan.measure.seed,
+    )
 
 
 MetricPair = tuple["Cell", "Cell", "Metric"]

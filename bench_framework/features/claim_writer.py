@@ -22,11 +22,7 @@ from bench_framework.units import format_percent
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bench_framework.model.judgement import (
-        BestGroup,
-        Comparison,
-        Judgement,
-    )
+    from bench_framework.model.judgement import BestGroup, Comparison, Judgement
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Event, PreparedInput
 

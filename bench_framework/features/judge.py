@@ -19,7 +19,7 @@ from bench_framework.compare import (
 )
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.medians import EXACT_METRICS
-from bench_framework.compare.stage import MetricPair, Stage
+from bench_framework.compare.stage import MetricPair, Stage, stage_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.effects import compute as effects
@@ -104,7 +104,7 @@ def judge(
     given = partial(replace, same=same) if seed is None else partial(replace, same=same, seed=seed)
     higher = cell_state.higher_is_better(plan.metrics, builds)
     stages = [
-        given(_stage(plan, looks, samples, usable, looks_taken, item.id), higher=higher)
+        given(stage_of(plan, looks, samples, usable, looks_taken, item.id), higher=higher)
         for item in plan.inputs
     ]
     exact = partial(exact_metrics.compare, plan, builds=builds, observations=observed)
@@ -238,9 +238,7 @@ def _judge_inputs(
 
 
 def _with_exact(
-    pairs: Sequence[MetricPair],
-    timed: Mapping[tuple[str, str, Metric], Comparison],
-    exact: Exact,
+    pairs: Sequence[MetricPair], timed: Mapping[tuple[str, str, Metric], Comparison], exact: Exact
 ) -> Iterator[Comparison]:
     """Yield the comparison of every pair, judged by its rounds or by two deterministic values."""
     for cell, reference, metric in pairs:
@@ -279,27 +277,6 @@ def _memory_pair(stage: Stage, cell: Cell, baseline: Cell, size: int) -> Compari
     draft = interim_analysis.with_runs(draft, stage, pair.rounds)
     comparison = medians.compare_medians(draft, pair, level=stage.plan.judge.level, size=size)
     return replace(comparison, look=stage.last_look)
-
-
-def _stage(
-    plan: Plan,
-    looks: Looks,
-    samples: Mapping[str, Sample],
-    usable: frozenset[str],
-    taken: Sequence[Look],
-    input_id: str,
-) -> Stage:
-    """Return the stage of one input, with the interim analyses that took place there."""
-    input_looks = [look for look in taken if look.input_id == input_id]
-    return Stage(
-        plan,
-        looks,
-        samples,
-        tuple(sorted({look.round for look in input_looks})),
-        max((look.index for look in input_looks), default=0),
-        usable,
-        seed=plan.measure.seed,
-    )
 
 
 def _timed(plan: Plan) -> tuple[Metric, ...]:

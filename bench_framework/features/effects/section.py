@@ -79,11 +79,7 @@ def _input_blocks(
 
 
 def _mains(
-    data: ReportData,
-    item: Input,
-    factorial: Factorial,
-    effects: list[EffectClaim],
-    name: str,
+    data: ReportData, item: Input, factorial: Factorial, effects: list[EffectClaim], name: str
 ) -> Table:
     rows = []
     for e, claim in effects:
@@ -122,11 +118,7 @@ def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ..
 
 
 def _interactions(
-    data: ReportData,
-    item: Input,
-    factorial: Factorial,
-    effects: list[EffectClaim],
-    name: str,
+    data: ReportData, item: Input, factorial: Factorial, effects: list[EffectClaim], name: str
 ) -> Table:
     rows = []
     for e, claim in effects:

@@ -191,7 +191,7 @@ class WindowVerdicts:
         return has_difference(tuple(self.as_measured.values()))
 
     def floors(self) -> dict[Metric, float | None]:
-        """Return the noise floor of each metric, as a fraction: see `looking.floor_fraction`."""
+        """Return the noise floor of each metric, as a fraction: see `interim_analysis.floor_fraction`."""
         return {metric: floor_fraction(c) for metric, c in self.as_measured.items()}
 
     def finds(self, effect: float) -> frozenset[Metric]:

@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.claims.value_phrases import where
 from bench_framework.model.judgement import Claim
-from bench_framework.model.profile import (
-    OTHER,
-    BucketShare,
-    FunctionShare,
-    ProfileShares,
-    Share,
-)
+from bench_framework.model.profile import OTHER, BucketShare, FunctionShare, ProfileShares, Share
 from bench_framework.rounding import plain
 from bench_framework.stats.portable_math import t_quantile
 from bench_framework.units import THIN_SPACE

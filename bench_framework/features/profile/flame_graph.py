@@ -184,13 +184,7 @@ def _boxes(
         waiting.extend(reversed(callees))
 
 
-def _drawn(
-    box: _Box,
-    total: int,
-    place: tuple[float, float, float],
-    kind: str,
-    unit: str,
-) -> str:
+def _drawn(box: _Box, total: int, place: tuple[float, float, float], kind: str, unit: str) -> str:
     x, y, width = place
     name = box.frame.name if box.frame else "all"
     module = f" ({box.frame.module})" if box.frame and box.frame.module else ""
