@@ -29,10 +29,10 @@ def template_dir() -> Path:
 
 
 def scenario_dir() -> Path:
-    """Return the folder of the shipped scenarios."""
+    """Return the folder of the bundled scenarios."""
     return _asset("scenarios")
 
 
 def shipped_scenarios() -> dict[str, Path]:
-    """Return the files of the shipped scenarios by name, as in `benchctl run NAME`, sorted."""
+    """Return the files of the bundled scenarios by name, as in `benchctl run NAME`, sorted."""
     return {path.stem: path for path in sorted(scenario_dir().glob("*.yaml"))}

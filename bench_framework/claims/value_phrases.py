@@ -107,21 +107,22 @@ def coverage(claim: Claim) -> str:
     """Return the counts, such as ``"12 configurations planned: 9 measured, 1 failed"``."""
     planned = int(claim.values["planned"])
     parts = [
-        f"{claim.values[k]} {k}"
+        f"{claim.values[k]} {_COVERAGE[k]}"
         for k in _COVERAGE
         if int(claim.values.get(k, 0)) or k == "measured"
     ]
     return f"{planned} configuration{'s' if planned != 1 else ''} planned: {', '.join(parts)}"
 
 
-_COVERAGE: Final = (
-    "measured",
-    "failed",
-    "other output",
-    "not comparable",
-    "not started",
-    "excluded",
-)
+_COVERAGE: Final = {
+    "measured": "measured",
+    "failed": "failed",
+    "other output": "other output",
+    "not comparable": "not comparable",
+    "not started": "not started",
+    "excluded": "excluded from the plan",
+}
+"""State → words, in the order of the sentence. Excluded combinations are not among the planned."""
 
 
 def _trust(claim: Claim) -> str:

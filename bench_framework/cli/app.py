@@ -18,13 +18,13 @@ from bench_framework.errors import EXIT_BUG, BenchError, MachineError
 from bench_framework.version import __version__
 
 EXAMPLES = """
-benchctl run quickstart              # measure a shipped scenario
+benchctl run quickstart              # measure a bundled scenario
 benchctl init bench                  # write a first scenario
 benchctl plan bench/scenario.yaml    # preview builds, runs and duration
 benchctl run bench/scenario.yaml     # build, measure and report
 benchctl compare @prev @last         # compare the last two records
 benchctl gate bench/scenario.yaml --base main    # fail CI on a regression
-Exit codes: [bold]benchctl help exit-codes[/bold]. Error codes: [bold]benchctl help BC104[/bold].
+Exit codes: [bold]benchctl help exit-codes[/bold]. Error codes: e.g. [bold]benchctl help BC104[/bold].
 """
 
 FLAGS = ("--verbose", "-v", "-vv", "--quiet", "-q", "--no-progress", "--json")
@@ -40,7 +40,11 @@ def _epilog(examples: str) -> str:
 
 app = typer.Typer(
     name="benchctl",
-    help="Compare build and run variants of a Rust program and get a statistically sound report.",
+    help=(
+        "Compare variants of a Rust program, and write a report with confidence intervals.\n\n"
+        "A scenario is a YAML file that describes the variants and how to measure them. "
+        "A record is the folder with the results of one run of a scenario."
+    ),
     epilog=_epilog(EXAMPLES),
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -82,7 +86,8 @@ def shared(
         bool, typer.Option("--json", help="Print one JSON document on stdout instead of text.")
     ] = False,
     results: Annotated[
-        Path, typer.Option("--dir", envvar="BENCHCTL_RESULTS", help="Folder of the records.")
+        Path,
+        typer.Option("--dir", envvar="BENCHCTL_RESULTS", help="Folder that contains the records."),
     ] = Path("results"),
     version: Annotated[
         bool,

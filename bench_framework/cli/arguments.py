@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 ScenarioFile = Annotated[
-    str, typer.Argument(metavar="FILE", help="A scenario file, or the name of a shipped scenario.")
+    str, typer.Argument(metavar="FILE", help="A scenario file, or the name of a bundled scenario.")
 ]
 RecordName = Annotated[
     str, typer.Argument(metavar="RECORD", help="A record: its folder, SCENARIO/ID, @last or @prev.")
@@ -19,7 +19,7 @@ Only = Annotated[
         "--only",
         "-k",
         metavar="FILTER",
-        help="Select configurations, for example 'io=mmap size<=50MiB'.",
+        help="Select configurations (variant and input), for example 'io=mmap size<=50MiB'.",
     ),
 ]
 Overrides = Annotated[
@@ -28,7 +28,7 @@ Overrides = Annotated[
         "--set",
         "-S",
         metavar="KEY=VALUE",
-        help="Override a key of the scenario, for example measure.rounds.max=5.",
+        help="Override a key of the scenario, for example margin=5%.",
     ),
 ]
 Base = Annotated[
@@ -52,7 +52,7 @@ Fresh = Annotated[
 Template = Annotated[
     Path | None,
     typer.Option(
-        "--template", metavar="DIR", help="Folder with templates that replace the shipped ones."
+        "--template", metavar="DIR", help="Folder with templates that replace the default ones."
     ),
 ]
 EmbedRuns = Annotated[

@@ -46,7 +46,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *(_item("Cache", cold, width) if (cold := _cold(plan)) else ()),
         *(_item("CPUs", pinned, width) if (pinned := _pinned(plan)) else ()),
         *_item("Run", _run(forecast), width),
-        *_item("Basis", _basis(forecast), width),
+        *_item("Estimate", _basis(forecast), width),
         *_item("Compare", _comparisons(forecast), width),
         *(_item("Gate", _gate(plan), width) if plan.judge.gate.margins else ()),
         *_item("Detects", _detectable(forecast), width),

@@ -1,6 +1,6 @@
 """State of each cell (measured, failed, another answer, another mode than requested), and refusals.
 
-See `docs/method.md#what-is-refused` and `docs/method.md#page-cache`.
+See `docs/method.md#states-without-a-comparison` and `docs/method.md#page-cache`.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
             how += "; the cause may be a data race or files of the previous run"
         # If it succeeded before too, the failure is in its answer and this detail says nothing.
         if how != SUCCEEDED_AGAIN or not block.exit_codes or bad_end:
-            details.append(("again", how))
+            details.append(("second run", how))
     round_name = f"warm-up round {block.round}" if block.warmup else f"round {block.round}"
     return Event(
         "BX201",
@@ -315,7 +315,7 @@ def other_output_event(
         details.append(("first difference", f"line {first}, saved in raw/diff/{block.cell_id}.txt"))
     return Event(
         "BX210",
-        f"{target.cell.label} prints another result than {reference_label}",
+        f"{target.cell.label} prints a different result from {reference_label}",
         "error",
         block.cell_id,
         block.round,

@@ -242,7 +242,7 @@ class Measuring:
                 last = blocks[-1].message or "failed"
                 self._drop(state, cell_id, number, "failed", last, warmup=warmup)
             elif blocks and blocks[-1].status == "other-output" and (over or not warmup):
-                words = "prints another result than the baseline"
+                words = "its output differs from the baseline's"
                 if cell_id != state.reference_id:
                     self._drop(state, cell_id, number, "other-output", words, warmup=warmup)
 

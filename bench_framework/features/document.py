@@ -81,5 +81,8 @@ def _list_left_out(sections: list[Section], only: tuple[str, ...]) -> None:
     )
     for place, section in enumerate(sections):
         if section.code == LEFT_OUT_IN and missing:
-            details = Details(f"{len(missing)} sections left out", (Facts(missing),))
+            details = Details(
+                f"{len(missing)} section{'s' if len(missing) != 1 else ''} left out",
+                (Facts(missing),),
+            )
             sections[place] = replace(section, blocks=(*section.blocks, details))

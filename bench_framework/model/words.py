@@ -40,7 +40,11 @@ WORDS: Final[dict[Verdict, Words]] = {
         "≡", "~", "equivalent", "equivalent", "shown to differ by less than {margin}"
     ),
     Verdict.INCONCLUSIVE: Words(
-        "?", "?", "inconclusive", "inconclusive", "the rounds cannot exclude either direction"
+        "?",
+        "?",
+        "inconclusive",
+        "inconclusive",
+        "the rounds show neither a difference nor equivalence",
     ),
     Verdict.WORSE_SIZE_UNCERTAIN: Words(
         "△",
@@ -71,11 +75,15 @@ WORDS: Final[dict[Verdict, Words]] = {
         "/",
         "not comparable",
         "not comparable",
-        "measured under other conditions than requested",
+        "measured under conditions other than those requested",
     ),
     Verdict.FAILED: Words("✕", "x", "failed", "failed", "did not finish, so there is no verdict"),
     Verdict.EXCLUDED: Words(
-        "–", "-", "excluded", "excluded", "not in the plan, because of a rule or of this machine"
+        "–",
+        "-",
+        "excluded",
+        "excluded",
+        "not in the plan, because of a rule of the scenario or because this machine cannot run it",
     ),
 }
 """Words of each verdict, in the order of the glossary."""
@@ -100,6 +108,14 @@ def noun(metric: str) -> str:
     """Return the noun of a metric: ``time``, ``CPU time``, ``memory``."""
     kind = METRICS.get(metric)
     return kind.noun if kind is not None else metric.replace("_", " ")
+
+
+def least(metric: str) -> str:
+    """Return ``least time``, ``smallest binary size`` or ``fewest dependencies``."""
+    kind = METRICS.get(metric)
+    if kind is not None and kind.countable:
+        return f"fewest {noun(metric)}"
+    return f"{'smallest' if 'size' in noun(metric) else 'least'} {noun(metric)}"
 
 
 def glyph(verdict: Verdict, *, unicode: bool = True) -> str:

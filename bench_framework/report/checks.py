@@ -94,8 +94,8 @@ def _order(data: ReportData) -> Check:
             offsets.setdefault(cell_id, []).append(position - middle)
     largest = max(abs(math.fsum(values) / len(values)) for values in offsets.values())
     figure = (
-        f"new order in every round, seed {data.plan.measure.seed}; largest mean offset from the "
-        f"middle {largest:.1f} positions"
+        f"new order in every round, seed {data.plan.measure.seed}; mean "
+        f"position of each configuration at most {largest:.1f} from the middle"
     )
     return Check("pass", "random order", figure)
 

@@ -36,14 +36,14 @@ class Counts:
     excluded: int
 
     def text(self) -> str:
-        """Return a text such as ``12 configurations planned, 9 measured, 1 failed, 2 excluded``."""
+        """Return a text such as ``12 configurations planned, 9 measured, 1 failed``."""
         parts = [
             f"{self.planned} configuration{'s' if self.planned != 1 else ''} planned",
             f"{self.measured} measured",
         ]
         parts += [f"{number} {words}" for words, number in self.others]
         if self.excluded:
-            parts.append(f"{self.excluded} excluded")
+            parts.append(f"{self.excluded} excluded from the plan")
         return ", ".join(parts)
 
 

@@ -295,12 +295,14 @@ def _by_floor(comparison: Comparison | None) -> str:
 
 
 def _changed(state: CellState, variant: Variant) -> str:
-    """Return requested and actual modes that differ, such as ``io: direct → read``."""
+    """Return requested and actual modes that differ, such as ``io: direct was requested, read was used``."""
     requested = dict(variant.values)
     pairs = [
         (axis, ran) for axis, ran in state.effective.items() if requested.get(axis, ran) != ran
     ]
-    return "; ".join(f"{axis}: {requested[axis]} → {ran}" for axis, ran in pairs)
+    return "; ".join(
+        f"{axis}: {requested[axis]} was requested, {ran} was used" for axis, ran in pairs
+    )
 
 
 def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
@@ -325,8 +327,8 @@ def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
     lines += [
         "Ratios are paired within rounds and can differ from the quotient of the two medians.",
         (
-            f"{ADJUSTED_CI}: confidence interval of the ratio at the level of its test, which is "
-            "adjusted for all comparisons and interim analyses; rounded outward."
+            f"{ADJUSTED_CI}: confidence interval of the ratio. Like its test, it is adjusted for all "
+            "comparisons and interim analyses. Rounded outward."
         ),
     ]
     compared = [data.comparison(cell.id, data.metric) for cell in data.arms(item.id)]

@@ -47,7 +47,10 @@ def terms(data: ReportData) -> tuple[tuple[str, str], ...]:
         ),
         (
             "Holm-adjusted, interim analyses",
-            "with more comparisons and more interim analyses, a verdict needs stronger evidence",
+            (
+                "an interim analysis judges the rounds so far; verdicts are corrected for the number of "
+                "comparisons (Holm's procedure) and of interim analyses"
+            ),
         ),
         (
             "fastest third",
@@ -62,8 +65,8 @@ def terms(data: ReportData) -> tuple[tuple[str, str], ...]:
             (
                 "A/A control",
                 (
-                    "a copy of the baseline that runs in every round; if a difference is found, the other "
-                    "verdicts of its input are withdrawn"
+                    "a copy of the baseline that runs in every round; if the A/A "
+                    "check finds a difference, the other verdicts of its input become inconclusive"
                 ),
             ),
             (

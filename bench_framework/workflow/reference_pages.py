@@ -79,7 +79,7 @@ def _section_table() -> str:
         )
         for k in SECTIONS
     )
-    return _table("code, section, shows, in the terminal, without its data", rows)
+    return _table("code, section, shows, in the terminal, if its data are missing", rows)
 
 
 def _verdict_table() -> str:

@@ -69,7 +69,7 @@ def run_scenario(name: str, options: RunOptions, observer: Observer | None = Non
     """Build, measure and report a scenario. An interrupted record of it is resumed.
 
     Args:
-        name: a file, or the name of a shipped scenario.
+        name: a file, or the name of a bundled scenario.
         options: options of the command line.
         observer: receives the progress.
 

@@ -32,7 +32,7 @@ def find_scenario(name: str) -> Path:
         return shipped[key]
     close = get_close_matches(key, shipped, n=1)
     raise UsageError(
-        f"there is no file and no shipped scenario named {name}",
+        f"there is no file and no bundled scenario named {name}",
         code="BX102",
         details=(("shipped", ", ".join(shipped) or "none"),),
         fix=f"did you mean `{close[0]}`?"

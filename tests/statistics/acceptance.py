@@ -1,10 +1,10 @@
 """Acceptance test of the statistics on recorded and simulated rounds (`docs/method.md#acceptance`).
 
 Usage: ``python tests/statistics/acceptance.py [REPLAYS [DEMAND…]]``. Seeded. 2 000 replays, the default, take about a
-quarter of an hour. Demands: found, honesty, cover, stated, sameness. It exits with 1 if a mark is missed.
+quarter of an hour. Demands: found, honesty, cover, stated, sameness. It exits with 1 if a limit is not met.
 
-It prints demand, mark, result and bound. The method was developed on the first recordings. Rows with "later" use rounds
-that were recorded afterwards, and on which nothing was chosen.
+It prints requirement, limit, result and bound. The method was developed on the first recordings. Rows with "later" use
+rounds that were recorded afterwards, with which no setting was chosen.
 """
 
 # ruff: noqa: T201 -- a script that prints
@@ -34,8 +34,8 @@ OTHER_PROGRAMS = (
 
 
 def show(row: Row) -> bool:
-    """Print a row; return False if its mark is missed."""
-    outcome = {True: "met", False: "MISSED", None: "·"}[row.met]
+    """Print a row; return False if its limit is not met."""
+    outcome = {True: "met", False: "NOT MET", None: "·"}[row.met]
     print(
         f"{row.demand:92.92} │ {row.mark:>13} │ {row.result:>24} │ {row.bound:>16} │ {outcome}",
         flush=True,
@@ -44,13 +44,13 @@ def show(row: Row) -> bool:
 
 
 def main(words: list[str]) -> int:
-    """Print the table; return 1 if a mark is missed."""
+    """Print the table; return 1 if a limit is not met."""
     if words == ["--fingerprint"]:
         print(sameness.fingerprint())
         return 0
     count, names = int(words[0]) if words else 2000, words[1:]
     began, met = time.process_time(), True
-    print(f"{'demand':92} │ {'mark':>13} │ {'result':>24} │ {'95 % bound':>16} │")
+    print(f"{'requirement':92} │ {'limit':>13} │ {'result':>24} │ {'95 % bound':>16} │")
     if not names or "sameness" in names:
         for row in sameness.rows(max(1, count // 100)):
             met &= show(row)
@@ -63,7 +63,7 @@ def main(words: list[str]) -> int:
     for row in OTHER_PROGRAMS:
         show(row)
     print(
-        f"{time.process_time() - began:.0f} s of computing; {'every mark is met' if met else 'A MARK IS MISSED'}"
+        f"{time.process_time() - began:.0f} s of computing; {'every limit is met' if met else 'A LIMIT IS NOT MET'}"
     )
     return 0 if met else 1
 

@@ -1,4 +1,4 @@
-"""False alarms of the gate over equal programs, on recordings (`docs/method.md#whole-gates-over-equal-programs`).
+"""False alarms of the gate over equal programs, on recordings (`docs/method.md#false-alarms-of-the-gate`).
 
 Usage: ``python tests/statistics/gate_false_alarms.py [REPLAYS [FAMILY…]]``. Seeded; 2 000 replays per family, the
 default, take about half an hour. Families: small (one candidate), large (8 variants × 3 inputs). It exits with 1 if

@@ -28,7 +28,7 @@ def compare(
         str | None,
         typer.Argument(
             metavar="LATER",
-            help="A later record to compare with RECORD, through the unchanged configurations.",
+            help="A later record; it is compared with RECORD.",
             show_default=False,
         ),
     ] = None,
@@ -45,7 +45,7 @@ def compare(
     axis: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Compare the levels of this axis, with all other axes equal."
+            metavar="NAME", help="Compare the values of this axis, with all other axes equal."
         ),
     ] = None,
     where: Annotated[
@@ -56,17 +56,18 @@ def compare(
         str | None,
         typer.Option(
             metavar="LIST",
-            help="Metrics, such as wall,cpu; default: those of the scenario, for two records "
+            help="Metrics, such as wall,cpu; default: those of the scenario; for two records: "
             "wall,cpu,binary_size.",
         ),
     ] = None,
 ) -> None:
     """Compare variants of one record, or two records.
 
-    Variants of one record are paired by round. Two records are compared
-    through the configurations that did not change between them. A comparison
-    that is chosen after measuring is exploratory, and so is a comparison of
-    two records; use `gate` for decisions in CI.
+    Variants of one record are paired by round. For two records, the
+    configurations that did not change show how much the machine changed:
+    the other ones are compared relative to these. A comparison of two records,
+    or one that was chosen after measuring, is exploratory: confirm it with a
+    new measurement. For decisions in CI, use `gate`.
     """
     from bench_framework.workflow.comparison import (
         compare_axis,

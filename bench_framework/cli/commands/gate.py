@@ -42,14 +42,15 @@ def gate(
         bool,
         typer.Option(
             "--no-confirm",
-            help="Do not measure possible regressions again; the gate then cannot decide (exit 4).",
+            help="Do not measure a possible regression again; the gate then cannot decide and exits with 4.",
         ),
     ] = False,
 ) -> None:
-    """Check a record against its scenario's gate, confirm regressions, and write the files for CI.
+    """Fail if a record contains a confirmed regression, and write JSON, JUnit and Markdown for CI.
 
-    A scenario is measured first. With --base, or with `against` in its gate,
-    every variant is measured at two revisions.
+    The key `gate` of the scenario states what counts as a regression. If you
+    name a scenario instead of a record, it is measured first. With --base, or
+    with `against` in its gate, every variant is measured at two revisions.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.gate import gate_record

@@ -43,7 +43,7 @@ def profile(
         ),
     ] = None,
 ) -> None:
-    """Profile configurations of a record in separate, untimed runs, and add the functions to its report."""
+    """Profile configurations of a record in separate, untimed runs, and add the results to its report."""
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.profile import ProfileOptions, profile_document, profile_record
 

@@ -21,7 +21,7 @@ from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import measure
 
 EXAMPLES = """
-benchctl run quickstart                  # a shipped scenario
+benchctl run quickstart                  # a bundled scenario
 benchctl run bench/io.yaml --quick       # check that everything works
 benchctl run bench/io.yaml -k 'io!=mmap size<=50MiB' --budget 5m
 benchctl run bench/io.yaml --base main   # compare the working tree with main
@@ -50,10 +50,15 @@ def run(
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="conclusive|rounds|X%", help="Stopping rule; default: from FILE."),
+        typer.Option(
+            metavar="conclusive|rounds|X%",
+            help="Stop when all comparisons are conclusive, after all rounds, or when the half-widths of "
+            "all intervals are at most X%; default: from FILE.",
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the records; the same as --dir.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder that contains the records; the same as --dir."),
     ] = None,
     fresh: Fresh = False,
     profile: Annotated[
@@ -67,7 +72,8 @@ def run(
     gated: Annotated[
         bool,
         typer.Option(
-            "--gate", help="Apply the scenario's gate afterwards and return its exit code."
+            "--gate",
+            help="Then check the record as `benchctl gate` does, and return its exit code.",
         ),
     ] = False,
     base: Base = None,

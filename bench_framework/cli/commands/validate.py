@@ -20,7 +20,7 @@ def validate(
     context: typer.Context,
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="Scenario files, or names of shipped scenarios."),
+        typer.Argument(metavar="FILE", help="Scenario files, or names of bundled scenarios."),
     ],
     overrides: Overrides = None,
 ) -> None:

@@ -303,7 +303,7 @@ class StructureClaims(Names):
         values: Values = {
             "metrics": ", ".join(map(words.noun, front.metrics)),
             "least": "; ".join(
-                f"least {words.noun(m)}: {self.names(ids)}" for m, ids in least.items() if ids
+                f"{words.least(m)}: {self.names(ids)}" for m, ids in least.items() if ids
             ),
         }
         if behind:

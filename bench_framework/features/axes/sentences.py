@@ -59,7 +59,7 @@ def _effect(claim: Claim) -> str:
         detail += f", significant in {claim.values['significant_in']}"
     text = f"{head}: {_change(claim)} ({detail})"
     if "cost" in claim.values:
-        text += f"; as the only change it costs {claim.values['cost']}"
+        text += f"; alone, it costs {claim.values['cost']}"
     if "depends" in claim.values:
         text += f"; the size of the effect depends on {claim.values['depends']}"
     return text + _reason(claim)

@@ -89,8 +89,8 @@ def _table(
     )
     legend = (
         (
-            "Verdicts are those of the comparison with a baseline, otherwise those of the pairs "
-            "of the best group, which are adjusted separately."
+            "A pair with a baseline has its verdict from the results. Any other pair has it from the "
+            "comparisons within the best group, which are adjusted separately."
         ),
     )
     return Table(name, caption, columns, tuple(rows), legend, sortable=False)

@@ -100,17 +100,16 @@ def _place(standing: Standing, labels: dict[str, str]) -> str:
     if not standing.on_front:
         first, *more = standing.beaten_by
         return f"dominated by {labels[first]}{f' and {len(more)} more' if more else ''}"
-    least = ", ".join(map(words.noun, standing.least))
-    return f"least {least}" if least else "optimal"
+    return ", ".join(map(words.least, standing.least)) or "Pareto-optimal"
 
 
 def _legend(front: Front) -> tuple[str, ...]:
     clear = " and ".join(words.noun(m) for m in front.metrics if m in MEASURED_COSTS)
     exact = " or ".join(words.noun(m) for m in front.metrics if m not in MEASURED_COSTS)
     line = (
-        f"Bold: Pareto-optimal. Dominated: another variant has less {clear}"
-        f"{f' and no more {exact}' if exact else ''}. Least: no other variant is shown to have "
-        "less, so several variants can share the place. Time and memory are compared by the "
+        f"Bold: Pareto-optimal. Dominated: another variant is lower in {clear}"
+        f"{f' and not higher in {exact}' if exact else ''}. Least, smallest, fewest: no other "
+        "variant is shown to be lower, so several variants can have this mark. Time and memory are compared by the "
         "verdicts of the results; pairs without a verdict by non-overlapping 95 % CIs of their "
         "medians (unpaired, not adjusted); sizes and dependencies by their values. Build time is "
         "a single build per variant, without a verdict."

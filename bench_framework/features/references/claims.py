@@ -48,23 +48,25 @@ def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Clai
 
 
 def gap(claim: Claim) -> str:
-    """Return ``"Gap to Rayon: 90 → 42 ms from Tokio to Tokio (optimised), 54 % closed [48, 60]"``.
+    """Return ``"Gap to Rayon: 90 ms with Tokio, 42 ms with Tokio (optimised); 54 % closed [48, 60]"``.
 
     The share is stated only with its interval.
     """
     before, after = float(claim.values["before"]), float(claim.values["after"])
     unit, scale = time_unit(before)
     aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
-    figures = f"{_figure(before * scale)} → {_figure(after * scale)}{THIN_SPACE}{unit}"
-    ends = f"from {claim.values['baseline']} to {claim.subject}"
-    head = f"{where(claim)}Gap to {claim.reference}{aspect}: {figures} {ends}"
+    ends = (
+        f"{_figure(before * scale)}{THIN_SPACE}{unit} with {claim.values['baseline']}, "
+        f"{_figure(after * scale)}{THIN_SPACE}{unit} with {claim.subject}"
+    )
+    head = f"{where(claim)}Gap to {claim.reference}{aspect}: {ends}"
     cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
-    return f"{head}, {_share(claim)}{cost}"
+    return f"{head}; {_share(claim)}{cost}"
 
 
 def _share(claim: Claim) -> str:
     if claim.figures is None:
-        return "share closed inconclusive"
+        return "the closed share is inconclusive"
     _, lo, hi = claim.figures
     grew = hi < 0
     ends = [-v * 100 if grew else v * 100 for v in claim.figures]

@@ -72,8 +72,8 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
         marks.append(("noise", floor.fraction))
     metric = noun(data.metric)
     desc = (
-        f"Ratio of {metric} to {data.baseline_on(item).label}{data.on_input(item, ' on ')}, with confidence "
-        f"intervals. "
+        f"{metric[:1].upper()}{metric[1:]} of each variant ÷ {metric} of {data.baseline_on(item).label}"
+        f"{data.on_input(item, ' on ')}, with confidence intervals. "
         f"The band is the margin of {margin_text(margin)}."
     )
     if len(marks) > 1:

@@ -143,7 +143,7 @@ def _desc(data: ReportData, axes: _Map, item: Input, margins: bool, holes: bool)
         parts.append(f"{constant} as in the baseline.")
     if margins:
         parts.append(
-            "Margins: each level against the baseline's level, as the geometric mean over the other "
+            "At the edges: each level against the baseline's level, as the geometric mean over the other "
             "axes; “changes sign”: the direction depends on another axis."
         )
     if holes:

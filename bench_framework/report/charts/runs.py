@@ -71,7 +71,11 @@ def runs_plot(data: ReportData) -> Figure | None:
     figures = numeric("Samples", "Minimum", *quartiles, "Maximum", "Outliers")
     columns = (Column("Variant"), *figures)
     rest = len(order) - MOST_PANELS
-    more = f" The table has {rest} more." if rest > 0 else ""
+    more = (
+        f" The table also contains {rest} more configuration{'s' if rest != 1 else ''}."
+        if rest > 0
+        else ""
+    )
     desc = (
         "Upper part: share of the samples at or below each time; grey: the baseline. Lower part: "
         "the samples, with the first and the second half of the record in different colours. "

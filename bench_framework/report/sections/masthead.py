@@ -74,7 +74,7 @@ def when(data: ReportData) -> str:
 
 def run_line(data: ReportData) -> str:
     """Return the first line of the terminal page."""
-    replication = f"{data.replication(c.id for c in data.plan.cells)} rounds × runs"
+    replication = f"rounds × runs {data.replication(c.id for c in data.plan.cells)}"
     margin = margin_text(data.plan.judge.margin_of(data.metric))
     floor = f"noise floor {noise(data)}, margin {margin}"
     return "  ".join((data.plan.name, when(data), counts_of(data).text(), replication, floor))

@@ -109,10 +109,16 @@ def _table(
         Column("Notes", drop=5, prose=True),
     )
     size = data.input_bytes(item.id)
-    of_input = f" of {show_size(size, data.plan.unit_family)}" if size else ""
+    input_words = data.on_input(item, ", input ")
+    size_text = show_size(size, data.plan.unit_family) if size else ""
+    of_input = (
+        (f"{input_words} ({size_text})" if input_words else f", input of {size_text}")
+        if size
+        else input_words
+    )
     margin = margin_text(data.plan.judge.margin_of(PEAK_RSS))
     caption = (
-        f"Peak resident memory by variant{data.on_input(item, ', input ')}{of_input}: median over runs; margin "
+        f"Peak resident memory by variant{of_input}: median over runs; margin "
         f"{margin}; {memory_family(data)}; {counts_of(data, item).text()}."
     )
     legend = (

@@ -97,9 +97,9 @@ def _control_table(data: ReportData) -> Table | None:
     )
     caption = (
         "A/A control: the baseline compared with a copy of itself that ran in every round, at the "
-        f"level of the first of {looks.family} comparisons, {interim_analyses(looks.count)}, "
-        f"family-wise level {data.level}. A difference here withdraws "
-        "all other verdicts of the input that are based on rounds."
+        f"level of the first step of Holm's procedure for {looks.family} comparisons, {interim_analyses(looks.count)}, "
+        f"family-wise level {data.level}. If this check fails, all "
+        "other verdicts of the input that are based on rounds become inconclusive."
     )
     return Table("control-table", caption, columns, tuple(rows), sortable=False)
 

@@ -189,7 +189,7 @@ def test_a_cell_with_another_answer_is_reported_and_dropped_after_the_warm_up(
     assert [block.status for block in blocks_of(record, "b")] == ["other-output"] * 2
     assert [block.status for block in blocks_of(record, "c")] == ["ok"] * 5
     [event] = events_of(record, "BX210")
-    assert event.message == "b prints another result than a"
+    assert event.message == "b prints a different result from a"
     assert dict(event.details)["digest"] == "right… ≠ other…"
     assert [d.state for d in record.contents.dropped.values()] == ["other-output"]
 

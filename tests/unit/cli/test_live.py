@@ -92,13 +92,13 @@ def test_a_dropped_cell_has_its_reason(plan: Plan, capsys: pytest.CaptureFixture
     display = LiveDisplay(Console())
     display.notify(PlanReady(plan))
     cell, other = plan.cells[1], plan.cells[2]
-    display.notify(CellDropped(cell.id, 1, "prints another result than the baseline"))
+    display.notify(CellDropped(cell.id, 1, "its output differs from the baseline's"))
     display.notify(CellDropped(other.id, 1, "x" * 200))
     display._drawn = float("-inf")  # the last drawing is long ago
     display.notify(RoundStarted(cell.input_id, 1, warmup=False))
     printed = capsys.readouterr().err
     display.close()
-    assert "✕ prints another result than the baseline" in printed
+    assert "✕ its output differs from the baseline's" in printed
     assert "x…" in printed
     assert "problems 2" in printed
 

@@ -91,7 +91,7 @@ def test_a_gap_is_reported_if_both_ends_are_conclusive(study: type[Study]) -> No
     assert gap.closed_lo < 0.5 < gap.closed_hi
     (claim,) = (c for c in judgement.claims if c.kind == "gap")
     assert claim.text.startswith("Gap to target: 50.")
-    assert f"from start to better, {gap.closed * 100:.1f}\u202f% closed [" in claim.text
+    assert f"ms with better; {gap.closed * 100:.1f}\u202f% closed [" in claim.text
 
 
 def test_a_gap_without_two_conclusive_ends_is_not_reported(study: type[Study]) -> None:
@@ -126,7 +126,7 @@ def test_a_candidate_beyond_the_reference_closes_more_than_all(study: type[Study
     judgement = judged(example, two_references(example, "target"), {**TIMES, "better": 0.04})
     assert judgement.gaps[0].after < 0
     assert judgement.gaps[0].closed == pytest.approx(1.2, abs=0.05)
-    assert "→ −" in next(c for c in judgement.claims if c.kind == "gap").text
+    assert "with start, −" in next(c for c in judgement.claims if c.kind == "gap").text
 
 
 def test_a_share_has_no_interval_where_the_gap_may_be_nothing() -> None:

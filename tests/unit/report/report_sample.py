@@ -219,7 +219,7 @@ def refusal(variant: Variant, size: str) -> tuple[str, str]:
     if (variant.label, size) == ("smol+mimalloc", "200MiB"):
         return "other-output", "digest 41ab… instead of 9f2c…"
     if (variant.label, size) == ("sequential+mimalloc", "50MiB"):
-        return "not-comparable", "requested jemalloc, ran with the system allocator"
+        return "not-comparable", "requested mimalloc, ran with the system allocator"
     return "measured", ""
 
 

@@ -90,7 +90,7 @@ def test_every_configuration_has_its_runs_in_the_table_and_twelve_have_a_panel(
     ]  # baseline, then the best group
     assert len(panels) == MOST_PANELS
     assert len(figure.table.rows) == 13
-    assert "The table has 1 more." in figure.desc
+    assert "The table also contains 1 more configuration." in figure.desc
     assert {p.series for p in figure.points if p.baseline} == {"rayon+system"}
     assert {len([p for p in figure.points if p.series == name]) for name in panels} == {ROUNDS}
     for row in figure.table.rows:

@@ -227,7 +227,7 @@ CATALOGUE = {
     ),
     "S04": Pair(
         sample,
-        (f"54{THIN}% closed [48, 61]", "share closed inconclusive"),
+        (f"54{THIN}% closed [48, 61]", "the closed share is inconclusive"),
         (f"24{THIN}% closed", "closes the gap"),
         one_reference,
         "there is no second reference",
