@@ -17,7 +17,7 @@ benchctl gate @last                        # check an existing record
 benchctl run bench/io.yaml --gate          # measure a scenario, then check it
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
 A possible regression is measured again in fresh rounds and fails the gate only if it is confirmed.
-Exit codes: 0 passed, 1 regression, 3 could not measure, 4 could not decide.
+Exit codes: 0 passed, 1 regression, 2 wrong input, 3 could not measure, 4 could not decide.
 """
 
 
