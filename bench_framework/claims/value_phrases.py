@@ -117,10 +117,10 @@ def coverage(claim: Claim) -> str:
 _COVERAGE: Final = {
     "measured": "measured",
     "failed": "failed",
-    "other output": "other output",
+    "other output": "with other output",
     "not comparable": "not comparable",
     "not started": "not started",
-    "excluded": "excluded from the plan",
+    "excluded": "more excluded from the plan",
 }
 """State → words, in the order of the sentence. Excluded combinations are not among the planned."""
 

@@ -43,6 +43,7 @@ app = typer.Typer(
     help=(
         "Compare variants of a Rust program, and write a report with confidence intervals.\n\n"
         "A scenario is a YAML file that describes the variants and how to measure them. "
+        "A configuration is a variant on one input. "
         "A record is the folder with the results of one run of a scenario."
     ),
     epilog=_epilog(EXAMPLES),

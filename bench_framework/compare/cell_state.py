@@ -82,7 +82,7 @@ def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
             "other-output",
             0,
             0,
-            other[0].message or "its answer differs from the baseline's",
+            other[0].message or "output differs from the baseline's",
         )
     return None
 
@@ -148,7 +148,7 @@ def _digests(blocks: Sequence[Block]) -> list[str]:
 def _other_output(sample: Sample, expected: str | None) -> str | None:
     flagged = next((b for b in sample.blocks if b.status == "other-output"), None)
     if flagged is not None:
-        return flagged.message or "its answer differs from the baseline's"
+        return flagged.message or "output differs from the baseline's"
     others = [d for d in _digests(sample.blocks) if expected is not None and d != expected]
     if not others:
         return None

@@ -255,7 +255,7 @@ class _Author(Names):
         text = f"best {'group ' if several else ''}by input: {each}"
         if len(set(members.values())) == 1:
             which = "best" if len(conclusive[0].cell_ids) == 1 else "best group"
-            text = f"{which} on all {len(groups)} inputs: {members[groups[0].input_id]}"
+            text = f"{which} on each of the {len(groups)} inputs: {members[groups[0].input_id]}"
         cells = tuple(cell for g in conclusive for cell in g.cell_ids)
         yield Claim(
             "",

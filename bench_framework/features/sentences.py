@@ -102,9 +102,9 @@ def _recommendation(claim: Claim) -> str:
     tail = f"; {claim.values['tail']}" if "tail" in claim.values else ""
     if int(claim.values["count"]) == 1:
         return f"{where(claim)}use {claim.subject}{tail}"
-    head = f"{where(claim)}use any of {claim.values['members']}"
+    head = f"{where(claim)}use one of {claim.values['members']}"
     if "same" in claim.values:
-        head += f": no significant difference in {noun(claim.metric or WALL)}"
+        head += f"; they do not differ significantly in {noun(claim.metric or WALL)}"
     return f"{head}{tail}; choose by cost or simplicity"
 
 

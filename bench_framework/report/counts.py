@@ -43,7 +43,7 @@ class Counts:
         ]
         parts += [f"{number} {words}" for words, number in self.others]
         if self.excluded:
-            parts.append(f"{self.excluded} excluded from the plan")
+            parts.append(f"{self.excluded} more excluded from the plan")
         return ", ".join(parts)
 
 

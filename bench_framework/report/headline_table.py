@@ -327,8 +327,8 @@ def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
     lines += [
         "Ratios are paired within rounds and can differ from the quotient of the two medians.",
         (
-            f"{ADJUSTED_CI}: confidence interval of the ratio. Like its test, it is adjusted for all "
-            "comparisons and interim analyses. Rounded outward."
+            f"{ADJUSTED_CI}: confidence interval of the ratio, adjusted for all "
+            "comparisons and interim analyses, as the test is. Its ends are rounded outward."
         ),
     ]
     compared = [data.comparison(cell.id, data.metric) for cell in data.arms(item.id)]

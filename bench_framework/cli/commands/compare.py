@@ -61,7 +61,7 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compare variants of one record, or two records.
+    """Compare two records, or variants within one record.
 
     Variants of one record are paired by round. For two records, the
     configurations that did not change show how much the machine changed:

@@ -53,7 +53,7 @@ def doctor(
         typer.Option("--for", metavar="TIME", help="Duration of --aa, such as 15m; default: 1m."),
     ] = None,
 ) -> None:
-    """Check whether this machine is fit to measure, and print the effect and the fix of each finding."""
+    """Check whether this machine is fit to measure; print the effect of each problem and its fix."""
     console: Console = context.obj
     if aa:
         _measure_noise(console, _seconds(how_long))

@@ -46,11 +46,12 @@ def gate(
         ),
     ] = False,
 ) -> None:
-    """Fail if a record contains a confirmed regression, and write JSON, JUnit and Markdown for CI.
+    """Fail if a record, or a new run of a scenario, contains a confirmed regression.
 
-    The key `gate` of the scenario states what counts as a regression. If you
-    name a scenario instead of a record, it is measured first. With --base, or
-    with `against` in its gate, every variant is measured at two revisions.
+    Write the result as JSON, JUnit and Markdown for CI. The key `gate` of the
+    scenario states what counts as a regression. If you name a scenario instead
+    of a record, it is measured first. With --base, or with `against` in its
+    gate, every variant is measured at two revisions.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.gate import gate_record

@@ -84,13 +84,15 @@ def _table(
     )
     caption = (
         f"Before and after, measured in the same rounds{data.on_input(item, ', input ')}: pairs "
-        "that differ only in features or revision, and baselines with all adopted experiments. "
+        "that differ only in features or revision, and each baseline without and with all "
+        "adopted experiments. "
         f"{caption_tail(data, item)}{inversion_note(data)}"
     )
     legend = (
         (
-            "A pair with a baseline has its verdict from the results. Any other pair has it from the "
-            "comparisons within the best group, which are adjusted separately."
+            "The verdict of a pair with a baseline is that of the results table. The verdict of any "
+            "other pair is from the comparisons within the best group, which are adjusted "
+            "separately."
         ),
     )
     return Table(name, caption, columns, tuple(rows), legend, sortable=False)
@@ -100,7 +102,8 @@ BEFORE_AFTER = SectionKind(
     "S05",
     "before-after",
     "Before and after",
-    "pairs that differ only in features or revision, and baselines with all adopted experiments",
+    "pairs that differ only in features or revision, and each baseline without and with all "
+    "adopted experiments",
     build,
     without="No two measured variants differ only in features or revision.",
 )

@@ -48,7 +48,7 @@ def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Clai
 
 
 def gap(claim: Claim) -> str:
-    """Return ``"Gap to Rayon: 90 ms with Tokio, 42 ms with Tokio (optimised); 54 % closed [48, 60]"``.
+    """Return ``"gap to Rayon: 90 ms with Tokio, 42 ms with Tokio (optimised); 54 % closed [48, 60]"``.
 
     The share is stated only with its interval.
     """
@@ -59,7 +59,7 @@ def gap(claim: Claim) -> str:
         f"{_figure(before * scale)}{THIN_SPACE}{unit} with {claim.values['baseline']}, "
         f"{_figure(after * scale)}{THIN_SPACE}{unit} with {claim.subject}"
     )
-    head = f"{where(claim)}Gap to {claim.reference}{aspect}: {ends}"
+    head = f"{where(claim)}gap to {claim.reference}{aspect}: {ends}"
     cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
     return f"{head}; {_share(claim)}{cost}"
 

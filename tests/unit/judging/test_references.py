@@ -90,7 +90,7 @@ def test_a_gap_is_reported_if_both_ends_are_conclusive(study: type[Study]) -> No
     assert gap.closed_hi is not None
     assert gap.closed_lo < 0.5 < gap.closed_hi
     (claim,) = (c for c in judgement.claims if c.kind == "gap")
-    assert claim.text.startswith("Gap to target: 50.")
+    assert claim.text.startswith("gap to target: 50.")
     assert f"ms with better; {gap.closed * 100:.1f}\u202f% closed [" in claim.text
 
 

@@ -44,7 +44,7 @@ def block(seq: int, status: Status, message: str | None = None) -> Block:
     [
         ("failed", "exit status 1", "failed", "exit status 1 (during warm-up)"),
         ("timeout", None, "failed", "failed (during warm-up)"),
-        ("other-output", None, "other-output", "its answer differs from the baseline's"),
+        ("other-output", None, "other-output", "output differs from the baseline's"),
         ("ok", None, "not-started", "no round was measured"),
     ],
 )

@@ -332,7 +332,7 @@ CATALOGUE = {
     ),
     "S19": Pair(
         sample,
-        ('default = ["jemalloc"]', "use any of rayon+jemalloc", "choose by cost or simplicity"),
+        ('default = ["jemalloc"]', "use one of rayon+jemalloc", "choose by cost or simplicity"),
         ("always use", "use smol+jemalloc"),
         inconclusive,
         "No recommendation: ",
