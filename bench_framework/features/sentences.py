@@ -42,7 +42,10 @@ def _memory_comparison(claim: Claim) -> str:
 
 def _main(claim: Claim) -> str:
     members, count = claim.values["members"], int(claim.values["count"])
-    head = f"{where(claim)}best{'' if count == 1 else f' group of {count}'}: {members}"
+    scope = where(claim, "")
+    scope = f" {scope[0].lower()}{scope[1:]}" if scope else ""
+    best = f"best{scope}" if count == 1 else f"best group{scope} ({count} variants)"
+    head = f"{best}: {members}"
     if "counts" in claim.values:
         compared = f"{claim.values['compared']} compared with {claim.subject}"
         return f"{head}; {compared}: {claim.values['counts']} ({_extent(claim)})"

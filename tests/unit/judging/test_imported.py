@@ -223,7 +223,7 @@ def test_the_best_group_is_of_all_pairs_and_never_a_sort() -> None:
     assert judgement.best[0].cell_ids == (cell("a"), cell("b"))
     assert len(judgement.best[0].comparisons) == 3
     assert judgement.claims[0].text.startswith(
-        "Within one session, not interleaved: best group of 2: a, b. c is 3.0"
+        "Within one session, not interleaved: best group (2 variants): a, b. c is 3.0"
     )
 
 

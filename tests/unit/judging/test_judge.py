@@ -286,7 +286,7 @@ def test_a_best_group_contains_all_that_is_not_worse_than_another(study: type[St
     group = judged.best[0]
     assert group.cell_ids == (example.cell("b").id, example.cell("c").id)
     assert len(group.comparisons) == 6
-    assert "best group of 2: b, c" in judged.claims[0].text
+    assert "best group (2 variants): b, c" in judged.claims[0].text
 
 
 def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round(

@@ -168,7 +168,8 @@ def test_several_inputs_are_reported_on_one_line(study: type[Study]) -> None:
         example.blocks(lambda arm, i, r: draw(arm, i, r) * (0.8 if arm == "b" else 1))
     )
     assert (
-        next(c for c in same.claims if c.kind == "best-by-input").text == "best on each of the 2 inputs: b"
+        next(c for c in same.claims if c.kind == "best-by-input").text
+        == "best on each of the 2 inputs: b"
     )
     inverse = example.judge(
         example.blocks(

@@ -45,7 +45,7 @@ def test_of_many_the_verdicts_are_counted_and_no_pair_is_picked(study: type[Stud
     claim = lead(study, ("a", "b", "c", "d", "e"))
     assert "; 4 compared with a: " in claim.text
     assert "3 slower" in claim.text
-    assert "best group of 2: a, b" in claim.text
+    assert "best group (2 variants): a, b" in claim.text
     assert (claim.verdict, claim.estimate, claim.lo, claim.hi) == (None, None, None, None)
     assert "%" not in claim.text
 

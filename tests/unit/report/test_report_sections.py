@@ -72,7 +72,7 @@ def test_the_summary_has_the_answer_first_and_at_most_six_lines(
     assert isinstance(lead, Paragraph)
     assert lead.lead
     assert lead.sentences[0].text.startswith(
-        "On 200MiB: best group of 2: rayon+jemalloc, smol+jemalloc."
+        "Best group on 200MiB (2 variants): rayon+jemalloc, smol+jemalloc."
     )
     assert isinstance(rest, Bullets)
     assert len(rest.items) <= 5
@@ -107,7 +107,7 @@ def test_the_caption_of_the_headline_table_has_its_numbers(document: Document) -
         "40×1",
         "13 configurations planned, 11 measured, 1 failed",
         "1 with other output",
-        "1 excluded",
+        "1 more excluded from the plan",
         "variant ÷ rayon+system",
     ):
         assert words in caption

@@ -205,7 +205,7 @@ CATALOGUE = {
     "S02": Pair(
         sample,
         (
-            "On 200MiB: best group of 2: rayon+jemalloc, smol+jemalloc.",
+            "Best group on 200MiB (2 variants): rayon+jemalloc, smol+jemalloc.",
             f"at the cost of 21{THIN}% more memory",
         ),
         ("fastest is", "tokio needs less"),
