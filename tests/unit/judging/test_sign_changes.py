@@ -195,7 +195,7 @@ def test_a_superlative_needs_a_best_group_of_one(study: type[Study]) -> None:
     judgement = example.judge(example.blocks(wall))
     mains = [c.text for c in judgement.claims if c.kind == "main"]
     assert mains[0].startswith("best group on 10MiB (2 variants): b, c.")
-    assert mains[1].startswith("Best on 200MiB: b.")
+    assert mains[1].startswith("best on 200MiB: b.")
     (by_input,) = (c.text for c in judgement.claims if c.kind == "best-by-input")
     assert by_input == "best group by input: 10MiB: b, c; 200MiB: b"
 
