@@ -154,7 +154,7 @@ class BlockRunner:
         )
         self._answers.mark()
         self._readings.mark()
-        before = self._gauge.read()
+        before = self._gauge.read(target.cpus)
         started_at = utc_now()
         try:
             finished = self._launcher.run(command)
@@ -165,8 +165,9 @@ class BlockRunner:
             return replace(
                 block, status="failed", message="; ".join(text for _, text in error.details)
             )
-        after = self._gauge.read()
-        sensors = replace(between(before, after), device_bytes=finished.read_bytes)
+        after = self._gauge.read(target.cpus)
+        sensors = between(before, after, finished.cpu_s)
+        sensors = replace(sensors, device_bytes=finished.read_bytes)
         block = replace(block, started_at=started_at, sensors=sensors)
         if finished.killed:
             raise Interrupted("interrupted", effect="the block in flight is dropped")

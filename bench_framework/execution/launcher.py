@@ -11,7 +11,7 @@ JSON object per line. It imports no module of the package, for three reasons:
 Request: ``{"argv", "env", "cwd", "stdin", "stdout", "stderr", "timeout_s", "cpus", "observe"}``,
 where ``observe`` lists names of getrusage(2) and /proc/PID/io to report under ``used``. Answers:
 ``{"pid"}``, then ``{"exit_code", "signal", "timed_out", "killed", "stragglers", "seconds",
-"read_bytes", "used"}``; or ``{"error", "errno"}`` if the program could not be started.
+"read_bytes", "cpu_s", "used"}``; or ``{"error", "errno"}`` if the program could not be started.
 ``{"kill": true}`` ends the running command.
 """
 
@@ -103,7 +103,7 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
     _, status, used = os.wait4(pid, 0)
     seconds = time.monotonic() - start
     kill_group(pid)
-    stragglers = kill_stragglers()
+    stragglers, left_s = kill_stragglers()
     code = os.waitstatus_to_exitcode(status)
     send(
         {
@@ -115,6 +115,7 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
             "seconds": seconds,
             # Includes all children that it waited for. The kernel counts in units of 512 bytes.
             "read_bytes": used.ru_inblock * 512,
+            "cpu_s": used.ru_utime + used.ru_stime + left_s,
             "used": {**counts_of(used, counters), **storage},
         }
     )
@@ -246,24 +247,29 @@ def kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def kill_stragglers() -> int:
-    """Kill and reap every process that the command left behind. Return their number."""
-    count = 0
+def kill_stragglers() -> tuple[int, float]:
+    """Kill and reap every process that the command left behind.
+
+    Returns:
+        Their number and their CPU time in seconds.
+    """
+    count, cpu_s = 0, 0.0
     deadline = time.monotonic() + REAPING_PATIENCE_S
     while time.monotonic() < deadline:
         try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
+            pid, _, used = os.wait4(-1, os.WNOHANG)
         except ChildProcessError:
-            return count
+            break
         if pid:
             count += 1
+            cpu_s += used.ru_utime + used.ru_stime
             continue
         for child in children():
             kill_group(child)
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(child, signal.SIGKILL)
         time.sleep(0.001)
-    return count
+    return count, cpu_s
 
 
 def children() -> list[int]:

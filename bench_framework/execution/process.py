@@ -67,6 +67,7 @@ class Finished:
         stragglers: number of processes that it left behind; all were killed.
         seconds: time from the request to its end; not a measurement.
         read_bytes: bytes that it and its children read from storage (getrusage(2)).
+        cpu_s: CPU time of it, of its children and of the processes that it left behind.
         used: the counters of `Command.observe`; those that the kernel does not have are absent.
     """
 
@@ -77,6 +78,7 @@ class Finished:
     stragglers: int
     seconds: float
     read_bytes: int | None = None
+    cpu_s: float | None = None
     used: Mapping[str, int] = field(default_factory=dict)
 
     @property

@@ -54,6 +54,10 @@ class Sensors:
     """Number of times that a CPU was throttled because of its temperature."""
     device_bytes: int | None = None
     """Bytes that the block's processes, including hyperfine, read from storage."""
+    cpu_capacity_us: int | None = None
+    """CPU time that the block could use at most: its CPUs times its duration, in microseconds."""
+    other_cpu_us: int | None = None
+    """Part of `cpu_capacity_us` that other processes used."""
 
 
 @dataclass(frozen=True, slots=True)

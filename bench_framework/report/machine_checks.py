@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from bench_framework.model import contention
 from bench_framework.report.blocks import Check, Mark
-from bench_framework.report.numbers import show_size
+from bench_framework.report.numbers import percent, show_size
 from bench_framework.units import THIN_SPACE, format_percent
 
 if TYPE_CHECKING:
@@ -96,10 +96,11 @@ def _device(data: ReportData, blocks: Sequence[Block]) -> str:
 
 
 def _cores(data: ReportData) -> Check:
-    """Return the check of CPU pressure, with the number of all flagged samples."""
+    """Return the check of other processes, with the number of all flagged samples."""
     blocks = data.measured_blocks
-    waits = _known(b.sensors.psi_cpu_us for b in blocks)
-    if not waits:
+    others = _known(b.sensors.other_cpu_us for b in blocks)
+    capacity = sum(_known(b.sensors.cpu_capacity_us for b in blocks))
+    if not others or not capacity:
         return Check("unknown", "no CPU contention", "not available")
     flagged = [flags for b in blocks if (flags := contention.flags(b))]
     counts = Counter(itertools.chain.from_iterable(flagged))
@@ -107,7 +108,8 @@ def _cores(data: ReportData) -> Check:
         f"{words}: {counts[flag]}" for flag, words in contention.WORDS.items() if counts[flag]
     )
     figure = (
-        f"{sum(waits) / 1e6:.1f}{THIN_SPACE}s of CPU pressure in {len(waits)} samples; "
+        f"other processes used {percent(sum(others) / capacity)} of the CPU time of "
+        f"{len(others)} samples; "
         f"{len(flagged)} samples flagged{f' ({causes})' if causes else ''}, none excluded"
     )
     many = len(flagged) > MANY * len(blocks)

@@ -10,9 +10,14 @@ import contextlib
 import os
 import re
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
+from bench_framework.execution.machine.host import seconds
+from bench_framework.model.contention import TICK_S
 from bench_framework.model.run import Sensors
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 _TOTAL: Final = re.compile(rb"some [^\n]*total=(\d+)")
 _AVAILABLE: Final = re.compile(rb"MemAvailable:\s+(\d+) kB")
@@ -28,12 +33,17 @@ _FILES: Final = {
 }
 _STEAL_COLUMN: Final = 8
 """Column of steal in the line ``cpu`` of /proc/stat (proc(5))."""
+_IDLE_COLUMN: Final = 4
+_NO_PROCESS: Final = slice(_IDLE_COLUMN, _STEAL_COLUMN + 1)
+"""Columns of the time in which no process ran: idle, iowait, irq, softirq and steal. Interrupts are
+not charged to the process that caused them."""
 _SWAPS: Final = {
     name: re.compile(rb"^" + name + rb" (\d+)$", re.MULTILINE) for name in (b"pswpin", b"pswpout")
 }
 _THROTTLES: Final = "sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/{}_throttle_count"
-_READ_BYTES: Final = 16384
-"""Bytes to read: all values are in the first bytes of their files; /proc/vmstat is the longest."""
+_READ_BYTES: Final = 1 << 16
+"""Bytes to read: all values are in the first bytes of their files. /proc/stat has one line of up to
+100 bytes per CPU."""
 
 
 class Gauge:
@@ -55,6 +65,7 @@ class Gauge:
                 self._fds[name] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self._cores = [name for name in self._fds if name.startswith("core")]
         self._packages = [name for name in self._fds if name.startswith("package")]
+        self._allowed = os.sched_getaffinity(0)
 
     def __enter__(self) -> Self:
         return self
@@ -64,14 +75,20 @@ class Gauge:
             os.close(fd)
         self._fds.clear()
 
-    def read(self) -> Sensors:
-        """Return all counters at this moment; `None` if this machine does not have the counter."""
+    def read(self, cpus: Collection[int] = ()) -> Sensors:
+        """Return all counters at this moment; `None` if this machine does not have the counter.
+
+        Args:
+            cpus: CPUs that the block may use; if empty, those that this process may use.
+        """
+        now_us, stat = round(seconds() * 1e6), self._text("stat")
+        count, free_ticks = without_process(stat, set(cpus or self._allowed)) or (0, 0)
         load = self._text("load").split()
         khz = self._text("khz").strip()
         available = _AVAILABLE.search(self._text("memory"))
         vmstat = self._text("vmstat")
         return Sensors(
-            steal_of(self._text("stat")),
+            steal_of(stat),
             _total(self._text("psi_cpu")),
             _total(self._text("psi_io")),
             float(load[0]) if load else None,
@@ -81,6 +98,8 @@ class Gauge:
             _swapped(b"pswpin", vmstat),
             _swapped(b"pswpout", vmstat),
             self._throttled(),
+            cpu_capacity_us=count * now_us if count else None,
+            other_cpu_us=count * now_us - round(free_ticks * TICK_S * 1e6) if count else None,
         )
 
     def _throttled(self) -> int | None:
@@ -101,8 +120,17 @@ class Gauge:
             return b""
 
 
-def between(before: Sensors, after: Sensors) -> Sensors:
-    """Return the growth of the counters over a block, and load and memory just before it."""
+def between(before: Sensors, after: Sensors, own_s: float | None = None) -> Sensors:
+    """Return the growth of the counters over a block, and load and memory just before it.
+
+    Args:
+        before: counters just before the block.
+        after: counters just after the block.
+        own_s: CPU time of the block's processes, `None` if it is unknown.
+    """
+    others_us = _growth(before.other_cpu_us, after.other_cpu_us)
+    if others_us is not None:
+        others_us = None if own_s is None else max(0, others_us - round(own_s * 1e6))
     return Sensors(
         _growth(before.steal_ticks, after.steal_ticks),
         _growth(before.psi_cpu_us, after.psi_cpu_us),
@@ -114,6 +142,8 @@ def between(before: Sensors, after: Sensors) -> Sensors:
         _growth(before.swap_in_pages, after.swap_in_pages),
         _growth(before.swap_out_pages, after.swap_out_pages),
         _growth(before.throttle_events, after.throttle_events),
+        cpu_capacity_us=_growth(before.cpu_capacity_us, after.cpu_capacity_us),
+        other_cpu_us=others_us,
     )
 
 
@@ -123,6 +153,26 @@ def steal_of(text: bytes) -> int | None:
     if len(columns) > _STEAL_COLUMN and columns[0] == b"cpu":
         return int(columns[_STEAL_COLUMN])
     return None
+
+
+def without_process(text: bytes, cpus: Collection[int]) -> tuple[int, int] | None:
+    """Return how many of the CPUs are online, and their ticks in which no process ran.
+
+    The time of processes is the rest. It is not taken from its own columns, because most kernels
+    count it by sampling, and idle time by a clock. The result is `None` if the text of /proc/stat
+    has no such counters.
+    """
+    *whole, last = text.split(b"\n")
+    lines = [line.split() for line in whole if line.startswith(b"cpu")]
+    if not lines or len(lines[0]) <= _STEAL_COLUMN or last.startswith(b"cpu"):
+        return None
+    chosen = [line for line in lines[1:] if int(line[0][3:]) in cpus]
+    # The line of all CPUs is truncated to ticks only once.
+    counted = lines[:1] if len(chosen) == len(lines) - 1 else chosen
+    if not all(int(line[_IDLE_COLUMN]) for line in counted):
+        return None  # sandboxes such as gVisor print zeros
+    ticks = sum(int(ticks) for line in counted for ticks in line[_NO_PROCESS])
+    return (len(chosen), ticks) if chosen else None
 
 
 def _total(text: bytes) -> int | None:

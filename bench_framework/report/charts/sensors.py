@@ -47,6 +47,7 @@ class _Counter:
 
 def _counters(family: str) -> tuple[_Counter, ...]:
     return (
+        _Counter("CPU time of other processes", lambda s: s.other_cpu_us, percent, MICRO),
         _Counter("CPU pressure", lambda s: s.psi_cpu_us, percent, MICRO),
         _Counter("CPU steal", lambda s: s.steal_ticks, percent, TICK_S),
         _Counter("memory pressure", lambda s: s.psi_memory_us, percent, MICRO),
@@ -88,8 +89,9 @@ def sensors(data: ReportData) -> Figure | None:
         return None
     desc = (
         "Kernel counters from just before to just after each sample: means over time slices. Each "
-        "scale goes from zero to the highest mean. Pressure: time in which any process waited, as "
-        "a share of the sample's time. Steal: of all CPUs together, per second of the sample."
+        "scale goes from zero to the highest mean. Pressure: time in which any process waited, the "
+        "measured program included, as a share of the sample's time. Steal and other processes: of all "
+        "CPUs together, per second of the sample."
     )
     desc += f" The same in every slice: {', '.join(still)}." if still else ""
     desc += f" Not available on this machine: {', '.join(unread)}." if unread else ""

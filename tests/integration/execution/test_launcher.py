@@ -114,6 +114,21 @@ def test_stragglers_are_killed_even_in_another_session(launcher: Launcher, tmp_p
     assert gone([int(line) for line in pids.read_text().split()])
 
 
+def test_the_cpu_time_includes_children_and_stragglers(launcher: Launcher, tmp_path: Path) -> None:
+    burn = "import time\nwhile time.process_time() < {}: pass\n"
+    straggler = burn.format(0.2) + f"open({str(tmp_path / 'done')!r}, 'w').close(); time.sleep(60)"
+    assert launcher.run(sh("exec sleep 0.1")).cpu_s == pytest.approx(0, abs=0.05)
+    child = Command([sys.executable, "-c", burn.format(0.1)], ENV)
+    script = (
+        f"'{sys.executable}' -c \"$BURN\" & while ! [ -e '{tmp_path}/done' ]; do sleep 0.01; done"
+    )
+    left = Command(["/bin/sh", "-c", f"({script})"], {**ENV, "BURN": straggler})
+    for command, least in ((child, 0.1), (left, 0.2)):
+        used = launcher.run(command).cpu_s
+        assert used is not None
+        assert used >= least
+
+
 def test_a_timed_process_has_its_own_session(launcher: Launcher, tmp_path: Path) -> None:
     out = tmp_path / "stat"
     launcher.run(Command(["/bin/cat", "/proc/self/stat"], ENV, stdout=str(out)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,8 @@ from bench_framework.execution.block import failure_of
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine import host, mounts, sensors
 from bench_framework.execution.process import Finished
-from bench_framework.model.run import PreparedInput, Sensors
+from bench_framework.model import contention
+from bench_framework.model.run import Block, PreparedInput, Sensors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +54,63 @@ def test_steal_is_the_eighth_figure_of_the_first_line() -> None:
     assert sensors.steal_of(b"cpu  10 20 30 40 50 60 70 80 90 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n") == 80
     assert sensors.steal_of(b"cpu  10 20 30 40\n") is None
     assert sensors.steal_of(b"") is None
+
+
+STAT = b"""\
+cpu  900 5 60 400 30 1 2 70 9 0
+cpu0 300 5 20 100 10 1 0 40 9 0
+cpu1 600 0 40 300 20 0 2 31 0 0
+intr 12 0 7
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus", "expected"),
+    [
+        (STAT, {0, 1, 9}, (2, 400 + 30 + 1 + 2 + 70)),
+        (STAT, {1}, (1, 300 + 20 + 2 + 31)),
+        (STAT, {5}, None),
+        (b"", {0}, None),
+        (b"cpu  10 20 30 40\n", {0}, None),
+        (b"cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n", {0}, None),
+        (STAT[:60], {0}, None),
+    ],
+    ids=["all", "some", "offline", "missing", "short", "zeros", "truncated"],
+)
+def test_time_without_a_process_is_read_for_the_cpus_of_a_block(
+    text: bytes, cpus: set[int], expected: tuple[int, int] | None
+) -> None:
+    assert sensors.without_process(text, cpus) == expected
+
+
+@pytest.mark.parametrize(
+    ("own_s", "idle_s", "others_s"),
+    [
+        (1.99, 0.01, 0.0),  # four threads on two cores, which are busy all the time
+        (1.2, 0.0, 0.8),  # the same next to a busy loop of another process
+        (0.98, 0.02, 1.0),  # one thread next to a busy loop
+        (2.02, 0.0, 0.0),  # more than the counters say, because they are truncated
+    ],
+)
+def test_the_program_itself_is_not_other_load(own_s: float, idle_s: float, others_s: float) -> None:
+    before = Sensors(cpu_capacity_us=10_000_000, other_cpu_us=6_000_000, psi_cpu_us=0)
+    after = Sensors(
+        cpu_capacity_us=12_000_000,
+        other_cpu_us=8_000_000 - round(idle_s * 1e6),
+        psi_cpu_us=1_000_000,
+    )
+    values = sensors.between(before, after, own_s)
+    assert values.cpu_capacity_us == 2_000_000
+    assert values.other_cpu_us == round(others_s * 1e6)
+    assert ("cpu" in contention.flags(sample(values))) is (others_s > 0.2)
+    assert sensors.between(before, after).other_cpu_us is None
+    assert sensors.between(replace(before, other_cpu_us=None), after, 1.0).other_cpu_us is None
+
+
+def sample(values: Sensors) -> Block:
+    return Block(
+        0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(1.0,), sensors=values
+    )
 
 
 def test_sensors_are_growths_and_levels() -> None:
@@ -98,6 +157,13 @@ def test_a_gauge_reads_swap_pressure_and_heat(tmp_path: Path) -> None:
         reading.throttle_events == 3 + 4 + 10
     )  # the package counts once, though both CPUs report it
     assert reading.load1 is None
+
+
+def test_a_gauge_subtracts_idle_time_from_the_capacity_of_the_cpus(tmp_path: Path) -> None:
+    with sensors.Gauge(machine(tmp_path, proc__stat=STAT.decode())) as gauge:
+        reading = gauge.read((1,))
+    assert reading.cpu_capacity_us is not None
+    assert reading.other_cpu_us == reading.cpu_capacity_us - (300 + 20 + 2 + 31) * 10_000
 
 
 def test_missing_files_give_no_values(tmp_path: Path) -> None:

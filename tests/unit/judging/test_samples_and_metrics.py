@@ -194,7 +194,7 @@ def test_a_trend_is_drift_and_noise_is_not() -> None:
 def test_disturbed_blocks_are_a_warning() -> None:
     assert not data_quality.contention_events([block(1, (0.05,))])
     (event,) = data_quality.contention_events(
-        [block(1, (0.05,), sensors=Sensors(psi_cpu_us=20_000))]
+        [block(1, (0.05,), sensors=Sensors(cpu_capacity_us=100_000, other_cpu_us=50_000))]
     )
     assert event.code == "BX321"
     assert "1 of 1 samples were disturbed by other load (CPU contention: 1)" in event.message
@@ -203,8 +203,12 @@ def test_disturbed_blocks_are_a_warning() -> None:
 @pytest.mark.parametrize(
     ("sensors", "flags"),
     [
-        (Sensors(psi_cpu_us=1_000, steal_ticks=1), ()),
-        (Sensors(psi_cpu_us=20_000), ("cpu",)),
+        (Sensors(cpu_capacity_us=100_000, other_cpu_us=39_000, steal_ticks=1), ()),
+        (Sensors(cpu_capacity_us=100_000, other_cpu_us=41_000), ("cpu",)),
+        (Sensors(cpu_capacity_us=4_000_000, other_cpu_us=429_000), ()),
+        (Sensors(cpu_capacity_us=4_000_000, other_cpu_us=431_000), ("cpu",)),
+        (Sensors(psi_cpu_us=50_000, cpu_capacity_us=100_000, other_cpu_us=0), ()),
+        (Sensors(psi_cpu_us=50_000), ()),
         (Sensors(steal_ticks=3), ("steal",)),
         (Sensors(psi_memory_us=6_000), ("memory",)),
         (Sensors(psi_memory_us=4_000), ()),
@@ -212,7 +216,12 @@ def test_disturbed_blocks_are_a_warning() -> None:
         (Sensors(swap_out_pages=256), ()),
         (Sensors(throttle_events=1), ("throttled",)),
         (Sensors(psi_io_us=50_000), ()),
-        (Sensors(psi_cpu_us=6_000, steal_ticks=2, psi_memory_us=6_000), ("cpu", "steal", "memory")),
+        (
+            Sensors(
+                steal_ticks=2, psi_memory_us=6_000, cpu_capacity_us=100_000, other_cpu_us=50_000
+            ),
+            ("cpu", "steal", "memory"),
+        ),
     ],
 )
 def test_each_disturbance_of_a_block_has_its_flag(sensors: Sensors, flags: tuple[str, ...]) -> None:
@@ -225,7 +234,7 @@ def test_a_block_without_a_time_has_no_flag() -> None:
 
 def test_a_flagged_block_stays_in_the_statistics() -> None:
     calm = [block(number, (0.05,)) for number in range(1, 13)]
-    loud = [replace(b, sensors=Sensors(psi_cpu_us=50_000, throttle_events=3)) for b in calm]
+    loud = [replace(b, sensors=Sensors(steal_ticks=9, throttle_events=3)) for b in calm]
     assert all(contention.flags(b) for b in loud)
     (first,), (second,) = samples.collect(calm).values(), samples.collect(loud).values()
     assert first.series == second.series

@@ -579,6 +579,8 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
                             swap_in_pages=0,
                             swap_out_pages=0,
                             psi_cpu_us=int(wall * (2e5 if len(measurements) % 40 == 7 else 1e4)),
+                            cpu_capacity_us=int(wall * 2e6),
+                            other_cpu_us=int(wall * (1e6 if len(measurements) % 40 == 7 else 1e4)),
                             psi_memory_us=0,
                             cpu_mhz=2900.0 + len(measurements) % 3,
                             device_bytes=0,

@@ -179,7 +179,9 @@ def block() -> Callable[..., Block]:
             (0, 0),
             answer=Answer("d", 1),
             receipts=(receipt, receipt),
-            sensors=Sensors(4, 10, None, 0.5, 1 << 20, None, 300_000, 1, 2, 0, 1 << 20),
+            sensors=Sensors(
+                4, 10, None, 0.5, 1 << 20, None, 300_000, 1, 2, 0, 1 << 20, 200_000, 3_000
+            ),
             page_cache=PageCache("cold", 0.0, 0.75),
         )
         return replace(sample, **fields)  # type: ignore[arg-type]  # the test's fields

@@ -155,6 +155,8 @@ def test_a_row_contains_the_measurement_and_its_configuration(measured: Record) 
         "swap_out_pages": "2",
         "throttle_events": "0",
         "psi_memory_us": "300000",
+        "cpu_capacity_us": "200000",
+        "other_cpu_us": "3000",
         "contended": "memory",
     }
     assert {key: row[key] for key in expected} == expected

@@ -125,7 +125,7 @@ def made_block(chance: random.Random, seq: int, number: int, position: int, cell
         exit_codes=(0, 0),
         answer=Answer("9f2c" * 16, 120, 30),
         receipts=(receipt, receipt),
-        sensors=Sensors(4, 10, 20, 0.5, 1 << 30, 2900.0, 300, 1, 2, 0, 1 << 20),
+        sensors=Sensors(4, 10, 20, 0.5, 1 << 30, 2900.0, 300, 1, 2, 0, 1 << 20, 200_000, 3_000),
         page_cache=PageCache("warm", 1.0, why=""),
     )
 
