@@ -12,6 +12,7 @@ from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Verdict
+from bench_framework.model.words import NOISE_FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,7 +97,7 @@ class Facts(Names):
         if fractions:
             most = value_phrases.upward(max(fractions))
             aspect = "" if metric == WALL else f" for {phrases.noun(metric)}"
-            floor = f"noise floor{aspect} {'up to ' if len(self.plan.inputs) > 1 else ''}{most}"
+            floor = f"{NOISE_FLOOR}{aspect} {'up to ' if len(self.plan.inputs) > 1 else ''}{most}"
         events = dict.fromkeys((*noted, *self._judgement.events))
         count = sum(1 for e in events if e.severity != "note")
         values = {

@@ -52,10 +52,11 @@ def _plain(value: Decimal) -> str:
 
 def _noise_floor(claim: Claim) -> str:
     if claim.estimate is None:
-        return f"{where(claim)}no noise floor: there is no A/A control"
+        reason = "the A/A control has too few rounds" if claim.cells else "there is no A/A control"
+        return f"{where(claim)}no noise floor: {reason}"
     failed = "; the A/A check failed" if claim.values.get("tripped") else ""
     what = words.noun(claim.metric or WALL)
-    return f"{where(claim)}noise floor for {what}: {upward(claim.estimate)}{failed}"
+    return f"{where(claim)}{words.NOISE_FLOOR} for {what}: {upward(claim.estimate)}{failed}"
 
 
 def _scaling(claim: Claim) -> str:

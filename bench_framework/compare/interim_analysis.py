@@ -15,12 +15,12 @@ from bench_framework.compare import cell_state, same_programs, stopping
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.paired_test import Levels, examine_looks
 from bench_framework.compare.stage import Stage
-from bench_framework.compare.verdict import Case, Rules, judge_family
+from bench_framework.compare.verdict import PLAIN_LEVEL, Case, Rules, judge_family
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Comparison, NoiseFloor
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Role
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -269,18 +269,25 @@ def noise_floor(
     """
     tripped = any(c.verdict.decided for c in control)
     by_metric = {c.metric: c for c in control}
-    return tuple(
-        NoiseFloor(input_id, metric, floor_fraction(by_metric.get(metric)), tripped)
-        for metric in stage.plan.judge.sampled
-    )
+    floors = []
+    for metric in stage.plan.judge.sampled:
+        c = by_metric.get(metric)
+        adjusted = reach(c.shown) if c else None
+        floors.append(NoiseFloor(input_id, metric, floor_fraction(c), tripped, adjusted))
+    return tuple(floors)
 
 
 def floor_fraction(control: Comparison | None) -> float | None:
-    """Return the noise floor as a fraction, max(U, 1/L) − 1, with [L, U] the control's interval.
+    """Return the noise floor as a fraction: the reach of the control's 95 % interval.
 
-    The result is `None` if there is no interval or if it is unbounded.
+    The result is `None` if there is no such interval, or if the rounds are too few for 95 %.
     """
-    interval = control.shown if control else None
+    interval = control.unadjusted if control else None
+    return reach(interval) if interval and interval.level >= PLAIN_LEVEL else None
+
+
+def reach(interval: Interval | None) -> float | None:
+    """Return max(U, 1/L) − 1 for an interval [L, U], or `None` if it is missing or unbounded."""
     if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
         return None
     return max(interval.hi, 1 / interval.lo) - 1

@@ -110,6 +110,11 @@ class Comparison:
         )
 
     @property
+    def unadjusted(self) -> Interval | None:
+        """95 % interval of the statistic of `shown`, not adjusted for looks and family."""
+        return self.floor if self.statistic == "floor" else self.typical
+
+    @property
     def thresholds(self) -> Thresholds:
         """Margin and minimum effect size of the metric."""
         return Thresholds(self.margin, self.epsilon)
@@ -237,14 +242,16 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFloor:
-    """The noise floor of one input, from the confidence interval of the A/A control."""
+    """The noise floor of one input: how far an interval of the A/A control reaches from 1."""
 
     input_id: str
     metric: Metric
     fraction: float | None
-    """max(1 - 1/U, U - 1, …) over the reported interval, `None` without a control."""
+    """Reach of the 95 % interval. `None` without a control or with too few rounds for 95 %."""
     tripped: bool = False
     """True if the A/A control differs: every comparison of the input is inconclusive."""
+    adjusted: float | None = None
+    """Reach of the interval that is adjusted like those of the comparisons."""
 
 
 @dataclass(frozen=True, slots=True)

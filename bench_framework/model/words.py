@@ -7,6 +7,10 @@ from typing import Final
 
 from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.verdict import Verdict
+from bench_framework.units import THIN_SPACE
+
+NOISE_FLOOR: Final = f"noise floor (95{THIN_SPACE}% interval)"
+"""Name of `NoiseFloor.fraction`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
                 mark = "fail"
                 figure = "A/A check failed: all verdicts of this input are withdrawn"
             elif floor.fraction is None:
-                figure = "not measured: no A/A control"
+                figure = f"not measured: {data.no_floor}"
             else:
                 mark = "pass" if floor.fraction <= margin else "warn"
                 figure = f"{percent_up(floor.fraction)}, margin {margin_text(margin)}"

@@ -193,6 +193,12 @@ class ReportData:
         floors = self.judgement.floors
         return next((f for f in floors if f.input_id == input_id and f.metric == metric), None)
 
+    @property
+    def no_floor(self) -> str:
+        """Reason why an input has no noise floor."""
+        controls = any(self.plan.control_cell(item.id) for item in self.plan.inputs)
+        return "too few rounds of the A/A control" if controls else "no A/A control"
+
     def best(self, input_id: str) -> BestGroup | None:
         """Return the best group of an input by the headline metric.
 

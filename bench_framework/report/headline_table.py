@@ -9,7 +9,7 @@ from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import glyph, noun
+from bench_framework.model.words import NOISE_FLOOR, glyph, noun
 from bench_framework.report.blocks import (
     Cell,
     Column,
@@ -366,7 +366,7 @@ def _below_floor(data: ReportData, item: Input) -> str | None:
     few = "1 smaller difference was" if count == 1 else f"{count} smaller differences were"
     intervals = "its CI excludes" if count == 1 else "their CIs exclude"
     return (
-        f"Noise floor {percent_up(floor.fraction)}: the largest difference that the interval "
+        f"N{NOISE_FLOOR[1:]} {percent_up(floor.fraction)}: the largest difference that this interval "
         f"of the A/A control leaves possible; smaller ones can remain undetected. {few} detected: {intervals} 1."
     )
 

@@ -72,7 +72,7 @@ def terms(data: ReportData) -> tuple[tuple[str, str], ...]:
             (
                 "noise floor",
                 (
-                    "the largest difference that the adjusted confidence interval of the A/A control "
+                    "the largest difference that the 95 % confidence interval of the A/A control "
                     "leaves possible: smaller differences can remain undetected"
                 ),
             ),

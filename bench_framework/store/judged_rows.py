@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from bench_framework.model.judgement import Claim, Comparison, Derived
+    from bench_framework.model.judgement import Claim, Comparison, Derived, NoiseFloor
     from bench_framework.store.source import Configuration, Source
 
 
@@ -23,7 +23,7 @@ class ComparisonRow:
     comparison: Comparison
     claim: Claim | None
     family_size: int
-    noise_floor: float | None
+    floor: NoiseFloor | None
     scope: None = None
     adjust: str = "holm"
 
@@ -38,7 +38,7 @@ def comparison_rows(source: Source) -> Iterator[ComparisonRow]:
         if claim.kind == "comparison"
     }
     further = {(c.cells, c.metric): c for c in judgement.claims if c.kind == "reference"}
-    floors = {(floor.input_id, floor.metric): floor.fraction for floor in judgement.floors}
+    floors = {(floor.input_id, floor.metric): floor for floor in judgement.floors}
     headline = (c.cell_id for c in judgement.comparisons if c.family == "headline")
     sessions = Counter(source.cells[key].input.id for key in headline)
     pairs = (pair for group in judgement.best for pair in group.comparisons)

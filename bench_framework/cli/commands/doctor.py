@@ -175,7 +175,7 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
         *_wrapped(_independence(findings), width, INDENT),
         "",
         *_wrapped(
-            "Noise floor: largest difference that the interval between equal programs leaves "
+            "Noise floor: largest difference that the 95 % interval between equal programs leaves "
             "possible. Median window (worst).",
             width,
         ),

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.plan import Input, Role
-from bench_framework.model.words import glyph, noun
+from bench_framework.model.words import NOISE_FLOOR, glyph, noun
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts.frame import (
     TEXT,
@@ -77,7 +77,7 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
         f"The band is the margin of {margin_text(margin)}."
     )
     if len(marks) > 1:
-        desc += f" The hatched band is the noise floor of {percent_up(marks[1][1])}."
+        desc += f" The hatched band is the {NOISE_FLOOR} of {percent_up(marks[1][1])}."
     return Figure(
         name + "-forest",
         "forest",
@@ -107,7 +107,7 @@ def _row_point(data: ReportData, cell_id: str, *, strong: bool) -> Point | None:
     interval = comparison.shown
     text = show_comparison(comparison)
     assert text is not None
-    single = comparison.floor if comparison.statistic == "floor" else comparison.typical
+    single = comparison.unadjusted
     inner = (single.lo, single.hi) if single is not None and single.level < interval.level else None
     return Point(
         data.label(cell_id),

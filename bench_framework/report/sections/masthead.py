@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.model.words import NOISE_FLOOR
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import DASH, margin_text, percent_up, show_size
@@ -36,7 +37,10 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("Inputs" if len(plan.inputs) > 1 else "Input", _inputs(data)),
         ("Rounds × runs", data.replication(c.id for c in plan.cells)),
         ("Configurations", counts_of(data).text()),
-        ("Noise floor", f"{noise(data)} (margin {margin_text(plan.judge.margin_of(data.metric))})"),
+        (
+            f"N{NOISE_FLOOR[1:]}",
+            f"{noise(data)} (margin {margin_text(plan.judge.margin_of(data.metric))})",
+        ),
     ]
     return tuple((name, value) for name, value in lines if value)
 
@@ -76,7 +80,7 @@ def run_line(data: ReportData) -> str:
     """Return the first line of the terminal page."""
     replication = f"rounds × runs {data.replication(c.id for c in data.plan.cells)}"
     margin = margin_text(data.plan.judge.margin_of(data.metric))
-    floor = f"noise floor {noise(data)}, margin {margin}"
+    floor = f"{NOISE_FLOOR} {noise(data)}, margin {margin}"
     return "  ".join((data.plan.name, when(data), counts_of(data).text(), replication, floor))
 
 
@@ -129,9 +133,9 @@ def _noise_check(data: ReportData) -> Check:
     if any(f.tripped for f in data.judgement.floors):
         return Check("fail", "A/A check", "failed")
     if worst is None:
-        return Check("warn", "noise floor", "not measured: no A/A control")
+        return Check("warn", NOISE_FLOOR, f"not measured: {data.no_floor}")
     figure = f"{percent_up(worst)}, A/A check passed"
-    return Check("pass" if worst <= margin else "warn", "noise floor", figure)
+    return Check("pass" if worst <= margin else "warn", NOISE_FLOOR, figure)
 
 
 def _order_check(data: ReportData) -> Check:

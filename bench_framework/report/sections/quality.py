@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.plan import Role
+from bench_framework.model.words import NOISE_FLOOR
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -78,6 +79,7 @@ def _control_table(data: ReportData) -> Table | None:
                         Cell(str(show_comparison(comparison)), i.ratio) if i else Cell(DASH),
                         verdict_cell(comparison.verdict, metric),
                         Cell(percent_up(floor.fraction), floor.fraction) if floor else Cell(DASH),
+                        Cell(percent_up(floor.adjusted), floor.adjusted) if floor else Cell(DASH),
                         Cell(
                             f"{comparison.rounds}×{max(1, round(comparison.runs / max(1, comparison.rounds)))}"
                         ),
@@ -93,7 +95,7 @@ def _control_table(data: ReportData) -> Table | None:
         Column("Metric"),
         Column(f"Ratio and {ADJUSTED_CI}"),
         Column("Verdict"),
-        *numeric("Noise floor", "n"),
+        *numeric(f"N{NOISE_FLOOR[1:]}", "Noise floor, adjusted", "n"),
     )
     caption = (
         "A/A control: the baseline compared with a copy of itself that ran in every round, at the "

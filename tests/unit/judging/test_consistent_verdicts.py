@@ -178,8 +178,8 @@ def test_the_reported_noise_floor_is_that_of_the_headlines_metric(study: type[St
         cpu=lambda arm, _, n: 0.05 * noise("c", arm, n, spread=0.05),
     )
     for metrics, word in (
-        (("wall", "cpu"), "noise floor "),
-        (("cpu", "wall"), "noise floor for CPU time "),
+        (("wall", "cpu"), "noise floor (95\u202f% interval) "),
+        (("cpu", "wall"), "noise floor (95\u202f% interval) for CPU time "),
     ):
         plan = replace(example.plan, judge=JudgePolicy(metrics=metrics))
         judged = judge(plan, blocks, {}, [], example.looks())

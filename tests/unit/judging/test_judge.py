@@ -244,9 +244,14 @@ def test_without_a_control_the_record_says_so(study: type[Study]) -> None:
 def test_the_noise_floor_is_what_the_control_could_not_exclude(study: type[Study]) -> None:
     example = study()
     judged = example.judge(example.blocks(timing({}, 0.05)))
-    interval = example.comparison(judged, "control").shown
-    assert interval is not None
-    assert judged.floors[0].fraction == pytest.approx(max(interval.hi, 1 / interval.lo) - 1)
+    control = example.comparison(judged, "control")
+    floor = judged.floors[0]
+    for fraction, interval in ((floor.fraction, control.typical), (floor.adjusted, control.shown)):
+        assert interval is not None
+        assert fraction == pytest.approx(max(interval.hi, 1 / interval.lo) - 1)
+    assert control.typical is not None
+    assert control.typical.level == 0.95
+    assert (floor.fraction or 0) < (floor.adjusted or 0)
 
 
 def test_drift_of_the_baseline_is_reported_and_does_not_decide(study: type[Study]) -> None:

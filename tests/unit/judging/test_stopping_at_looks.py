@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.compare.interim_analysis import LookOutcome, floor_fraction, look, trip
+from bench_framework.compare.interim_analysis import LookOutcome, floor_fraction, look, reach, trip
 from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
@@ -124,13 +125,28 @@ def test_a_refused_cell_keeps_no_input_measuring(study: type[Study]) -> None:
 
 def test_the_noise_floor_is_the_larger_end() -> None:
     blank = Comparison("c", "b", "wall", "control", Verdict.INCONCLUSIVE)
-    assert floor_fraction(replace(blank, shown=Interval(1, 0.99, 1.013, 0.99))) == pytest.approx(
-        0.013
-    )
-    assert floor_fraction(replace(blank, shown=Interval(1, 0.95, 1.01, 0.99))) == pytest.approx(
-        1 / 0.95 - 1
-    )
+    assert reach(Interval(1, 0.99, 1.013, 0.99)) == pytest.approx(0.013)
+    assert reach(Interval(1, 0.95, 1.01, 0.99)) == pytest.approx(1 / 0.95 - 1)
+    assert reach(Interval(1, 0.0, math.inf, 0.99)) is None
     assert floor_fraction(blank) is None
+
+
+def test_the_noise_floor_is_that_of_the_95_percent_interval_of_the_shown_statistic() -> None:
+    both = Comparison(
+        "c",
+        "b",
+        "wall",
+        "control",
+        Verdict.INCONCLUSIVE,
+        shown=Interval(1, 0.9, 1.1, 0.999),
+        statistic="typical",
+        typical=Interval(1, 0.99, 1.03, 0.95),
+        floor=Interval(1, 0.99, 1.02, 0.95),
+    )
+    assert floor_fraction(both) == pytest.approx(0.03)
+    assert floor_fraction(replace(both, statistic="floor")) == pytest.approx(0.02)
+    five_rounds = replace(both, typical=Interval(1, 0.99, 1.03, 1 - 2.0**-4))
+    assert floor_fraction(five_rounds) is None
 
 
 def test_rounds_behind_the_last_look_are_in_no_verdict(study: type[Study]) -> None:

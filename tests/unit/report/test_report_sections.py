@@ -492,7 +492,7 @@ class TestNoiseFloor:
         (explanation,) = [line for line in table.legend if line.startswith("Noise floor")]
         significant = [r for r in table.rows if r.cells[4].text[:1] in "▼▽△▲" and r.cells[4].text]
         assert len(significant) > 1
-        assert "Noise floor 900\u202f%: the largest difference" in explanation
+        assert "Noise floor (95\u202f% interval) 900\u202f%: the largest difference" in explanation
         assert (
             f"{len(significant)} smaller differences were detected: their CIs exclude 1."
             in explanation
@@ -507,11 +507,11 @@ class TestNoiseFloor:
     def test_it_is_rounded_in_one_way_everywhere(self, data: ReportData) -> None:
         rounded = self._with(data, 0.13312)
         percent = "14\u202f%"
-        assert [c.figure for c in rounded.trust if c.label == "noise floor"] == [
-            f"{percent}, A/A check passed"
-        ]
+        assert [
+            c.figure for c in rounded.trust if c.label == "noise floor (95\u202f% interval)"
+        ] == [f"{percent}, A/A check passed"]
         (figure, *_) = [b for b in section(rounded, "S03").blocks if isinstance(b, Figure)]
-        assert f"noise floor of {percent}" in figure.desc
+        assert f"noise floor (95\u202f% interval) of {percent}" in figure.desc
 
 
 def test_where_all_are_best_no_variant_is_bold_or_recommended(

@@ -64,7 +64,7 @@ def judgement(measured: Record) -> Judgement:
             Comparison(control, base, "wall", "control", Verdict.INCONCLUSIVE),
         ),
         best=(),
-        floors=(NoiseFloor(plan.inputs[0].id, "wall", 0.013),),
+        floors=(NoiseFloor(plan.inputs[0].id, "wall", 0.013, adjusted=0.021),),
         scaling=(),
         status="conclusive",
         events=(Event("BX311", "same binary"),),
@@ -232,7 +232,7 @@ def test_the_judgement_fills_cells_and_comparisons(measured: Record, judgement: 
         "0.8",
         "",
     )
-    assert first["noise_floor"] == "0.013"
+    assert (first["noise_floor"], first["noise_floor_adjusted"]) == ("0.013", "0.021")
     assert (second["kind"], second["variant"], second["claim_id"]) == ("control", "control", "")
     assert [row["code"] for row in read(measured.path / layout.EVENTS)] == ["BX311"]
 
