@@ -23,7 +23,7 @@ from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from bench_framework.compare.stage import MetricPair, Request
     from bench_framework.model.judgement import Family
@@ -65,6 +65,8 @@ def look(
     round_: int,
     *,
     builds: Mapping[str, Build] | None = None,
+    looks: Looks | None = None,
+    open_of: Callable[[Sequence[Comparison]], Sequence[Comparison]] | None = None,
 ) -> LookOutcome:
     """Judge one input after a round, and decide whether its measuring may stop.
 
@@ -75,8 +77,11 @@ def look(
         index: index of this interim analysis in the schedule, from 0.
         round_: the last complete round. Earlier interim analyses are at the planned rounds.
         builds: build id → build, with the axes and metrics that its worker describes.
+        looks: the schedule; by default that of the plan, see `judge`.
+        open_of: returns the comparisons that need further rounds; by default
+            `stopping.open_pairs`.
     """
-    looks = looks_of(plan)
+    looks = looks_of(plan) if looks is None else looks
     cells = {cell.id for cell in plan.cells_of(input_id)}
     of_input = [block for block in blocks if block.cell_id in cells]
     samples = sampling.collect(of_input, cell_state.needed_caches(plan.cells))
@@ -107,7 +112,11 @@ def look(
         group = best_group(stage, input_id, headline=judged)
         behind = stopping.trailing(stage, group)
         comparable = stopping.contested(stage, comparable, group, behind)
-    open_ = stopping.open_pairs(stage, comparable)
+    open_ = (
+        stopping.open_pairs(stage, comparable)
+        if open_of is None
+        else open_of(stopping.still_measured(stage, comparable))
+    )
     stop, reason = stopping.decide(stage, comparable, open_, index)
     idle = stopping.idle(stage, input_id, open_, behind) if racing else ()
     return LookOutcome(stop, reason, judged[: len(headline)], behind, idle)

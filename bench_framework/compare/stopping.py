@@ -46,14 +46,23 @@ def contested(
         group: the best group of the input.
         behind: ids of the beaten cells.
     """
+    among = [c for c in group.comparisons if {c.cell_id, c.ref_cell_id} <= set(group.cell_ids)]
+    return [
+        c
+        for c in still_measured(stage, [*headline, *among])
+        if not {c.cell_id, c.ref_cell_id} & set(behind)
+    ]
+
+
+def still_measured(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the comparisons of which both cells were measured in the last round."""
     now = stage.reached[-1]
-    out = set(behind) | {
+    out = {
         cell_id
         for cell_id, sample in stage.samples.items()
         if now not in sample.runs and now not in sample.void
     }
-    among = [c for c in group.comparisons if {c.cell_id, c.ref_cell_id} <= set(group.cell_ids)]
-    return [c for c in (*headline, *among) if not {c.cell_id, c.ref_cell_id} & out]
+    return [c for c in comparisons if not {c.cell_id, c.ref_cell_id} & out]
 
 
 def idle(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
+    from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan
     from bench_framework.report.render.gate import GatePage
     from bench_framework.store.records import Record
@@ -130,16 +131,15 @@ def _first_pass(record: Record) -> Gating:
 def _confirm(options: RunOptions, record: Record, first: Gating, observer: Observer) -> Gating:
     """Measure possible regressions again, in a separate record."""
     from bench_framework.errors import Interrupted
-    from bench_framework.features.gate import compute as gate
+    from bench_framework.features.gate.plans import confirmation_plan
     from bench_framework.store import layout
 
-    plan = gate.confirmation_plan(record.plan, first, record.id)
+    plan = confirmation_plan(record.plan, first, record.id)
     assert plan is not None
     count = len(first.in_state("suspicious"))
-    rounds = plan.measure.rounds_max
-    observer.notify(
-        Message(f"gate: measuring {counted(count, 'possible regression')} again, {rounds} rounds")
-    )
+    most = counted(plan.measure.rounds_max, "round")
+    what = counted(count, "possible regression")
+    observer.notify(Message(f"gate: measuring {what} again, in at most {most}"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
     outcome = run_plan(plan, text, options, observer)
     if outcome.judgement is None or outcome.record is None:
@@ -148,15 +148,13 @@ def _confirm(options: RunOptions, record: Record, first: Gating, observer: Obser
             effect="the gate has no result",
             fix="repeat the command to resume",
         )
-    again = _require_same_host(record, outcome.record)
-    return gate.second_pass(record.plan, first, outcome.judgement, again)
+    return _second_pass(record, first, outcome.judgement, outcome.record)
 
 
-def _require_same_host(record: Record, folder: Path) -> str:
-    """Return the id of the second record.
-
-    Raises `UsageError`, BX109, if another machine measured it.
-    """
+def _second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -> Gating:
+    """Return the result with the second record. Raises `UsageError`, BX109, if its machine differs."""
+    from bench_framework.features.gate import compute as gate
+    from bench_framework.features.gate.measuring import cells_to_count
     from bench_framework.store.records import Record as Opened
 
     with Opened.open(folder) as second:
@@ -169,7 +167,20 @@ def _require_same_host(record: Record, folder: Path) -> str:
                 effect="the gate has no result",
                 fix="run the gate on that machine, or `benchctl run --gate` on this one",
             )
-        return second.id
+        contents = second.contents
+        builds = {build.id: build for build in contents.builds}
+        measured = (contents.blocks, builds, contents.inputs, contents.looks)
+        counted = (
+            gate.counted_pairs(
+                second.plan,
+                cells_to_count(second.plan, *measured),
+                *measured,
+                contents.observations,
+            )
+            if contents.observations
+            else ()
+        )
+        return gate.second_pass(record.plan, first, again, second.id, counted)
 
 
 def _write(record: Record, gating: Gating) -> GateResult:

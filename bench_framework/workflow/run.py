@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.errors import (
@@ -22,6 +23,7 @@ from bench_framework.execution.progress import (
     Resumed,
     SilentObserver,
 )
+from bench_framework.model.policies import GatePolicy
 from bench_framework.units import counted
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
 from bench_framework.workflow.preparation import prepare
@@ -129,7 +131,7 @@ def _run_locked(
         plan = prepared.plan
         record = _record_for(text, options, observer, prepared)
         with record:
-            _measure(record, prepared, observer, launcher, stopping)
+            _measure(record, prepared, options, observer, launcher, stopping)
             stopped = options.profile is not False and profile_run(
                 record,
                 prepared.builds,
@@ -212,20 +214,37 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
 
 
 def _measure(
-    record: Record, prepared: Prepared, observer: Observer, launcher: Launcher, stopping: Stop
+    record: Record,
+    prepared: Prepared,
+    options: RunOptions,
+    observer: Observer,
+    launcher: Launcher,
+    stopping: Stop,
 ) -> None:
-    """Tune, measure all rounds, and count kernel events and instructions."""
+    """Tune, measure all rounds, and count kernel events and instructions.
+
+    Measuring goes on until the report is conclusive; with ``--gate``, until the gate can judge; for a
+    scenario with a gate, until both.
+    """
     from bench_framework.compare.interim_analysis import look
     from bench_framework.execution import racing, rounds, tuning
     from bench_framework.execution.counting.observations import observe_cells
     from bench_framework.execution.machine import host
+    from bench_framework.features.gate import measuring as gate
 
     plan, inputs, env = prepared.plan, prepared.inputs, host.environment()
+    only_gate = (options.gate or bool(plan.confirms)) and plan.measure.until == "conclusive"
     builds = {build.id: build for build in prepared.builds}
 
     def looker(input_id: str, index: int, number: int) -> racing.Decision:
-        decision = look(plan, record.contents.blocks, input_id, index, number, builds=builds)
+        blocks = record.contents.blocks
+        decision = look(plan, blocks, input_id, index, number, builds=builds)
         observer.notify(InterimVerdicts(decision.verdicts))
+        if only_gate or (decision.stop and plan.judge.gate != GatePolicy()):
+            gated = gate.look(plan, blocks, input_id, index, number, builds=builds)
+            decision = replace(decision, stop=gated.stop, reason=gated.reason)
+        if only_gate:
+            decision = replace(decision, trailing=(), idle=())
         return racing.Decision(decision.stop, decision.reason, decision.trailing, decision.idle)
 
     if plan.tuning and not tuning.is_done(record):
@@ -243,9 +262,9 @@ def _measure(
         stop=stopping,
         env=env,
     )
-    observe_cells(
-        plan,
-        record,
+    observe = partial(
+        observe_cells,
+        record=record,
         builds=prepared.builds,
         inputs=inputs,
         launcher=launcher,
@@ -253,6 +272,12 @@ def _measure(
         stop=stopping,
         env=env,
     )
+    observe(plan)
+    contents = record.contents
+    if (options.gate or plan.confirms) and gate.counts_instead(plan, env):
+        cells = gate.cells_to_count(plan, contents.blocks, builds, inputs, contents.looks)
+        if cells:
+            observe(gate.counting_plan(plan, cells))
 
 
 def _interrupted(record: Record | None, command: str) -> Outcome:

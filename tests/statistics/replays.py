@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 from noise import Floats, Recorded
 
-from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.interim_analysis import LookOutcome, look
 from bench_framework.features.gate import compute as gate
+from bench_framework.features.gate import measuring, plans
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.judgement import Judgement
@@ -96,13 +97,15 @@ def blocks_of(plan: Plan, times: Times, input_id: str, rounds: int) -> list[Bloc
     return items
 
 
-def measured(plan: Plan, times: Times) -> tuple[list[Block], list[Look]]:
+def measured(
+    plan: Plan, times: Times, looker: Callable[..., LookOutcome] = look
+) -> tuple[list[Block], list[Look]]:
     """Return the blocks and looks of a record, as `execution.rounds` measures it with early stopping."""
     looks, blocks, taken = looks_of(plan), list[Block](), list[Look]()
     for item in plan.inputs:
         for index, number in enumerate(looks.rounds):
             input_blocks = blocks_of(plan, times, item.id, number)
-            outcome = look(plan, input_blocks, item.id, index, number)
+            outcome = looker(plan, input_blocks, item.id, index, number)
             taken.append(Look(item.id, index, number, outcome.stop, outcome.reason))
             if outcome.stop:
                 break
@@ -110,20 +113,20 @@ def measured(plan: Plan, times: Times) -> tuple[list[Block], list[Look]]:
     return [replace(block, seq=place) for place, block in enumerate(blocks)], taken
 
 
-def judged(plan: Plan, times: Times) -> Judgement:
+def judged(plan: Plan, times: Times, looker: Callable[..., LookOutcome] = look) -> Judgement:
     """Return the judgement of such a record."""
-    blocks, taken = measured(plan, times)
+    blocks, taken = measured(plan, times, looker)
     return judge(plan, blocks, {}, (), taken)
 
 
 def gated(plan: Plan, draw: Draw, rng: np.random.Generator) -> Gating:
     """Return the result of the gate; what looks worse is measured again in newly drawn rounds."""
-    blocks, taken = measured(plan, draw(rng, plan, plan.measure.rounds_max))
+    blocks, taken = measured(plan, draw(rng, plan, plan.measure.rounds_max), measuring.look)
     first = gate.first_pass(plan, blocks, {}, (), taken)
-    again = gate.confirmation_plan(plan, first, "first")
+    again = plans.confirmation_plan(plan, first, "first")
     if again is None:
         return first
-    confirming = judged(again, draw(rng, again, again.measure.rounds_max))
+    confirming = judged(again, draw(rng, again, again.measure.rounds_max), measuring.look)
     return gate.second_pass(plan, first, confirming, "second")
 
 

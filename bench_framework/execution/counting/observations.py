@@ -179,7 +179,7 @@ class CountingRuns:
                 self._append(observation)
                 done.append(observation)
                 if observation.status != "ok":
-                    self._add_failure(target, observation)
+                    self._add_failure(target, observation, policy)
 
     def _done(self, target: Target, kind: str) -> list[Observation]:
         observations = self.record.contents.observations
@@ -207,14 +207,16 @@ class CountingRuns:
         self.record.append(lines.Counted(observation))
         self.record.sync()
 
-    def _add_failure(self, target: Target, observation: Observation) -> None:
+    def _add_failure(
+        self, target: Target, observation: Observation, policy: InstructionPolicy
+    ) -> None:
         event = Event(
             "BX251",
             f"the instructions of {target.cell.label} could not be counted: {observation.message}",
-            "error",
+            "warning" if policy.optional else "error",
             target.cell.id,
             effect="its instructions are not compared; its other metrics are",
-            help="correct the cause, or remove `instructions` from `judge`",
+            help="correct the cause, or remove `instructions` from the scenario",
         )
         if event not in self.record.contents.events:
             self.record.append(lines.Noted(event))

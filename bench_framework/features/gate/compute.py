@@ -1,9 +1,10 @@
 """The gate: candidates that are worse than the baseline by more than the tolerated change.
 
 The gate has two passes. The first judges the rounds of the record at 1 %. A worse result is only
-suspicious. The second measures the suspicious candidates again, with a separate plan and a single
-interim analysis. Only a candidate that is worse in both passes fails the gate. Each pass alone
-would flag one harmless change in a hundred, both together one in some thousands.
+suspicious. The second measures the suspicious candidates again at 5 %, with a separate plan. Only a
+candidate that is worse in both passes fails the gate, on any gated time. A candidate that the second pass cannot judge
+is not judged. Each pass measures until the gate can judge every comparison, or until its rounds are
+used up. See `docs/method.md#the-gate`.
 """
 
 from __future__ import annotations
@@ -16,12 +17,18 @@ from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.errors import EXIT_DONE
 from bench_framework.features.gate import budgets
 from bench_framework.features.gate.outcome import BUILD_TIME, accept, conclude, timed_metrics
+from bench_framework.features.gate.plans import (
+    LEVEL,
+    judged_by,
+    narrowed,
+    strict_looks,
+    strict_plan,
+)
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import GatedPair, Gating
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import looks_of
-from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
-from bench_framework.model.plan import Note, Role
+from bench_framework.model.metrics import PEAK_RSS, is_exact
+from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import up_to_two_digits
 from bench_framework.units import THIN_SPACE, format_percent
@@ -31,87 +38,23 @@ if TYPE_CHECKING:
 
     from bench_framework.model.gate import PairState
     from bench_framework.model.judgement import Judgement
-    from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Plan
     from bench_framework.model.policies import Accepted, GatePolicy, Metric
     from bench_framework.model.run import Block, Build, Event, Look, Observation, PreparedInput
 
-LEVEL: Final = 0.01
-CONFIRMATION_LEVEL: Final = 0.05
-FEWEST_CONFIRMING: Final = 18
 LEAST_MEMORY_BYTES: Final = 1 << 20
 """The largest growth of peak memory that is not a finding, whatever its share."""
 UNCOUNTED: Final = "BX250"
 """The code of the warning that instructions cannot be counted on this machine."""
+COUNTED: Final = "counted because a time could not be judged"
 ONE_PROGRAM: Final = "one program: both revisions or variants were built to the same code"
 
 _BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
 
 
-def strict_plan(plan: Plan) -> Plan:
-    """Return the plan as the gate judges it.
-
-    It has the cells, metrics, margins and level of the gate.
-    """
-    chosen = plan.judge.gate.chosen
-    narrow = plan if chosen is None else _narrowed(plan, frozenset(chosen))
-    return _judged_by(narrow, timed_metrics(plan.judge.gate), plan.judge.gate.tolerated, LEVEL)
-
-
-def _narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
-    """Return the plan with only these candidates.
-
-    The baseline and the A/A control of their inputs remain.
-    """
-    inputs = {
-        cell.input_id for cell in plan.cells if cell.id in ids and cell.role is Role.CANDIDATE
-    }
-    cells = tuple(
-        cell
-        for cell in plan.cells
-        if (cell.id in ids and cell.role is Role.CANDIDATE)
-        or (cell.input_id in inputs and cell.role in (Role.BASELINE, Role.CONTROL))
-    )
-    baselines = [cell.variant_id for cell in cells if cell.role is Role.BASELINE]
-    variants = {cell.variant_id for cell in cells}
-    builds = {v.build.id for v in plan.variants if v.id in variants and v.build is not None}
-    return replace(
-        plan,
-        builds=tuple(build for build in plan.builds if build.id in builds),
-        variants=tuple(v for v in plan.variants if v.id in variants),
-        inputs=tuple(item for item in plan.inputs if item.id in inputs),
-        cells=cells,
-        holes=(),
-        experiments=(),
-        named=(),
-        derived=(),
-        baseline_id=(*baselines, plan.baseline_id)[0],
-    )
-
-
-def strict_looks(plan: Plan) -> Looks:
-    """Return the interim analyses of the record as the gate counts them.
-
-    They include every interim analysis that was possible, for the family of the gate.
-    """
-    return looks_of(plan).shared_by(strict_plan(plan).comparisons_planned, LEVEL)
-
-
-def _judged_by(
-    plan: Plan, metrics: tuple[Metric, ...], margins: Mapping[Metric, float], level: float
-) -> Plan:
-    known = dict(plan.judge.margins) | dict(margins)
-    # A judgement needs one metric, even if no timed metric is gated and only memory is judged.
-    judged = replace(
-        plan.judge, metrics=metrics or (WALL,), margins=tuple(known.items()), level=level
-    )
-    return replace(plan, judge=judged, further_baselines=())
-
-
-def rounds_needed(plan: Plan) -> int | None:
-    """Return the rounds that this gate needs for any finding, or `None` if the plan has them."""
-    looks = strict_looks(plan)
-    return None if looks.decidable or not timed_metrics(plan.judge.gate) else looks.needed
+def within(c: Comparison, margin: float) -> bool:
+    """Return whether the reported interval excludes every growth beyond the margin."""
+    return c.shown is not None and c.shown.hi <= 1 + margin
 
 
 def first_pass(
@@ -141,7 +84,7 @@ def first_pass(
     by_pair = _sentences(judged)
     exact = tuple(m for m in policy.tolerated if is_exact(m))
     if exact:
-        facts = _judged_by(strict, exact, policy.tolerated, LEVEL)
+        facts = judged_by(strict, exact, policy.tolerated, LEVEL)
         by_pair |= _sentences(
             judge(facts, blocks, builds, inputs, looks_taken, noted=noted, observed=observed)
         )
@@ -165,6 +108,8 @@ def first_pass(
             if metric == INSTRUCTIONS and gated_pair.state == "not-judged" and uncounted:
                 gated_pair = replace(gated_pair, reason=uncounted)
             pairs.append(gated_pair)
+    open_ = frozenset(pair.cell_id for pair in pairs if time_not_judged(pair))
+    pairs += counted_pairs(strict, open_, blocks, builds, inputs, looks_taken, observed)
     looks = judged.looks
     rounds = max((look.round for look in looks_taken), default=0)
     budget_findings = budgets.judge_budgets(plan, blocks, builds, observed, looks=looks.count)
@@ -179,6 +124,42 @@ def first_pass(
         budgets=budget_findings,
     )
     return conclude(accept(gating, accepted, day), policy)
+
+
+def time_not_judged(pair: GatedPair) -> bool:
+    """Return whether a pair is about a time, and could not be judged."""
+    return pair.state == "not-judged" and not is_exact(pair.metric) and pair.metric != PEAK_RSS
+
+
+def counted_pairs(
+    plan: Plan,
+    cell_ids: frozenset[str],
+    blocks: Sequence[Block],
+    builds: Mapping[str, Build],
+    inputs: Sequence[PreparedInput],
+    looks_taken: Sequence[Look],
+    observed: Sequence[Observation],
+) -> list[GatedPair]:
+    """Judge the counted instructions of cells whose times could not be judged.
+
+    The smallest margin of the gated times applies. A larger count is worse. A smaller or equal one
+    does not show that the times are no longer: they remain not judged. Cells without counts, and
+    plans whose gate judges instructions anyway, give no pair.
+    """
+    policy = plan.judge.gate
+    counted = {o.cell_id for o in observed if o.kind == INSTRUCTIONS and o.status == "ok"}
+    if INSTRUCTIONS in policy.tolerated or not cell_ids & counted:
+        return []
+    margin = min(policy.tolerated[metric] for metric in timed_metrics(policy))
+    chosen = narrowed(plan, cell_ids & counted)
+    facts = judged_by(chosen, (INSTRUCTIONS,), {INSTRUCTIONS: margin}, LEVEL)
+    judged = judge(facts, blocks, builds, inputs, looks_taken, observed=observed)
+    pairs = []
+    for (cell_id, metric), (c, text) in _sentences(judged).items():
+        if metric == INSTRUCTIONS and cell_id in cell_ids:
+            pair = _first(c, text, margin, policy, 0.0)
+            pairs.append(replace(pair, reason=f"{COUNTED}; {pair.reason}"))
+    return pairs
 
 
 def _one_program(pair: GatedPair) -> GatedPair:
@@ -220,13 +201,14 @@ def _unknown(
 def _first(
     comparison: Comparison, text: str, margin: float, policy: GatePolicy, grown_bytes: float
 ) -> GatedPair:
-    state, reason = _state(comparison, margin, policy, grown_bytes)
+    state, reason = pair_state(comparison, margin, policy, grown_bytes)
     return GatedPair(comparison.cell_id, comparison.metric, margin, state, comparison, text, reason)
 
 
-def _state(
+def pair_state(
     c: Comparison, margin: float, policy: GatePolicy, grown_bytes: float
 ) -> tuple[PairState, str]:
+    """Return the state of a pair after the first measurement, and the reason for it."""
     if c.verdict in _BROKEN:
         return "failed", c.reason
     if c.verdict is Verdict.NOT_COMPARABLE:
@@ -235,6 +217,8 @@ def _state(
         return _worse(c, c.shown.ratio - 1, margin, grown_bytes)
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT:
         return "passed", ""
+    if within(c, margin):
+        return "passed", "inconclusive, but not worse by more than the tolerated change"
     if c.mde is not None and not c.reason:
         state: PairState = "passed" if c.mde <= policy.detect else "not-judged"
         return state, f"inconclusive: minimum detectable effect {_short(c.mde)}"
@@ -263,48 +247,13 @@ def _short(fraction: float) -> str:
     return f"{up_to_two_digits(fraction * 100)}{THIN_SPACE}%"
 
 
-def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
-    """Return the plan of the second measurement, or `None` if no pair is suspicious.
-
-    It contains the suspicious cells with their baseline, all rounds and one interim analysis. Its
-    family consists of the suspicious cells and metrics. It has its own level, because its rounds
-    are new.
-    """
-    suspicious = first.in_state("suspicious")
-    if not suspicious:
-        return None
-    narrow = _narrowed(plan, frozenset(pair.cell_id for pair in suspicious))
-    rounds = max(FEWEST_CONFIRMING, first.rounds)
-    policy = plan.judge.gate
-    metrics = tuple(
-        m for m in timed_metrics(policy) if any(pair.metric == m for pair in suspicious)
-    )
-    judged = _judged_by(narrow, metrics, policy.tolerated, CONFIRMATION_LEVEL)
-    note = Note(
-        "What this record is",
-        f"The gate measured the suspicious pairs of record {record_id} again: fresh rounds, one "
-        "interim analysis.",
-    )
-    return replace(
-        judged,
-        notes=(*plan.notes, note),
-        instructions=None,
-        profile=None,
-        confirms=record_id,
-        measure=replace(
-            plan.measure,
-            rounds_min=rounds,
-            rounds_max=rounds,
-            until="rounds",
-            precision=None,
-            budget_s=None,
-            strategy="fixed",
-            seed=plan.measure.seed + 1,
-        ),
-    )
-
-
-def second_pass(plan: Plan, first: Gating, again: Judgement, record_id: str) -> Gating:
+def second_pass(
+    plan: Plan,
+    first: Gating,
+    again: Judgement,
+    record_id: str,
+    counted: Sequence[GatedPair] = (),
+) -> Gating:
     """Return the gating with the results of the second measurement.
 
     Args:
@@ -312,29 +261,55 @@ def second_pass(plan: Plan, first: Gating, again: Judgement, record_id: str) -> 
         first: result of the first pass, with suspicious pairs.
         again: judgement of `confirmation_plan`.
         record_id: id of the record of the second measurement.
+        counted: instructions that were counted there, see `counted_pairs`.
     """
     by_pair = _sentences(again)
-    pairs = tuple(
+    pairs = [
         pair
         if pair.state != "suspicious"
         else _second(pair, *by_pair.get((pair.cell_id, pair.metric), (None, "")))
         for pair in first.pairs
-    )
-    return conclude(replace(first, pairs=pairs, confirmation=record_id), plan.judge.gate)
+    ]
+    unconfirmed = {p.cell_id for p in pairs if p.again} - {
+        p.cell_id for p in pairs if p.state == "worse"
+    }
+    for i, pair in enumerate(pairs):
+        c, text = by_pair.get((pair.cell_id, pair.metric), (None, ""))
+        if c is not None and pair.cell_id in unconfirmed and pair.again is None:
+            pairs[i] = _confirming(pair, c, text)
+    known = {pair.cell_id for pair in pairs if pair.metric == INSTRUCTIONS}
+    pairs += [pair for pair in counted if pair.cell_id not in known]
+    return conclude(replace(first, pairs=tuple(pairs), confirmation=record_id), plan.judge.gate)
+
+
+def _confirming(pair: GatedPair, c: Comparison, text: str) -> GatedPair:
+    """Return another time of a suspicious cell, which is worse if it alone confirms a regression."""
+    if pair.state not in ("passed", "not-judged") or not _exceeds(c, pair.margin):
+        return pair
+    reason = "worse in fresh rounds; another metric was worse in the first measurement"
+    return replace(pair, again=c, again_text=text, state="worse", reason=reason)
+
+
+def _exceeds(c: Comparison, margin: float) -> bool:
+    return c.verdict.worse and c.shown is not None and c.shown.ratio - 1 > margin
 
 
 def _second(pair: GatedPair, c: Comparison | None, text: str) -> GatedPair:
-    state, reason = _confirmed(c)
+    state, reason = confirmed(c, pair.margin)
     return replace(pair, again=c, again_text=text, state=state, reason=reason)
 
 
-def _confirmed(c: Comparison | None) -> tuple[PairState, str]:
+def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, str]:
+    """Return the state of a pair after the second measurement, and the reason for it."""
     if c is None:
         return "not-judged", "worse in the first measurement; the second one has no result"
     if c.verdict.worse:
         return "worse", "confirmed in fresh rounds"
-    broken = c.verdict in _BROKEN
-    if broken or c.verdict is Verdict.NOT_COMPARABLE or c.reason:
-        reason = f"worse in the first measurement; in the second one: {c.reason}"
-        return "failed" if broken else "not-judged", reason
-    return "passed", "worse in the first measurement, but not in the second one"
+    if c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin):
+        return "passed", "worse in the first measurement, but not in the second one"
+    why = c.reason or (
+        "inconclusive"
+        + (f", minimum detectable effect {_short(c.mde)}" if c.mde is not None else "")
+    )
+    state: PairState = "failed" if c.verdict in _BROKEN else "not-judged"
+    return state, f"worse in the first measurement; in the second one: {why}"

@@ -75,6 +75,8 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
     lines = _counted(gating.in_state("not-comparable"), "not comparable")
     suspicious = gating.in_state("suspicious")
     lines += _counted(suspicious, "worse in the first measurement, and not measured again")
+    unconfirmed = [p for p in gating.in_state("not-judged") if p.again is not None]
+    lines += _counted(unconfirmed, "worse in the first measurement, inconclusive in the second")
     if not gating.pairs:
         where = f" among the gated cells ({policy.cells})" if policy.cells else ""
         return [f"nothing was compared: no candidate{where} has a baseline"]

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench_framework.compare import interim_analysis
 from bench_framework.features.gate import compute as gate
+from bench_framework.features.gate import measuring, plans
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BuildSpec, Role
 from bench_framework.model.policies import MeasurePolicy
-from bench_framework.model.run import Block, Build, Look
+from bench_framework.model.run import Block, Build, Look, Observation
 from bench_framework.model.verdict import Verdict
 from tests.unit.judging.conftest import gate_policy, log_normal_timing
 
 if TYPE_CHECKING:
     from conftest import Study, Timing
+
+    from bench_framework.compare.interim_analysis import LookOutcome
 
 MIB = 1 << 20
 
@@ -179,11 +183,11 @@ def test_a_build_time_is_one_run_and_is_not_judged(study: type[Study]) -> None:
 
 def test_too_few_rounds_for_any_finding_are_known_before_the_start(study: type[Study]) -> None:
     few = study(rounds=8, measure=MeasurePolicy(rounds_min=8, rounds_max=8))
-    needed = gate.rounds_needed(few.plan)
+    needed = plans.rounds_needed(few.plan)
     assert needed is not None
     assert needed > 8
     enough = study(measure=MeasurePolicy(rounds_min=needed, rounds_max=needed))
-    assert gate.rounds_needed(enough.plan) is None
+    assert plans.rounds_needed(enough.plan) is None
 
 
 def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> None:
@@ -194,27 +198,36 @@ def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> No
         example = study(
             arms=tuple(arms), rounds=last, measure=MeasurePolicy(rounds_min=12, rounds_max=last)
         )
-        regular, strict = looks_of(example.plan), gate.strict_looks(example.plan)
+        regular, strict = looks_of(example.plan), plans.strict_looks(example.plan)
         assert strict.rounds == regular.rounds
-        assert (strict.family, strict.level) == (2 * len(arms[1:]), gate.LEVEL)
+        assert (strict.family, strict.level) == (2 * len(arms[1:]), plans.LEVEL)
         gating = first(example, log_normal_timing({}, spread=0.05))
         assert (gating.looks, gating.family) == (regular.count, strict.family)
         for comparison in (p.comparison for p in gating.pairs if p.metric == "wall"):
             assert comparison.verdict is Verdict.INCONCLUSIVE
             assert comparison.shown is not None
             assert comparison.shown.level == pytest.approx(
-                1 - gate.LEVEL / (regular.count * strict.family), abs=1e-12
+                1 - plans.LEVEL / (regular.count * strict.family), abs=1e-12
             )
 
 
 class TestTheSecondPass:
     @staticmethod
-    def passes(study: type[Study], again: dict[str, float], spread: float = 0.005) -> Gating:
+    def passes(
+        study: type[Study],
+        again: dict[str, float],
+        spread: float = 0.005,
+        wall: dict[str, float] | None = None,
+    ) -> Gating:
         example = study(
             arms=("a", "slow", "same"), policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02)))
         )
-        gating = first(example, log_normal_timing({"slow": 1.05}))
-        plan = gate.confirmation_plan(example.plan, gating, "20260101T0000Z")
+        gating = first(
+            example,
+            log_normal_timing(wall or {"slow": 1.05}),
+            cpu=log_normal_timing({} if wall else {"slow": 1.05}, spread=0.03 if wall else 0.005),
+        )
+        plan = plans.confirmation_plan(example.plan, gating, "20260101T0000Z")
         assert plan is not None
         timing = log_normal_timing(again, spread, seed=8)
         blocks = [
@@ -226,7 +239,11 @@ class TestTheSecondPass:
                 warmup=False,
                 status="ok",
                 started_at="",
-                wall_s=(timing(example.arm_of(cell), "", n),),
+                wall_s=(
+                    log_normal_timing({}, 0.3, seed=9)(example.arm_of(cell), "", n)
+                    if wall
+                    else timing(example.arm_of(cell), "", n),
+                ),
                 user_s=timing(example.arm_of(cell), "c", n),
                 sys_s=0.0,
                 exit_codes=(0,),
@@ -260,17 +277,18 @@ class TestTheSecondPass:
             ),
             cpu=log_normal_timing({}, seed=9),
         )
-        plan = gate.confirmation_plan(example.plan, gating, "r")
+        plan = plans.confirmation_plan(example.plan, gating, "r")
         assert plan is not None
         assert [(example.arm_of(c), example.plan.input(c.input_id).label) for c in plan.cells] == [
             ("a", "2MiB"),
             ("slow", "2MiB"),
             ("control", "2MiB"),
         ]
-        assert plan.judge.metrics == ("wall",)
+        # Any gated time may confirm that the cell is worse.
+        assert plan.judge.metrics == ("wall", "cpu")
         assert plan.judge.level == 0.05
-        assert plan.measure.rounds_min == plan.measure.rounds_max == gating.rounds >= 18
-        assert looks_of(plan).count == 1
+        assert plan.measure.rounds_max == example.plan.measure.rounds_max
+        assert looks_of(plan).count > 1
         assert plan.measure.seed != example.plan.measure.seed
         assert "record r" in plan.notes[-1].text
         assert {c.role for c in plan.cells} == {Role.BASELINE, Role.CANDIDATE, Role.CONTROL}
@@ -297,6 +315,27 @@ class TestTheSecondPass:
             for p in gating.pairs
         )
 
+    def test_what_the_second_measurement_cannot_judge_is_not_judged(
+        self, study: type[Study]
+    ) -> None:
+        gating = self.passes(study, {"slow": 1.05}, spread=0.3)
+        assert gating.exit_code == 4
+        assert {p.state for p in gating.pairs if p.again is not None} == {"not-judged"}
+        assert gating.reasons[0] == (
+            "2 comparisons: worse in the first measurement, inconclusive in the second"
+        )
+        assert all("; in the second one: " in p.reason for p in gating.pairs if p.again)
+
+    def test_another_time_may_confirm_that_a_candidate_is_worse(self, study: type[Study]) -> None:
+        # First pass: wall time is worse and CPU time inconclusive. Second pass: the reverse.
+        gating = self.passes(study, {"slow": 1.05}, wall={"slow": 1.05})
+        (worse,) = gating.in_state("worse")
+        assert gating.exit_code == 1
+        assert worse.metric == "cpu"
+        assert worse.reason == (
+            "worse in fresh rounds; another metric was worse in the first measurement"
+        )
+
     def test_a_control_that_trips_confirms_nothing(self, study: type[Study]) -> None:
         gating = self.passes(study, {"slow": 1.05, "control": 1.05})
         assert not gating.in_state("worse")
@@ -305,5 +344,100 @@ class TestTheSecondPass:
     def test_nothing_suspicious_needs_no_second_pass(self, study: type[Study]) -> None:
         example = study()
         assert (
-            gate.confirmation_plan(example.plan, first(example, log_normal_timing({})), "r") is None
+            plans.confirmation_plan(example.plan, first(example, log_normal_timing({})), "r")
+            is None
+        )
+
+
+class TestTheStoppingRule:
+    """Measuring goes on until the gate can judge, or until its rounds are used up."""
+
+    @staticmethod
+    def look_at(example: Study, wall: Timing, number: int, **more: Timing) -> LookOutcome:
+        plan = example.plan
+        index = looks_of(plan).rounds.index(number)
+        blocks = [b for b in example.blocks(wall, **more) if b.round <= number]
+        return measuring.look(plan, blocks, plan.inputs[0].id, index, number)
+
+    def test_it_goes_on_while_a_difference_is_significant_for_the_report_only(
+        self, study: type[Study]
+    ) -> None:
+        example = study(policy=gate_policy(margins=(("wall", 0.01),)))
+        wall = log_normal_timing({"b": 1.025}, spread=0.03, seed=3)
+        blocks = [b for b in example.blocks(wall) if b.round <= 27]
+        report = interim_analysis.look(example.plan, blocks, example.plan.inputs[0].id, 2, 27)
+        assert report.stop
+        assert not self.look_at(example, wall, 27).stop
+        assert self.look_at(example, wall, 40).reason == "this was the last interim analysis"
+
+    def test_a_candidate_that_is_worse_on_one_time_needs_no_more_rounds(
+        self, study: type[Study]
+    ) -> None:
+        example = study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02))))
+        quiet, loud = log_normal_timing({"b": 1.05}), log_normal_timing({}, spread=0.4)
+        assert self.look_at(example, quiet, 18, cpu=loud).stop
+        assert not self.look_at(example, log_normal_timing({}), 18, cpu=loud).stop
+
+    def test_a_small_detectable_effect_is_no_reason_to_stop_early(self, study: type[Study]) -> None:
+        # With detect: 5 %, an inconclusive comparison passes after the last round. A regression of
+        # 4 % must not pass earlier.
+        example = study(policy=gate_policy(margins=(("wall", 0.01),), detect=0.05))
+        wall = log_normal_timing({}, spread=0.02)
+        outcome = self.look_at(example, wall, 18)
+        assert not outcome.stop
+        assert first(example, wall).exit_code == 0
+
+    def test_equivalence_within_the_margin_ends_it(self, study: type[Study]) -> None:
+        example = study(policy=gate_policy(margins=(("wall", 0.02),)))
+        assert self.look_at(example, log_normal_timing({}), 18).stop
+
+
+class TestCountedInstructions:
+    """Instructions are counted where no time could be judged."""
+
+    @staticmethod
+    def gated(example: Study, grown: float) -> Gating:
+        plan, loud = example.plan, log_normal_timing({}, spread=0.4)
+        blocks, looks = example.blocks(loud), example.looks()
+        cells = measuring.cells_to_count(plan, blocks, {}, example.inputs(), looks)
+        counting = measuring.counting_plan(plan, cells)
+        observed = [
+            Observation(
+                cell.id,
+                "instructions",
+                run + 1,
+                "",
+                "valgrind",
+                "ok",
+                {"instructions": 1e9 * (grown if cell.role is Role.CANDIDATE else 1)},
+            )
+            for cell in counting.cells
+            for run in range(measuring.COUNTS.runs)
+            if cell.role is not Role.CONTROL
+        ]
+        return gate.first_pass(plan, blocks, {}, example.inputs(), looks, observed=observed)
+
+    def test_more_instructions_fail_the_gate(self, study: type[Study]) -> None:
+        example = study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.03))))
+        gating = self.gated(example, 1.05)
+        (worse,) = gating.in_state("worse")
+        assert (worse.metric, worse.margin) == ("instructions", 0.02)
+        assert worse.reason == "counted because a time could not be judged; exact"
+        assert gating.exit_code == 1
+
+    def test_equal_instructions_do_not_show_that_the_times_are_equal(
+        self, study: type[Study]
+    ) -> None:
+        gating = self.gated(study(policy=gate_policy(margins=(("wall", 0.02),))), 1.0)
+        assert [(p.metric, p.state) for p in gating.pairs] == [
+            ("wall", "not-judged"),
+            ("instructions", "passed"),
+        ]
+        assert gating.exit_code == 4
+
+    def test_nothing_is_counted_if_the_times_are_judged(self, study: type[Study]) -> None:
+        example = study(policy=gate_policy(margins=(("wall", 0.02),)))
+        blocks = example.blocks(log_normal_timing({}))
+        assert not measuring.cells_to_count(
+            example.plan, blocks, {}, example.inputs(), example.looks()
         )

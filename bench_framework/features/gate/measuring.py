@@ -1,0 +1,129 @@
+"""The stopping rule of the gate, and the instructions that it counts where times cannot be judged."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.compare import interim_analysis
+from bench_framework.compare.exact_metrics import INSTRUCTIONS
+from bench_framework.compare.interim_analysis import LookOutcome
+from bench_framework.features.gate.compute import (
+    confirmed,
+    first_pass,
+    pair_state,
+    time_not_judged,
+    within,
+)
+from bench_framework.features.gate.outcome import timed_metrics
+from bench_framework.features.gate.plans import (
+    FEWEST_CONFIRMING,
+    narrowed,
+    strict_looks,
+    strict_plan,
+)
+from bench_framework.features.judge import judge
+from bench_framework.model.looks import looks_of
+from bench_framework.model.metrics import InstructionPolicy
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bench_framework.model.gate import PairState
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Block, Build, Look, PreparedInput
+
+COUNTS: Final = InstructionPolicy(runs=2, optional=True)
+"""How instructions are counted if times could not be judged."""
+
+
+def look(
+    plan: Plan,
+    blocks: Iterable[Block],
+    input_id: str,
+    index: int,
+    round_: int,
+    *,
+    builds: Mapping[str, Build] | None = None,
+) -> LookOutcome:
+    """Return whether the gate can judge every comparison of an input, so that measuring may stop.
+
+    The arguments are those of `interim_analysis.look`. The plan is that of either pass.
+    """
+    policy = plan.judge.gate
+    question, looks = (
+        (plan, looks_of(plan)) if plan.confirms else (strict_plan(plan), strict_looks(plan))
+    )
+    if not timed_metrics(policy):
+        enough = not plan.confirms or round_ >= FEWEST_CONFIRMING
+        return LookOutcome(stop=enough, reason="the gate judges no time", verdicts=())
+    if question.measure.until == "precision":
+        question = replace(question, measure=replace(question.measure, until="conclusive"))
+
+    def open_of(comparisons: Sequence[Comparison]) -> Sequence[Comparison]:
+        """Return the comparisons to decide of the candidates that are not known to be worse."""
+        states = [(c, _interim_state(c, plan)) for c in comparisons]
+        worse = {c.cell_id for c, state in states if state in ("suspicious", "worse")}
+        return [c for c, state in states if state == "not-judged" and c.cell_id not in worse]
+
+    return interim_analysis.look(
+        question,
+        blocks,
+        input_id,
+        index,
+        round_,
+        builds=builds,
+        looks=looks,
+        open_of=open_of,
+    )
+
+
+def _interim_state(c: Comparison, plan: Plan) -> PairState:
+    """Return the state of a time after an interim analysis; "not-judged" if it needs more rounds.
+
+    An inconclusive comparison whose minimum detectable effect is small enough passes after the last
+    round only: earlier, a regression of about that size would often pass. For the same reason, a
+    difference below the margin passes only if its interval excludes more.
+    """
+    margin = plan.judge.gate.tolerated[c.metric]
+    if plan.confirms:
+        return confirmed(c, margin)[0]
+    state = pair_state(c, margin, plan.judge.gate, 0.0)[0]
+    sure = c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin)
+    return "not-judged" if state == "passed" and not sure else state
+
+
+def cells_to_count(
+    plan: Plan,
+    blocks: Sequence[Block],
+    builds: Mapping[str, Build],
+    inputs: Sequence[PreparedInput],
+    looks_taken: Sequence[Look],
+) -> frozenset[str]:
+    """Return the candidates with a gated time that neither pass could judge by its rounds.
+
+    Their instructions are counted instead. The arguments are those of `judge`; the plan is that of
+    either pass.
+    """
+    if plan.confirms:
+        again = judge(plan, blocks, builds, inputs, looks_taken)
+        headline = [c for c in again.comparisons if c.family == "headline"]
+        states = [(c.cell_id, confirmed(c, plan.judge.margin_of(c.metric))[0]) for c in headline]
+        worse = {cell_id for cell_id, state in states if state == "worse"}
+        return frozenset(i for i, state in states if state == "not-judged" and i not in worse)
+    gating = first_pass(plan, blocks, builds, inputs, looks_taken)
+    return frozenset(pair.cell_id for pair in gating.pairs if time_not_judged(pair))
+
+
+def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:
+    """Return whether the gate can count instructions where it cannot judge times."""
+    planned = plan.instructions is not None or INSTRUCTIONS in plan.judge.gate.tolerated
+    return not planned and shutil.which(COUNTS.tool, path=env.get("PATH")) is not None
+
+
+def counting_plan(plan: Plan, cell_ids: frozenset[str]) -> Plan:
+    """Return the plan that counts the instructions of these cells and of their baselines."""
+    return replace(narrowed(plan, cell_ids), instructions=COUNTS)
