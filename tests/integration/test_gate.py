@@ -226,3 +226,27 @@ def test_without_valgrind_only_instructions_are_not_compared(
     done = even("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"))
     assert done.returncode == 3
     assert "error[BX250]" in done.stderr
+
+
+@pytest.mark.slow
+def test_instructions_are_counted_where_times_cannot_be_judged(tmp_path: Path) -> None:
+    noisy = Folder(tmp_path, 0.05)
+    script = json.loads((tmp_path / "script.json").read_text())
+    for rule in script["commands"]:
+        rule["spread"] = 0.5
+    (tmp_path / "script.json").write_text(json.dumps(script))
+    text = SCENARIO.replace(
+        'axes: {rev: [base, head, "<b>odd | name</b>"]}', "axes: {rev: [base, head]}"
+    )
+    loop = "i=0; n=1000; case $0 in *head) n=1200;; esac; while [ $i -lt $n ]; do i=$((i+1)); done; echo 42"
+    text = text.replace("[/bin/echo]", "[/bin/sh]").replace(
+        '["{bin}", "rev-{rev}"]', json.dumps(["{bin}", "-c", loop, "rev-{rev}"])
+    )
+    (tmp_path / "gated.yaml").write_text(text.replace("rounds: 24", "rounds: 14"))
+    done = noisy("run", "gated.yaml", "--gate")
+    assert done.returncode == 1, done.stderr
+    states = {pair["metric"]: pair["state"] for pair in noisy.document["pairs"]}
+    assert states == {"wall": "not-judged", "cpu": "not-judged", "instructions": "worse"}
+    assert "counted because a time could not be judged" in noisy.text_of("gate.json")
+    again = noisy("gate", "@last")
+    assert again.returncode == 1

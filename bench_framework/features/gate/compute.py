@@ -2,9 +2,8 @@
 
 The gate has two passes. The first judges the rounds of the record at 1 %. A worse result is only
 suspicious. The second measures the suspicious candidates again at 5 %, with a separate plan. Only a
-candidate that is worse in both passes fails the gate, on any gated time. A candidate that the second pass cannot judge
-is not judged. Each pass measures until the gate can judge every comparison, or until its rounds are
-used up. See `docs/method.md#the-gate`.
+candidate that is worse in both passes fails the gate, on any gated time. A candidate that the
+second pass cannot judge is not judged. See `docs/reference/gate.md#two-passes`.
 """
 
 from __future__ import annotations
