@@ -5,7 +5,7 @@ default, take about half an hour. Families: small (one candidate), large (8 vari
 more than 0.6 % of the gates of a family report a regression.
 
 Every replay uses the gate of the product: the plan of a scenario with the defaults, early stopping, and a second
-measurement of what looks worse, in newly drawn rounds. Few replays need all of this. Only those in which some look finds
+measurement of what looks worse, in newly drawn rounds. Few replays need all of this. Only those in which a look finds
 a difference at twice the level of the gate are run completely. The first replays of each row are always run completely,
 to check this shortcut.
 """

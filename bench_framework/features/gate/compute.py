@@ -306,9 +306,9 @@ def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, str]:
         return "worse", "confirmed in fresh rounds"
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin):
         return "passed", "worse in the first measurement, but not in the second one"
-    why = c.reason or (
+    cause = c.reason or (
         "inconclusive"
         + (f", minimum detectable effect {_short(c.mde)}" if c.mde is not None else "")
     )
     state: PairState = "failed" if c.verdict in _BROKEN else "not-judged"
-    return state, f"worse in the first measurement; in the second one: {why}"
+    return state, f"worse in the first measurement; in the second one: {cause}"
