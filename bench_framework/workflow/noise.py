@@ -61,6 +61,7 @@ class NoiseFindings:
         interrupted: the user stopped it.
         failure: error that ended it early, or `None`.
         copied: by program, True if its A/A control ran from a copy of the file.
+        cpus: CPUs that the programs were pinned to, `None` for all.
     """
 
     windows: int
@@ -71,6 +72,7 @@ class NoiseFindings:
     interrupted: bool
     failure: BenchError | None
     copied: dict[str, bool]
+    cpus: str | None = None
 
     @property
     def exit_code(self) -> int:
@@ -101,15 +103,25 @@ class _Bench:
     env: dict[str, str]
     observer: Observer
     stopping: Stop
+    cpus: str | None
 
 
-def examine_noise(seconds_wanted: float, observer: Observer, on_window: OnWindow) -> NoiseFindings:
+def examine_noise(
+    seconds_wanted: float, observer: Observer, on_window: OnWindow, cpus: str | None = None
+) -> NoiseFindings:
     """Measure windows of both programs in turn for about the given time, at least one of each.
 
     All files are written to a temporary folder, which is removed.
 
+    Args:
+        seconds_wanted: duration in seconds.
+        observer: receives messages.
+        on_window: called after each window.
+        cpus: CPUs to pin the programs to, as in `measure.cpus`; all if `None`.
+
     Raises:
-        MachineError: this machine cannot measure; nothing was measured.
+        MachineError: this machine cannot measure, or BX238, it does not have these CPUs; nothing
+            was measured.
         Interrupted: before the first window began.
     """
     from bench_framework.execution import process, stop
@@ -123,14 +135,14 @@ def examine_noise(seconds_wanted: float, observer: Observer, on_window: OnWindow
             process.scratch_folder() as scratch,
             lock.MachineLock("doctor --aa", observer, stopping),
         ):
-            bench, subjects = _prepare(Path(scratch), launcher, observer, stopping)
+            bench, subjects = _prepare(Path(scratch), launcher, observer, stopping, cpus)
             return _examine(bench, subjects, seconds_wanted, on_window)
 
 
 def _prepare(
-    folder: Path, launcher: Launcher, observer: Observer, stopping: Stop
+    folder: Path, launcher: Launcher, observer: Observer, stopping: Stop, cpus: str | None
 ) -> tuple[_Bench, tuple[_Subject, ...]]:
-    from bench_framework.execution import hyperfine
+    from bench_framework.execution import hyperfine, target
     from bench_framework.execution.build import programs, reference_programs
     from bench_framework.execution.machine import host
 
@@ -142,10 +154,11 @@ def _prepare(
     for reference in reference_programs.create_programs(launcher, env, folder, stopping.check):
         scenario = folder / f"aa-{len(subjects) + 1}.yaml"
         scenario.write_text(
-            json.dumps(_scenario(reference, reference_programs.ENVIRONMENT), indent=1),
+            json.dumps(_scenario(reference, reference_programs.ENVIRONMENT, cpus), indent=1),
             encoding="utf-8",
         )
         plan = plan_scenario(str(scenario))
+        target.require_cpus(plan.cells)
         assert plan.program is not None
         build, event = programs.add_control(
             plan, programs.find_program(plan.program[0], plan.scenario_path, env), {}, launcher, env
@@ -153,10 +166,10 @@ def _prepare(
         if event is not None:
             observer.notify(Message(event.message))
         subjects.append(_Subject(reference, scenario, build))
-    return _Bench(folder, launcher, tool, facts, env, observer, stopping), tuple(subjects)
+    return _Bench(folder, launcher, tool, facts, env, observer, stopping, cpus), tuple(subjects)
 
 
-def _scenario(reference: ReferenceProgram, env: dict[str, str]) -> dict[str, Any]:
+def _scenario(reference: ReferenceProgram, env: dict[str, str], cpus: str | None) -> dict[str, Any]:
     """Return a scenario with the program, its A/A control, and one variant per injected slowdown."""
     arms: dict[str, Any] = {"plain": {"args": list(reference.args)}}
     for effect, args in reference.slower.items():
@@ -171,7 +184,12 @@ def _scenario(reference: ReferenceProgram, env: dict[str, str]) -> dict[str, Any
         "env": env,
         # The variants do different amounts of work, so their answers differ on purpose.
         "answer": {"compare": "none"},
-        "measure": {"rounds": {"min": 12, "max": ROUNDS}, "warmup": 1, "until": "conclusive"},
+        "measure": {
+            "rounds": {"min": 12, "max": ROUNDS},
+            "warmup": 1,
+            "until": "conclusive",
+            **({"cpus": cpus} if cpus else {}),
+        },
     }
 
 
@@ -212,6 +230,7 @@ def _examine(
         interrupted,
         failure,
         {s.reference.name: s.build.control_path != s.build.path for s in subjects},
+        bench.cpus,
     )
 
 
@@ -307,6 +326,7 @@ def noise_document(findings: NoiseFindings) -> dict[str, Any]:
     return {
         "windows": findings.windows,
         "rounds_per_window": findings.rounds,
+        "cpus": findings.cpus,
         "elapsed_s": findings.elapsed_s,
         "interrupted": findings.interrupted,
         "failure": str(findings.failure) if findings.failure else None,

@@ -130,7 +130,9 @@ def test_ctrl_c_keeps_the_windows_that_were_measured(
 ) -> None:
     fake(plain())
     observer = Recorder(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 1 else None)
-    findings = examine_noise(3600.0, observer, observer.window)
+    cpu = str(min(os.sched_getaffinity(0)))
+    findings = examine_noise(3600.0, observer, observer.window, cpu)
+    assert findings.cpus == cpu
     assert (findings.windows, findings.interrupted, findings.exit_code) == (1, True, 130)
     assert findings.summary.as_measured.tries == 1
     assert "stopping after the current run; press Ctrl-C again to kill it" in observer.messages
@@ -157,6 +159,16 @@ def test_a_missing_program_is_named_before_anything_is_measured(
     with pytest.raises(MachineError, match="the program factor is not on PATH") as raised:
         examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
     assert raised.value.code == "BX239"
+
+
+def test_a_missing_cpu_is_named_before_anything_is_measured(
+    fake: Callable[..., None], alone: Path
+) -> None:
+    fake(plain())
+    with pytest.raises(MachineError, match="`cpus: 8000` contains CPU 8000") as raised:
+        examine_noise(BRIEF_S, SilentObserver(), lambda *_: None, "8000")
+    assert raised.value.code == "BX238"
+    assert list(alone.iterdir()) == []
 
 
 def test_slower_programs_do_exactly_the_injected_extra_work(tmp_path: Path) -> None:

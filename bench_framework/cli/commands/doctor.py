@@ -28,6 +28,7 @@ EXAMPLES = """
 benchctl doctor
 benchctl doctor --json | jq '.[] | select(.state != "ok")'
 benchctl doctor --aa --for 15m
+benchctl doctor --aa --for 2m --cpus 1
 Ctrl-C ends --aa after the current run and prints the results so far.
 """
 GLYPHS = {"ok": "✓", "warn": "⚠", "bad": "✕"}
@@ -52,14 +53,21 @@ def doctor(
         str | None,
         typer.Option("--for", metavar="TIME", help="Duration of --aa, such as 15m; default: 1m."),
     ] = None,
+    cpus: Annotated[
+        str | None,
+        typer.Option("--cpus", metavar="LIST", help="CPUs to pin the programs of --aa to: 0,2-3."),
+    ] = None,
 ) -> None:
     """Check whether this machine is fit to measure; print the effect of each problem and its fix."""
     console: Console = context.obj
+    cpus = _cpu_list(cpus)
     if aa:
-        _measure_noise(console, _seconds(how_long))
+        _measure_noise(console, _seconds(how_long), cpus)
         return
     if how_long is not None:
         raise UsageError("--for needs --aa", fix="run `benchctl doctor --aa --for 15m`")
+    if cpus is not None:
+        raise UsageError("--cpus needs --aa", fix=f"run `benchctl doctor --aa --cpus {cpus}`")
     _examine(console)
 
 
@@ -98,12 +106,24 @@ def _seconds(text: str | None) -> float | None:
     return seconds
 
 
-def _measure_noise(console: Console, seconds: float | None) -> None:
+def _cpu_list(text: str | None) -> str | None:
+    """Return the list of CPUs. Raises `UsageError`, BX100, if `text` is not one."""
+    from bench_framework.scenario.scalars import Refused, cpu_list
+
+    try:
+        return None if text is None else cpu_list(text)
+    except Refused as error:
+        raise UsageError(
+            f"--cpus {text}: {error.message}", fix=error.advice or "write 0 or 0,2-3, for example"
+        ) from error
+
+
+def _measure_noise(console: Console, seconds: float | None, cpus: str | None) -> None:
     from bench_framework.workflow.noise import NOISE_DEFAULT_S, examine_noise, noise_document
 
     duration = NOISE_DEFAULT_S if seconds is None else seconds
     display = NoiseLines(console, duration)
-    findings = examine_noise(duration, display, display.show_window)
+    findings = examine_noise(duration, display, display.show_window, cpus)
     if console.json:
         console.emit_json(noise_document(findings))
     else:
@@ -201,11 +221,12 @@ def _head(findings: NoiseFindings) -> str:
         f"{name} ({about}{'' if findings.copied[name] else '; its copy is the same file'})"
         for name, about in findings.programs.items()
     )
+    pinned = f" Pinned to CPUs: {findings.cpus}." if findings.cpus else ""
     end = ", stopped early" if findings.interrupted or findings.failure else ""
     return (
         f"A/A check of this machine: {counted(findings.windows, 'window')} of {findings.rounds} "
         "rounds in"
-        f" {format_clock(findings.elapsed_s)}{end}. Programs: {programs}."
+        f" {format_clock(findings.elapsed_s)}{end}. Programs: {programs}.{pinned}"
     )
 
 

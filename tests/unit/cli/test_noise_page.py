@@ -108,6 +108,13 @@ def test_a_program_that_could_not_be_copied_is_marked() -> None:
     assert "its copy is the same file" in words(replace(FINDINGS, copied={"factor": False}))
 
 
+def test_the_page_and_the_document_name_the_cpus() -> None:
+    assert "Pinned" not in words(FINDINGS)
+    pinned = replace(FINDINGS, cpus="0,2")
+    assert "500 numbers to factor). Pinned to CPUs: 0,2." in words(pinned)
+    assert (noise_document(pinned)["cpus"], noise_document(FINDINGS)["cpus"]) == ("0,2", None)
+
+
 def test_the_document_contains_counts_and_bounds() -> None:
     document = json.loads(json.dumps(noise_document(FINDINGS)))
     assert document["windows"] == 10
@@ -130,6 +137,9 @@ def test_the_document_contains_counts_and_bounds() -> None:
         (["--for", "15m"], "--for needs --aa"),
         (["--aa", "--for", "15"], "--for 15"),
         (["--aa", "--for", "0s"], "not a positive time"),
+        (["--cpus", "0"], "--cpus needs --aa"),
+        (["--aa", "--cpus", "all"], "--cpus all: must be a list of CPUs"),
+        (["--aa", "--cpus", "3-1"], "write 1-3"),
     ],
 )
 def test_wrong_options_are_refused_before_anything_is_measured(
