@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from bench_framework.model.declarations import Hypothesis
 from bench_framework.model.formula import Unit
 from bench_framework.model.looks import Looks
-from bench_framework.model.plan import Hypothesis
 from bench_framework.model.policies import Metric
 from bench_framework.model.profile import ProfileShares
 from bench_framework.model.race import Race

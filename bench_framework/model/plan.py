@@ -13,17 +13,15 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeVar
 
+from bench_framework.model.declarations import DerivedRow, Experiment, Hypothesis, NamedCell, Note
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy, Metric
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.profile import ProfilePolicy
+from bench_framework.model.revisions import Revisions
 
 CacheState = Literal["warm", "cold", "unknown"]
 
 CONTROL_LABEL: Final = "control"
-MERGE_BASE: Final = "merge-base"
-"""Name of a base: the commit at which the head branched off the main branch."""
-WORKING_TREE: Final = "working tree"
-_SHORT: Final = 7
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
 _KEPT_IDS: Final = 4096
@@ -222,95 +220,6 @@ class Hole:
     reason: str
     rule: str | None = None
     """``file:line`` of the scenario's rule that excludes it, if there is one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """The baseline with one change that is not a value of an axis."""
-
-    name: str
-    variant_id: str
-    change: tuple[tuple[str, str], ...]
-    why: str = ""
-    decision: Literal["adopted", "rejected", "open"] = "open"
-
-
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """An expected effect of one change on one metric.
-
-    Attributes:
-        text: the hypothesis in the author's words.
-        change: text such as ``"engine: smol-own-executor → smol-global"``.
-        variant_id: id of the variant with the change, empty if the plan has no such variant.
-        reference_id: id of the variant that differs only in the change, empty if the plan has no
-            such variant.
-        expect: expected effect of the change on the metric.
-        metric: name of the metric, empty for the headline's metric.
-    """
-
-    text: str
-    change: str
-    variant_id: str
-    reference_id: str
-    expect: Literal["better", "worse"] = "better"
-    metric: Metric = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NamedCell:
-    """A variant with its name in formulas."""
-
-    name: str
-    variant_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class DerivedRow:
-    """A figure that is computed from named cells.
-
-    Attributes:
-        name: name of the figure.
-        formula: formula over named cells and earlier rows.
-        assuming: assumption of a figure that is projected and not measured, else empty.
-    """
-
-    name: str
-    formula: str
-    assuming: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A text of the author, which reports print separately from results."""
-
-    title: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Revisions:
-    """The two revisions of a plan, which replace the revision of its scenario.
-
-    Attributes:
-        base: full id of the commit that is the baseline.
-        head: full id of the other commit, `None` for the files in the working tree.
-        asked: name of the base as given by the user.
-    """
-
-    base: str
-    head: str | None
-    asked: str = ""
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """Base and head as reports print them."""
-        return self.base[:_SHORT], self.head[:_SHORT] if self.head is not None else WORKING_TREE
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The options of ``benchctl run`` that select these revisions."""
-        return ("--base", self.base, *(("--head", self.head) if self.head is not None else ()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
@@ -16,28 +16,24 @@ from bench_framework.report.blocks import (
     Row,
     Table,
 )
-from bench_framework.report.contrasts import comparison_cells, value_cell, verdict_cell
+from bench_framework.report.contrasts import comparison_cells, verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI, caption_tail
 from bench_framework.report.numbers import (
     DASH,
     SIZES,
-    column_decimals,
     column_size,
     margin_text,
-    measured_decimals,
-    metric_unit,
     percent_up,
     rate_unit,
-    show_measured,
     show_ratio,
-    significant,
 )
+from bench_framework.report.scales import Scale, cores_cell, rate_cell, scale_of, titled
 from bench_framework.rounding import up_to_two_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bench_framework.model.judgement import CellState, Comparison, Summary
+    from bench_framework.model.judgement import CellState, Comparison
     from bench_framework.report.context import ReportData
 
 _REFUSED = {
@@ -87,40 +83,6 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Unit, factor and decimals of a column of medians."""
-
-    unit: str
-    factor: float
-    decimals: int
-
-    def cell(self, summary: Summary | None) -> Cell:
-        """Return the median over the rounds, or a dash without a summary."""
-        if summary is None:
-            return Cell(DASH)
-        value, lo, hi = summary.median, summary.lo, summary.hi
-        return Cell(show_measured(value, lo, hi, self.factor, self.decimals), value)
-
-
-def scale_of(
-    metric: str, size: float | None, summaries: Sequence[Summary], family: str, declared: str = ""
-) -> Scale:
-    """Return the scale of a column.
-
-    Args:
-        metric: the metric of the column.
-        size: the value that determines the unit; by default that of the first row.
-        summaries: the rows.
-        family: family of units of the scenario.
-        declared: the unit that the scenario declares for the metric.
-    """
-    first = summaries[0].median if summaries else 1.0
-    unit, factor = metric_unit(metric, first if size is None else size, family, declared)
-    decimals = (measured_decimals(s.median, s.lo, s.hi, factor) for s in summaries)
-    return Scale(unit, factor, column_decimals(decimals))
-
-
 def _scale(data: ReportData, item: Input, metric: str) -> Scale:
     """Return the scale of a metric, chosen from the row of the baseline."""
     family = data.plan.unit_family
@@ -157,11 +119,6 @@ def _name(metric: str) -> str:
     """Return the name of a metric as the title of a column."""
     words = noun(metric)
     return _NAMES.get(metric, words[:1].upper() + words[1:])
-
-
-def titled(name: str, unit: str) -> str:
-    """Return the title of a column with its unit."""
-    return f"{name}, {unit}" if unit else name
 
 
 def _row(
@@ -203,18 +160,6 @@ def _verdict(verdict: Verdict | None, state: CellState, metric: str) -> Cell:
     if verdict is None:
         return Cell("not started" if state.state == "not-started" else "")
     return verdict_cell(verdict, metric)
-
-
-def cores_cell(cpu: Summary | None, wall: Summary | None) -> Cell:
-    """Return the cores in use: the quotient of the medians of CPU time and time."""
-    cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
-    return value_cell(cores, "{:.2f}".format)
-
-
-def rate_cell(size: int, wall: Summary | None, family: str) -> Cell:
-    """Return the throughput: the bytes of a run ÷ the median time."""
-    rate = size / wall.median if wall and wall.median > 0 else None
-    return value_cell(rate or None, lambda r: significant(r * rate_unit(family)[1], 3))
 
 
 def _judged(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> tuple[Cell, Cell]:

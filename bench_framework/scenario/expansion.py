@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from bench_framework.model.declarations import Experiment, Hypothesis, NamedCell
 from bench_framework.model.plan import (
     CONTROL_LABEL,
     BuildSpec,
     Cell,
     Dataset,
-    Experiment,
-    Hypothesis,
     Input,
-    NamedCell,
     Role,
     Values,
     Variant,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
-from bench_framework.model.plan import DerivedRow, Hole, Input, Note, Plan, Variant
+from bench_framework.model.declarations import DerivedRow, Note
+from bench_framework.model.plan import Hole, Input, Plan, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.scenario import template

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.declarations import Note
 from bench_framework.model.plan import (
     CONTROL_LABEL,
     Axis,
@@ -17,7 +18,6 @@ from bench_framework.model.plan import (
     Cell,
     Hole,
     Input,
-    Note,
     Plan,
     Role,
     Variant,
@@ -27,8 +27,8 @@ from bench_framework.model.plan import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench_framework.model.plan import Revisions
     from bench_framework.model.policies import GatePolicy
+    from bench_framework.model.revisions import Revisions
 
 BASE, HEAD = "base", "head"
 AXIS_NAMES: Final = ("rev", "revision", "built-at", "benchctl-rev")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import GateError, UsageError
-from bench_framework.model.plan import MERGE_BASE, Revisions
+from bench_framework.model.revisions import MERGE_BASE, Revisions
 from bench_framework.units import counted
 from bench_framework.workflow.scenarios import plan_scenario
 

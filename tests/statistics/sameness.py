@@ -20,32 +20,14 @@ from bench_framework.execution.schedule import order_of
 from bench_framework.features.document import build_document
 from bench_framework.features.judge import judge
 from bench_framework.model.plan import Plan
-from bench_framework.model.run import Host
 from bench_framework.report import ReportData
 from bench_framework.workflow.pages import render_files
+from tests.unit.machine import HOST
 
 SEEDS = 400
 PLACES, ORDERED_ROUNDS = 9, 200
 NAMES = {"Ac": "zebra", "B1": "yak", "B2": "mole", "B3": "cat", "B5": "ant", "A": "newt"}
 """Other names, whose alphabetical order differs."""
-HOST = Host(
-    "h",
-    "b",
-    "cpu",
-    2,
-    8 << 30,
-    "6.1",
-    "linux",
-    None,
-    None,
-    "ext4",
-    "ext4",
-    "1.20.0",
-    None,
-    None,
-    "3.11",
-    "0",
-)
 
 
 def order() -> Row:

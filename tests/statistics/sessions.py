@@ -19,32 +19,15 @@ from bench_framework.features.record_comparison.anchors import Side
 from bench_framework.model.judgement import CellState
 from bench_framework.model.plan import BIN, BuildSpec, Cell, Input, Plan, Role, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
-from bench_framework.model.run import Build, Host
+from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
+from tests.unit.machine import HOST
 
 ROUNDS = 20
 NOISE = 0.01
 SHIFT, WAVE = 0.004, 0.003
 """Effect of the machine on all cells of a session: standard deviation, and height of a wave."""
 MOST_FALSE = 0.05
-HOST = Host(
-    "h",
-    "b",
-    "cpu",
-    2,
-    8 << 30,
-    "6.1",
-    "linux",
-    None,
-    None,
-    "ext4",
-    "ext4",
-    "1.20.0",
-    None,
-    None,
-    "3.11",
-    "0",
-)
 ITEM = Input("", (), None)
 VARIANTS = tuple(
     Variant(name, (("arm", name),), BuildSpec("crate", "prog", features=(name,)))

@@ -19,8 +19,8 @@ from bench_framework.report.contrasts import (
     with_claims,
 )
 from bench_framework.report.counts import ADJUSTED_CI
-from bench_framework.report.headline_table import scale_of
 from bench_framework.report.numbers import DASH, show_ratio, significant
+from bench_framework.report.scales import scale_of
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import MINUS, THIN_SPACE
 

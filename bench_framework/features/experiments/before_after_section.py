@@ -14,8 +14,8 @@ from bench_framework.report.contrasts import (
     with_claims,
 )
 from bench_framework.report.counts import ADJUSTED_CI, caption_tail
-from bench_framework.report.headline_table import scale_of
 from bench_framework.report.numbers import DASH
+from bench_framework.report.scales import scale_of
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:

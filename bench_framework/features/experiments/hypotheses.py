@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
     from bench_framework.claims.costs import Costs
     from bench_framework.claims.factory import Names
+    from bench_framework.model.declarations import Hypothesis
     from bench_framework.model.judgement import Comparison, HypothesisStatus
-    from bench_framework.model.plan import Hypothesis, Plan
+    from bench_framework.model.plan import Plan
 
 
 def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[HypothesisTest, ...]:

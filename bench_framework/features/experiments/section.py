@@ -20,8 +20,9 @@ from bench_framework.report.numbers import DASH, show_comparison, show_size
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
+    from bench_framework.model.declarations import Experiment
     from bench_framework.model.judgement import Claim, HypothesisTest
-    from bench_framework.model.plan import Experiment, Input
+    from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
 
 

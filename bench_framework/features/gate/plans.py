@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.features.gate.outcome import timed_metrics
+from bench_framework.model.declarations import Note
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.plan import Note, Role
+from bench_framework.model.plan import Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

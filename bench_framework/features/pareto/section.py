@@ -11,8 +11,8 @@ from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Tab
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.contrasts import with_claims
 from bench_framework.report.counts import counts_of
-from bench_framework.report.headline_table import Scale, scale_of
 from bench_framework.report.numbers import DASH, column_size, show_size
+from bench_framework.report.scales import Scale, scale_of
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.units import format_clock

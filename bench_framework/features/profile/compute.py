@@ -56,21 +56,14 @@ def _unit(claim: Claim) -> str:
     return str(claim.values["unit"])
 
 
-def _function(claim: Claim) -> str:
+def _functions(claim: Claim) -> str:
+    """Return the share of one function, or of the functions of a bucket."""
     assert claim.estimate is not None
     share = percentage(claim.estimate, claim.lo, claim.hi)
+    bucket = "functions of the bucket " if claim.kind == "profile-bucket" else ""
     return (
         f"{where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in "
-        f"{claim.values['name']} (self, {_extent(claim)})"
-    )
-
-
-def _bucket(claim: Claim) -> str:
-    assert claim.estimate is not None
-    share = percentage(claim.estimate, claim.lo, claim.hi)
-    return (
-        f"{where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in functions of the "
-        f"bucket {claim.values['name']} (self, {_extent(claim)})"
+        f"{bucket}{claim.values['name']} (self, {_extent(claim)})"
     )
 
 
@@ -98,8 +91,8 @@ def _few(claim: Claim) -> str:
 
 
 PROFILE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
-    "profile-function": _function,
-    "profile-bucket": _bucket,
+    "profile-function": _functions,
+    "profile-bucket": _functions,
     "profile-before-after": _buckets_before_after,
     "profile-few": _few,
 }

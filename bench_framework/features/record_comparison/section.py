@@ -19,7 +19,6 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.headline_table import titled
 from bench_framework.report.numbers import (
     DASH,
     SIZES,
@@ -29,6 +28,7 @@ from bench_framework.report.numbers import (
     show_comparison,
     significant,
 )
+from bench_framework.report.scales import titled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,8 +21,9 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.counts import caption_tail
-from bench_framework.report.headline_table import Scale, order, scale_of, titled
+from bench_framework.report.headline_table import order
 from bench_framework.report.numbers import DASH, show_percent
+from bench_framework.report.scales import Scale, scale_of, titled
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:

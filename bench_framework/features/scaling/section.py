@@ -18,8 +18,8 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import key_claim, sentence
 from bench_framework.report.counts import counts_of
-from bench_framework.report.headline_table import Scale, scale_of, titled
 from bench_framework.report.numbers import DASH, show_plain
+from bench_framework.report.scales import Scale, scale_of, titled
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:

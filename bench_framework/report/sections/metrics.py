@@ -17,8 +17,8 @@ from bench_framework.model.plan import Role
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
-from bench_framework.report.headline_table import cores_cell, rate_cell, titled
 from bench_framework.report.numbers import DASH, metric_unit, rate_unit, significant
+from bench_framework.report.scales import cores_cell, rate_cell, titled
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.units import THIN_SPACE
 

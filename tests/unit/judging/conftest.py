@@ -15,6 +15,7 @@ from bench_framework.compare import contrasts
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.samples import Pair
 from bench_framework.features.judge import judge
+from bench_framework.model.declarations import Experiment
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import (
     Axis,
@@ -22,7 +23,6 @@ from bench_framework.model.plan import (
     BuildSpec,
     Cell,
     Dataset,
-    Experiment,
     Input,
     Plan,
     Role,

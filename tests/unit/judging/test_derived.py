@@ -10,8 +10,9 @@ import pytest
 from bench_framework.compare.derived_values import derived_rows, with_contribution_figures
 from bench_framework.compare.samples import collect
 from bench_framework.features.judge import judge
+from bench_framework.model.declarations import DerivedRow, NamedCell
 from bench_framework.model.judgement import Comparison, Derived, Judgement
-from bench_framework.model.plan import DerivedRow, NamedCell, Plan, Role
+from bench_framework.model.plan import Plan, Role
 from bench_framework.model.run import Answer, Block, Receipt
 from bench_framework.model.structure import Change, Contrast, Contribution, Step
 from bench_framework.model.verdict import Interval, Verdict

@@ -11,8 +11,8 @@ import pytest
 
 from bench_framework.features.experiments.hypotheses import hypothesis_tests
 from bench_framework.features.judge import judge
+from bench_framework.model.declarations import DerivedRow, Hypothesis, NamedCell
 from bench_framework.model.judgement import ONE_PROGRAM, Comparison
-from bench_framework.model.plan import DerivedRow, Hypothesis, NamedCell
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:

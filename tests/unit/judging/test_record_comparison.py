@@ -17,6 +17,7 @@ from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build, Host, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.welch import Contrast
+from tests.unit.machine import HOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,24 +26,6 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Bridge, BridgedCell
 
-HOST = Host(
-    "h1",
-    "b1",
-    "EPYC",
-    2,
-    8 << 30,
-    "6.1.0-28",
-    "Debian",
-    None,
-    "kvm",
-    "ext4",
-    "ext4",
-    "1.20.0",
-    "r",
-    "c",
-    "p",
-    "0.1",
-)
 ARMS = ("anchor", "changed")
 
 

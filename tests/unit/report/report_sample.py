@@ -16,6 +16,7 @@ from bench_framework.compare import contrasts, samples
 from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.experiments import hypotheses
 from bench_framework.features.judge import analyse_axes
+from bench_framework.model.declarations import Experiment, Hypothesis, Note
 from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import (
     BestGroup,
@@ -37,11 +38,8 @@ from bench_framework.model.plan import (
     BuildSpec,
     Cell,
     Dataset,
-    Experiment,
     Hole,
-    Hypothesis,
     Input,
-    Note,
     Plan,
     Role,
     Variant,

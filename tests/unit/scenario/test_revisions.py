@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.model.plan import Revisions, Role
+from bench_framework.model.plan import Role
+from bench_framework.model.revisions import Revisions
 from bench_framework.scenario.revisions import at_revisions
 from bench_framework.store import wire
 from bench_framework.workflow.run_options import plan_between

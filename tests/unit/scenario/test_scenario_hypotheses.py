@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.model.plan import DerivedRow, Hypothesis
+from bench_framework.model.declarations import DerivedRow, Hypothesis
 
 if TYPE_CHECKING:
     from collections.abc import Callable

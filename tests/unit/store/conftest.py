@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.model.declarations import Experiment, Note
 from bench_framework.model.plan import (
     BIN,
     Axis,
@@ -15,10 +16,8 @@ from bench_framework.model.plan import (
     BuildSpec,
     Cell,
     Dataset,
-    Experiment,
     Hole,
     Input,
-    Note,
     Plan,
     Role,
     Variant,

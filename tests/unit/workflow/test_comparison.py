@@ -25,6 +25,7 @@ from bench_framework.store import lines
 from bench_framework.store.records import Record
 from bench_framework.workflow import comparison
 from bench_framework.workflow.comparison import compare_axis, compare_record, compare_records
+from tests.unit.machine import HOST
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,24 +44,6 @@ command: ["{bin}", "{engine}", "{parser}"]
 baseline: [{engine: tokio, parser: simd}, {engine: rayon, parser: simd}]
 measure: {rounds: 20, until: rounds}
 """
-HOST = Host(
-    "h1",
-    "b1",
-    "EPYC",
-    2,
-    8 << 30,
-    "6.1.0-28",
-    "Debian",
-    None,
-    "kvm",
-    "ext4",
-    "ext4",
-    "1.20.0",
-    "r",
-    "c",
-    "p",
-    "0.1",
-)
 AT = "2026-03-02T17:0{}:00.000Z"
 TIMES = {
     ("tokio", "simd"): 0.1,

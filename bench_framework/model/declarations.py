@@ -1,0 +1,72 @@
+"""Declarations of a scenario beyond its axes: experiments, hypotheses, figures and notes. No I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bench_framework.model.policies import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """The baseline with one change that is not a value of an axis."""
+
+    name: str
+    variant_id: str
+    change: tuple[tuple[str, str], ...]
+    why: str = ""
+    decision: Literal["adopted", "rejected", "open"] = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """An expected effect of one change on one metric.
+
+    Attributes:
+        text: the hypothesis in the author's words.
+        change: text such as ``"engine: smol-own-executor → smol-global"``.
+        variant_id: id of the variant with the change, empty if the plan has no such variant.
+        reference_id: id of the variant that differs only in the change, empty if the plan has no
+            such variant.
+        expect: expected effect of the change on the metric.
+        metric: name of the metric, empty for the headline's metric.
+    """
+
+    text: str
+    change: str
+    variant_id: str
+    reference_id: str
+    expect: Literal["better", "worse"] = "better"
+    metric: Metric = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCell:
+    """A variant with its name in formulas."""
+
+    name: str
+    variant_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedRow:
+    """A figure that is computed from named cells.
+
+    Attributes:
+        name: name of the figure.
+        formula: formula over named cells and earlier rows.
+        assuming: assumption of a figure that is projected and not measured, else empty.
+    """
+
+    name: str
+    formula: str
+    assuming: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A text of the author, which reports print separately from results."""
+
+    title: str
+    text: str

@@ -1,0 +1,36 @@
+"""The two revisions of a crate that a plan compares. Immutable, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+MERGE_BASE: Final = "merge-base"
+"""Name of a base: the commit at which the head branched off the main branch."""
+WORKING_TREE: Final = "working tree"
+_SHORT: Final = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """The two revisions of a plan, which replace the revision of its scenario.
+
+    Attributes:
+        base: full id of the commit that is the baseline.
+        head: full id of the other commit, `None` for the files in the working tree.
+        asked: name of the base as given by the user.
+    """
+
+    base: str
+    head: str | None
+    asked: str = ""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Base and head as reports print them."""
+        return self.base[:_SHORT], self.head[:_SHORT] if self.head is not None else WORKING_TREE
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options of ``benchctl run`` that select these revisions."""
+        return ("--base", self.base, *(("--head", self.head) if self.head is not None else ()))
