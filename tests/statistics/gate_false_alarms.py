@@ -70,7 +70,7 @@ def replayed(plan: Plan, draw: Draw, count: int, *words: str) -> Alarms:
         shortcut = suspects(plan, draw, np.random.default_rng(seed))
         if not shortcut and replay >= WHOLE:
             continue
-        gating = replays.gated(plan, draw, np.random.default_rng(seed))
+        gating, _ = replays.gated(plan, draw, np.random.default_rng(seed))
         assert shortcut or gating.confirmation is None, (
             "the shortcut left out a gate that found a difference"
         )

@@ -17,7 +17,8 @@ from bench_framework.features.judge import judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan import Plan, Role
+from bench_framework.model.policies import GatePolicy
 from bench_framework.model.run import Block, Look
 from bench_framework.workflow.scenarios import plan_scenario
 
@@ -42,7 +43,7 @@ axes:
 input: {{dataset: prose, size: "{{size}}", seed: 42}}
 command: ["{{bin}}", "{{arm}}", "{{input}}"]
 baseline: {{arm: {baseline}}}
-measure: {{rounds: {{min: 12, max: {rounds}}}, seed: {seed}, control: false}}
+measure: {{rounds: {{min: 12, max: {rounds}}}, seed: {seed}, control: {control}}}
 answer: {{compare: none}}
 """
 
@@ -54,10 +55,12 @@ def plan_of(
     baseline: str = "",
     rounds: int = 40,
     seed: int = 1,
+    control: bool = False,
+    gate: GatePolicy | None = None,
 ) -> Plan:
     """Return the plan of a user's scenario, with default margins, levels and stopping.
 
-    It has no A/A control, because a control can only remove false verdicts.
+    Without `control` it has no A/A control, which can only remove false verdicts.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "replay.yaml"
@@ -67,10 +70,12 @@ def plan_of(
             baseline=baseline or arms[0],
             rounds=rounds,
             seed=seed,
+            control=str(control).lower(),
         )
         path.write_text(text, encoding="utf-8")
         # The name of the temporary folder must not be part of the plan.
-        return replace(plan_scenario(str(path)), scenario_path="replay.yaml")
+        plan = replace(plan_scenario(str(path)), scenario_path="replay.yaml")
+    return plan if gate is None else replace(plan, judge=replace(plan.judge, gate=gate))
 
 
 def blocks_of(plan: Plan, times: Times, input_id: str, rounds: int) -> list[Block]:
@@ -119,15 +124,23 @@ def judged(plan: Plan, times: Times, looker: Callable[..., LookOutcome] = look) 
     return judge(plan, blocks, {}, (), taken)
 
 
-def gated(plan: Plan, draw: Draw, rng: np.random.Generator) -> Gating:
-    """Return the result of the gate; what looks worse is measured again in newly drawn rounds."""
+def gated(plan: Plan, draw: Draw, rng: np.random.Generator) -> tuple[Gating, int]:
+    """Return the result of the gate, and the rounds of the first input in both passes.
+
+    What looks worse is measured again in newly drawn rounds.
+    """
     blocks, taken = measured(plan, draw(rng, plan, plan.measure.rounds_max), measuring.look)
     first = gate.first_pass(plan, blocks, {}, (), taken)
-    again = plans.confirmation_plan(plan, first, "first")
+    again, rounds = plans.confirmation_plan(plan, first, "first"), _rounds_of(taken)
     if again is None:
-        return first
-    confirming = judged(again, draw(rng, again, again.measure.rounds_max), measuring.look)
-    return gate.second_pass(plan, first, confirming, "second")
+        return first, rounds
+    blocks, taken = measured(again, draw(rng, again, again.measure.rounds_max), measuring.look)
+    confirming = judge(again, blocks, {}, (), taken)
+    return gate.second_pass(plan, first, confirming, "second"), rounds + _rounds_of(taken)
+
+
+def _rounds_of(looks: Sequence[Look]) -> int:
+    return max(look.round for look in looks if look.input_id == looks[0].input_id)
 
 
 def relabelled(source: Recorded) -> Draw:
@@ -137,6 +150,21 @@ def relabelled(source: Recorded) -> Draw:
         wall, cpu = source.window(rng, rounds)
         arms = zip(plan.cells, ("A", "Ac"), strict=True)
         return {cell.id: (wall[arm] * MICRO, cpu[arm] * MICRO) for cell, arm in arms}
+
+    return draw
+
+
+def real(source: Recorded, arm: str, scale: float) -> Draw:
+    """Return a program with more work, `arm`, its times multiplied by `scale`, against the plain one and its copy."""
+    arms = {Role.BASELINE: "A", Role.CONTROL: "Ac", Role.CANDIDATE: arm}
+
+    def draw(rng: np.random.Generator, plan: Plan, rounds: int) -> Times:
+        wall, cpu = source.window(rng, rounds)
+        items = {}
+        for cell in plan.cells:
+            factor = MICRO * (scale if cell.role is Role.CANDIDATE else 1)
+            items[cell.id] = wall[arms[cell.role]] * factor, cpu[arms[cell.role]] * factor
+        return items
 
     return draw
 
