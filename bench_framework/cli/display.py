@@ -23,6 +23,7 @@ from bench_framework.execution.progress import (
     Counting,
     DataFinished,
     DataStarted,
+    LimitKnown,
     LockWaiting,
     LookTaken,
     Message,
@@ -33,7 +34,7 @@ from bench_framework.execution.progress import (
     ToolInstall,
     Update,
 )
-from bench_framework.units import format_clock, format_size
+from bench_framework.units import counted, format_clock, format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,6 +83,8 @@ class LineDisplay:
                 self._done_at_start = self._work.resume(update.rounds)
             case Message():
                 self._line("note", update.text)
+            case LimitKnown() if self._work is not None:
+                self._limit(update.rounds, self._work.plan.measure.budget_s)
             case RoundFinished():
                 self._round()
             case BlockFinished():
@@ -128,6 +131,10 @@ class LineDisplay:
             self._console.say("::endgroup::")
             self._grouped = False
 
+    def _limit(self, rounds: int, budget_s: float | None) -> None:
+        until = f" or {format_clock(budget_s)}" if budget_s is not None else ""
+        self._line("limit", f"at most {counted(rounds, 'round')}{until}")
+
     def _tool(self, update: ToolInstall) -> None:
         if update.elapsed_s == 0:
             self._line(
@@ -160,7 +167,7 @@ class LineDisplay:
             self._start = now
         left = work.left_s(now - self._start, self._done_at_start)
         until = "" if left is None else f"  at most {format_clock(left)} left"
-        state = f"{work.rounds_done}/{work.rounds_total} rounds{until}  problems {work.problems}"
+        state = f"{work.state}{until}  problems {work.problems}"
         self._seldom("run", state)
 
     def _heartbeat(self) -> None:

@@ -158,16 +158,14 @@ class LiveDisplay:
     def _header(self, work: Work, now: float) -> RenderableType:
         elapsed = now - self._start if self._start is not None else 0.0
         left = work.left_s(elapsed, self._done_at_start)
-        state = f"{work.rounds_done}/{work.rounds_total} rounds in {format_clock(elapsed)}"
+        state = f"{work.state} in {format_clock(elapsed)}"
         state += "" if left is None else f", at most {format_clock(left)} left"
         state += f"  problems {work.problems}" if work.problems else ""
         room = self._rich.width - cell_len(work.plan.name) - cell_len(state) - 2 * GAP
         if room < SHORTEST_BAR:
             return Text.assemble((work.plan.name, "bold"), " " * GAP, state)
         row = Table.grid(padding=(0, GAP))
-        bar = ProgressBar(
-            total=work.rounds_total, completed=work.rounds_done, width=min(LONGEST_BAR, room)
-        )
+        bar = ProgressBar(total=1.0, completed=work.share, width=min(LONGEST_BAR, room))
         row.add_row(Text(work.plan.name, style="bold"), bar, state)
         return row
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 INDENT = 11
 MOST_HOLES = 6
+EXAMPLE_LOOKS = 5
+"""Interim analyses that are listed if their number is not known yet."""
 
 
 def counts(plan: Plan) -> str:
@@ -138,12 +140,18 @@ def _pinned(plan: Plan) -> str:
 
 def _run(forecast: Forecast) -> str:
     measure, cells = forecast.plan.measure, counted(len(forecast.plan.cells), "configuration")
+    budget = format_clock(measure.budget_s) if measure.budget_s is not None else ""
+    if forecast.rounds is None:
+        return (
+            f"{cells} × as many rounds as {budget} allow, known after the warm-up (+ "
+            f"{measure.warmup_rounds} warm-up); at most {budget}"
+        )
     text = (
-        f"{cells} × at most {measure.rounds_max} rounds (+ {measure.warmup_rounds} warm-up)"
-        f" = {forecast.blocks} hyperfine calls"
+        f"{cells} × at most {'about ' if budget else ''}{counted(forecast.rounds, 'round')} "
+        f"(+ {measure.warmup_rounds} warm-up) = {forecast.blocks} hyperfine calls"
     )
-    if measure.budget_s is not None:
-        text += f", budget {format_clock(measure.budget_s)}"
+    if budget:
+        text += f", budget {budget}"
     # A sum with a guessed time is not an upper bound.
     bound = "roughly" if forecast.guessed else "at most about"
     return f"{text}; {bound} {format_clock(forecast.run_s)}"
@@ -161,16 +169,14 @@ def _comparisons(forecast: Forecast) -> str:
     text = (
         f"{looks.family} comparisons ({' and '.join(plan.judge.metrics)}) at a family-wise error"
         f" rate of {format_percent(looks.level)}, margin {format_percent(plan.judge.margin)}; "
-        "interim analyses"
-        f" after {', '.join(map(str, looks.rounds))} rounds"
+        f"interim analyses after {_looks(forecast)} rounds"
     )
     if plan.further_baselines:
         names = [plan.variant(v).label for v in (plan.baseline_id, *plan.further_baselines)]
         text += f"; baselines {' and '.join(names)}"
-    if not looks.decidable:
+    if forecast.rounds is not None and forecast.rounds < looks.needed:
         text += (
-            f". Exploratory: a verdict needs {looks.needed} rounds, this plan has "
-            f"{plan.measure.rounds_max}"
+            f". Exploratory: a verdict needs {looks.needed} rounds, this plan has {forecast.rounds}"
         )
     if plan.measure.strategy == "race":
         text += _race(forecast)
@@ -179,14 +185,21 @@ def _comparisons(forecast: Forecast) -> str:
     return text
 
 
+def _looks(forecast: Forecast) -> str:
+    rounds = forecast.looks.rounds
+    known = rounds if forecast.rounds is not None else (*rounds[:EXAMPLE_LOOKS], "…")
+    return ", ".join(map(str, known))
+
+
 def _race(forecast: Forecast) -> str:
     first, last = forecast.looks.rounds[0], forecast.looks.rounds[-1]
     if first == last:
         return f". Racing has no effect: the only interim analysis is after the last round, {last}"
     share = format_percent(first / last, decimals=0)
+    before = f" ({share} of the rounds)" if forecast.rounds is not None else ""
     return (
         ". Racing drops slower variants at each interim analysis;"
-        f" before the first one ({share} of the rounds) all of them run"
+        f" before the first one{before} all of them run"
     )
 
 
@@ -202,8 +215,8 @@ def _detectable(forecast: Forecast) -> str:
     resolution = forecast.resolution
     if not resolution.by_metric:
         return (
-            "unknown until the first interim analysis: no earlier record of this workload on "
-            "this machine"
+            "known after the first interim analysis: there is no earlier record of this workload "
+            "on this machine"
         )
     sizes = " and ".join(
         f"{format_percent(math.ceil(mde * 1000) / 1000, decimals=1)} or more in {noun(metric)}"
@@ -212,7 +225,7 @@ def _detectable(forecast: Forecast) -> str:
     source = f"{resolution.pairs} of {forecast.looks.family} comparisons in {resolution.record}"
     if not resolution.pairs:
         source = f"other programs or inputs in {resolution.record}"
-    return f"differences of {sizes}, if all rounds are run (from the noise of {source})"
+    return f"differences of {sizes}, in {forecast.rounds} rounds (from the noise of {source})"
 
 
 def _holes(plan: Plan, width: int) -> list[str]:

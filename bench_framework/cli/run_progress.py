@@ -18,11 +18,14 @@ from bench_framework.execution.progress import (
     BlockFinished,
     CellDropped,
     InterimVerdicts,
+    LimitKnown,
     LookTaken,
     RoundFinished,
     RoundStarted,
 )
+from bench_framework.model.looks import limited
 from bench_framework.model.metrics import WALL
+from bench_framework.units import counted
 
 
 def progress_of(step: BuildStep) -> str:
@@ -64,6 +67,8 @@ class Work:
     def take(self, update: Update) -> None:
         """Count one update."""
         match update:
+            case LimitKnown():
+                self.plan = limited(self.plan, update.rounds)
             case RoundStarted():
                 self.input_id, self.round, self.warmup = (
                     update.input_id,
@@ -111,10 +116,24 @@ class Work:
     def rounds_done(self) -> int:
         """Number of finished rounds; rounds that early stopping saved count as finished."""
         most = self.plan.measure.rounds_max
-        counted = sum(
+        done = sum(
             most if i.id in self.stopped else self.rounds.get(i.id, 0) for i in self.plan.inputs
         )
-        return counted + self.warmups_done
+        return done + self.warmups_done
+
+    @property
+    def state(self) -> str:
+        """Finished rounds of the largest number, which is not known before the warm-up is over."""
+        if self.plan.measure.by_budget:
+            return counted(self.rounds_done, "round")
+        return f"{self.rounds_done}/{self.rounds_total} rounds"
+
+    @property
+    def share(self) -> float:
+        """Finished share of the rounds, or of the budget if that ends first."""
+        budget = self.plan.measure.budget_s
+        spent = self.measured_s / budget if budget else 0.0
+        return min(1.0, max(spent, self.rounds_done / self.rounds_total))
 
     def left_s(self, elapsed_s: float, done_at_start: int) -> float | None:
         """Return the maximum remaining time in seconds, extrapolated from the rounds of this process."""

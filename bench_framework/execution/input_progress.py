@@ -55,6 +55,9 @@ class InputProgress:
     repeats: Mapping[str, int] = field(default_factory=dict)
     blocks: dict[str, list[Block]] = field(default_factory=dict)
     """Blocks of this input per cell, without skipped ones."""
+    warmup_s: dict[str, float] = field(default_factory=dict)
+    """Seconds that the newest warm-up block of a cell took with everything around it, by cell id.
+    It is not known of rounds before a resumption."""
     noted: set[tuple[str, str]] = field(default_factory=set)
     """Cell id and code of the events so far."""
 

@@ -95,6 +95,13 @@ class RoundStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class LimitKnown:
+    """The warm-up is over, and the limit of rounds per input is known."""
+
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
 class BlockStarted:
     """Start of timing. Until `BlockFinished` nothing may be drawn."""
 
@@ -192,6 +199,7 @@ Update = (
     | DataStep
     | DataFinished
     | RoundStarted
+    | LimitKnown
     | BlockStarted
     | BlockFinished
     | RoundFinished

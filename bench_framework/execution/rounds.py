@@ -6,6 +6,7 @@ nothing. See docs/method.md#schedule.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,12 @@ from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.racing import REASONS, cells_to_drop, drop_pending
 from bench_framework.execution.target import target_of
-from bench_framework.model.looks import looks_of
+from bench_framework.model.looks import decidable, limit_of_rounds, looks_of
 from bench_framework.model.run import Event, Look
 from bench_framework.store import layout, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 
 def measure(
-    plan: Plan,
     record: Record,
     *,
     builds: Iterable[Build],
@@ -47,23 +47,23 @@ def measure(
     looker: Looker,
     stop: Stop,
     env: Mapping[str, str],
+    decides: Callable[[Plan], bool] = decidable,
 ) -> None:
-    """Measure a plan into a record. A record with earlier rounds is resumed.
+    """Measure the plan of a record. A record with earlier rounds is resumed.
 
     `Record.prepare` must be called before. A failure of a cell becomes a block and an event of the
-    record; the other cells continue.
+    record; the other cells continue. `decides` is that of `model.looks.limit_of_rounds`.
 
     Raises:
         Interrupted: `stop` was requested; the record can be continued.
         MachineError: the launcher was killed.
     """
+    plan = record.plan
     with BlockRunner(
         launcher, hyperfine, record.raw, plan.answer, plan.measure.timeout_s, plan.metrics
     ) as runner:
         began = seconds() - record.contents.elapsed_s
-        measuring = Measuring(
-            plan, record, launcher, runner, observer, looker, stop, looks_of(plan), began
-        )
+        measuring = Measuring(record, launcher, runner, observer, looker, stop, decides, began)
         try:
             measuring.run(
                 {build.id: build for build in builds}, {item.input_id: item for item in inputs}, env
@@ -76,16 +76,20 @@ def measure(
 class Measuring:
     """A session that measures a record."""
 
-    plan: Plan
     record: Record
     launcher: Launcher
     runner: BlockRunner
     observer: progress.Observer
     looker: Looker
     stop: Stop
-    looks: Looks
+    decides: Callable[[Plan], bool]
     began: float
     """Monotonic time at which measuring would have started without interruptions."""
+
+    @property
+    def plan(self) -> Plan:
+        """Return the plan, with the limit of rounds as soon as it is known."""
+        return self.record.plan
 
     @property
     def elapsed_s(self) -> float:
@@ -124,14 +128,35 @@ class Measuring:
                     self._round(state, number, guard, warmup=True)
         for state in states:
             self._set_repeats(state)
+        if self.plan.measure.by_budget:
+            rounds = limit_of_rounds(self.plan, self._affordable_rounds(states), self.decides)
+            self.record.append(lines.Limit(rounds))
+        self.observer.notify(progress.LimitKnown(self.plan.measure.rounds_max))
+
+    def _affordable_rounds(self, states: Sequence[InputProgress]) -> float:
+        """Return how many rounds of all inputs fit into the rest of the budget.
+
+        It depends on no measured round, so the number of interim analyses is fixed in advance. It
+        is infinite if no cell or only the reference cell was warmed up.
+        """
+        budget = self.plan.measure.budget_s
+        timed = [(s, cell_id) for s in states if not s.stopped for cell_id in s.targets]
+        if budget is None or not all(cell_id in state.warmup_s for state, cell_id in timed):
+            return math.inf
+        round_s = sum(
+            state.warmup_s[cell_id] + (self._runs(state, cell_id) - 1) * _fastest(state, cell_id)
+            for state, cell_id in timed
+        )
+        return max(0.0, budget - self.elapsed_s) / round_s if round_s else math.inf
 
     def _measure(self, states: list[InputProgress], guard: folders.Guard) -> None:
         """Measure round r of every input before round r + 1: drift then affects all inputs."""
+        looks = looks_of(self.plan)
         for number in range(1, self.plan.measure.rounds_max + 1):
             for state in states:
                 if not state.stopped and state.rounds < number:
                     self._round(state, number, guard, warmup=False)
-                self._analyze(state, states)
+                self._analyze(state, states, looks)
             if all(state.stopped for state in states):
                 break
 
@@ -212,11 +237,7 @@ class Measuring:
         self, state: InputProgress, cell_id: str, number: int, position: int, *, warmup: bool
     ) -> None:
         target = state.targets[cell_id]
-        runs = (
-            1
-            if warmup or target.prepare or self._has_cold_cell(state)
-            else state.repeats.get(cell_id, 1)
-        )
+        began, runs = seconds(), 1 if warmup else self._runs(state, cell_id)
         place = BlockPosition(len(self.record.contents.blocks), number, position, warmup)
         self.observer.notify(progress.BlockStarted())
         block = self.runner.run(target, place, runs)
@@ -227,11 +248,15 @@ class Measuring:
         state.blocks.setdefault(cell_id, []).append(block)
         for event in events:
             self._add_event(event)
+        if warmup:
+            state.warmup_s[cell_id] = seconds() - began
         self.observer.notify(progress.BlockFinished(block))
 
-    def _has_cold_cell(self, state: InputProgress) -> bool:
-        """Check for a cell with a cold cache: only the first run of a block is cold."""
-        return any(cell.cache == "cold" for cell in self.plan.cells_of(state.input.id))
+    def _runs(self, state: InputProgress, cell_id: str) -> int:
+        """Return the runs in a measured block of a cell."""
+        # Only the first run of a block is cold or follows `prepare`.
+        cold = any(cell.cache == "cold" for cell in self.plan.cells_of(state.input.id))
+        return 1 if cold or state.targets[cell_id].prepare else state.repeats.get(cell_id, 1)
 
     def _drop_failed(self, state: InputProgress, number: int, *, warmup: bool) -> None:
         """Drop the cells that failed too often or did other work."""
@@ -277,12 +302,12 @@ class Measuring:
         state.repeats = dict.fromkeys(state.targets, schedule.repeats_of(walls))
         self.record.append(lines.Repeats(state.input.id, dict(state.repeats)))
 
-    def _analyze(self, state: InputProgress, states: Sequence[InputProgress]) -> None:
+    def _analyze(self, state: InputProgress, states: Sequence[InputProgress], looks: Looks) -> None:
         """Do the interim analysis that is due after the last round of the input."""
         here, number = state.input.id, state.rounds
         if state.stopped or not number:
             return
-        rounds = self.looks.rounds
+        rounds = looks.rounds
         budget = self.plan.measure.budget_s
         spent = budget is not None and self.elapsed_s >= budget
         if not spent and number not in rounds:
@@ -327,3 +352,8 @@ class Measuring:
     def _add_event(self, event: Event) -> None:
         self.record.append(lines.Noted(event))
         self.observer.notify(progress.Remark(event))
+
+
+def _fastest(state: InputProgress, cell_id: str) -> float:
+    """Return the time of the fastest warm-up run of a cell in seconds; 0 if none succeeded."""
+    return min((b.wall for b in state.blocks.get(cell_id, ()) if b.warmup and b.wall), default=0.0)

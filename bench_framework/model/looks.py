@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.plan import Plan, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 STATISTICS: Final = 2
 """Number of statistics: typical ratio and fastest thirds. A verdict reports that of smaller p."""
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Rounds of the looks, each about 1.5 times the previous one. Each look costs some level."""
+ALLOWANCE: Final = 1.2
+"""Factor between the rounds that a budget allows by the warm-up and the limit of rounds: rounds
+become shorter when configurations leave."""
 RACE_STEP: Final = 1.25
 """Factor between the looks of a race. A dropped cell is measured until the next look, and one more
 look costs less than these runs (docs/method.md#race)."""
@@ -155,3 +161,34 @@ def looks_of(plan: Plan) -> Looks:
         plan.judge.level,
         single=plan.measure.until == "rounds",
     )
+
+
+def decidable(plan: Plan) -> bool:
+    """Return whether a verdict can reach its level at the last look of a plan."""
+    return looks_of(plan).decidable
+
+
+def limited(plan: Plan, rounds: int) -> Plan:
+    """Return a plan with a known limit of rounds."""
+    return replace(plan, measure=replace(plan.measure, rounds_max=rounds, by_budget=False))
+
+
+def limit_of_rounds(
+    plan: Plan, affordable: float, decides: Callable[[Plan], bool] = decidable
+) -> int:
+    """Return the limit of rounds of a plan with `by_budget` (docs/method.md#limit-of-rounds).
+
+    It is the first number of `GRID` that the budget cannot exceed, or the smallest one with which
+    the plan can decide if that is larger.
+
+    Args:
+        plan: plan with `by_budget`.
+        affordable: number of rounds for which the budget is enough.
+        decides: whether a plan with this limit can decide anything.
+    """
+    measure = plan.measure
+    step = next((n for n in GRID if n >= affordable * ALLOWANCE), measure.rounds_max)
+    limit = min(max(step, measure.rounds_min), measure.rounds_max)
+    while limit < measure.rounds_max and not decides(limited(plan, limit)):
+        limit += 1
+    return limit

@@ -16,6 +16,8 @@ Metric = str
 """Name of a metric: ``wall``, ``cpu``, ``user``, ``sys``, ``peak_rss``,
 ``binary_size``, ``build_time``, ``instructions``, or a worker's own."""
 
+DEFAULT_BUDGET_S: Final = 300.0
+"""Budget of a scenario that limits neither the rounds nor the time."""
 GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (
     (WALL, 0.02),
     (CPU, 0.02),
@@ -43,6 +45,10 @@ class MeasurePolicy:
 
     rounds_min: int = 12
     rounds_max: int = 40
+    """The last possible round, after which the last interim analysis takes place."""
+    by_budget: bool = False
+    """True if the budget alone limits the rounds. `rounds_max` is then an upper bound, which
+    `model.looks.limited` replaces after the warm-up (docs/method.md#limit-of-rounds)."""
     until: Literal["conclusive", "rounds", "precision"] = "conclusive"
     precision: float | None = None
     """Half-width of the headline intervals at which `precision` stops, as a fraction."""

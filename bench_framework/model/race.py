@@ -81,8 +81,8 @@ class Race:
     runs: int
     """Number of runs of all cells, including the control, without warm-up rounds."""
     fixed: int
-    """Number of runs if each cell were measured up to `rounds.max`."""
+    """Number of runs if each cell were measured for `rounds` rounds."""
     rounds: int
-    """`rounds.max`."""
+    """`rounds.max`, or the rounds that were measured if the plan has a budget."""
     lost: tuple[Lost, ...]
     """Dropped cells in plan order."""

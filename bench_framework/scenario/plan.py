@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model.declarations import DerivedRow, Note
+from bench_framework.model.looks import GRID
 from bench_framework.model.plan import Hole, Input, Plan, Variant
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import (
+    DEFAULT_BUDGET_S,
+    AnswerPolicy,
+    JudgePolicy,
+    MeasurePolicy,
+)
 from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.scenario import template
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.schema.parts import ProfilePart
 
-_DEFAULT_MIN, _DEFAULT_MAX = 12, 40
+_DEFAULT_MIN = 12
 _SI_UNITS = ("kB", "KB", "MB", "GB", "TB")
 
 
@@ -155,15 +161,17 @@ def _measure(scenario: Scenario) -> MeasurePolicy:
     least, most = part.rounds.min, part.rounds.max
     # A default adapts to the other number if that is given.
     low = least if least is not None else min(_DEFAULT_MIN, most or _DEFAULT_MIN)
-    high = most if most is not None else max(_DEFAULT_MAX, low)
+    high = most if most is not None else max(GRID[-1], low)
+    unlimited = most is None and part.budget is None
     return MeasurePolicy(
         rounds_min=low,
         rounds_max=high,
+        by_budget=most is None,
         until="precision"
         if isinstance(part.until, Precision)
         else cast("Literal['conclusive', 'rounds']", part.until),
         precision=part.until.precision if isinstance(part.until, Precision) else None,
-        budget_s=part.budget,
+        budget_s=DEFAULT_BUDGET_S if unlimited else part.budget,
         warmup_rounds=part.warmup,
         timeout_s=part.timeout,
         seed=part.seed if part.seed is not None else int(scenario.sha256[:8], 16),

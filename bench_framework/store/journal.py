@@ -99,6 +99,8 @@ class Contents:
     inputs: tuple[PreparedInput, ...] = ()
     repeats: dict[str, dict[str, int]] = field(default_factory=dict)
     """Number of runs per block, by input id and cell id."""
+    rounds_max: int | None = None
+    """Limit of rounds that follows from the budget; `None` if the plan has one."""
     blocks: list[Block] = field(default_factory=list)
     rounds: dict[str, int] = field(default_factory=dict)
     """Number of complete measured rounds by input id. `warmups` counts the warm-up rounds."""
@@ -215,6 +217,8 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
             return len(contents.blocks)
         case lines.Repeats():
             contents.repeats[line.input_id] = dict(line.runs)
+        case lines.Limit():
+            contents.rounds_max = line.rounds
         case lines.Looked():
             contents.looks.append(line.look)
         case lines.Dropped():

@@ -49,6 +49,14 @@ class Repeats:
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """The limit of rounds of a plan without one, fixed after the warm-up from the budget."""
+
+    rounds: int
+    kind: Literal["limit"] = "limit"
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """A block was measured."""
 
@@ -115,4 +123,16 @@ class End:
     kind: Literal["end"] = "end"
 
 
-Line = Header | Prepared | Repeats | Measured | RoundEnd | Looked | Dropped | Noted | Counted | End
+Line = (
+    Header
+    | Prepared
+    | Repeats
+    | Limit
+    | Measured
+    | RoundEnd
+    | Looked
+    | Dropped
+    | Noted
+    | Counted
+    | End
+)

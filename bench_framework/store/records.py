@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.model.environment_variables import format_variables
+from bench_framework.model.looks import limited
 from bench_framework.store import journal, layout, lines, manifest, tables, wire
 from bench_framework.store.finding import find_records, is_imported
 from bench_framework.store.source import Source
@@ -33,13 +34,13 @@ class Record:
 
     Attributes:
         path: absolute path of the record's folder.
-        plan: plan of the record.
+        plan: plan of the record, with the limit of rounds as soon as it is known.
         contents: contents of the journal.
     """
 
     def __init__(self, path: Path, plan: Plan, contents: journal.Contents) -> None:
         self.path = path.absolute()
-        self.plan = plan
+        self.plan = plan if (limit := contents.rounds_max) is None else limited(plan, limit)
         self.contents = contents
         self._writer: journal.JournalWriter | None = None
         self._open_round = len(contents.blocks)
@@ -140,6 +141,8 @@ class Record:
         """Append one line to the journal and add it to `contents`."""
         self._append_raw(line)
         self._open_round = journal.take(self.contents, line, self._open_round)
+        if isinstance(line, lines.Limit):
+            self.plan = limited(self.plan, line.rounds)
 
     def sync(self) -> None:
         """Flush the journal to the disk. Call it only while nothing is timed."""

@@ -6,14 +6,16 @@ Existing binaries are asked for their capabilities. Those of missing binaries ar
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.execution.machine.mounts import free_bytes
-from bench_framework.model.looks import Looks, looks_of
+from bench_framework.model.looks import Looks, limit_of_rounds, limited, looks_of
 from bench_framework.workflow import time_estimates
 from bench_framework.workflow.capability import leave_out
 from bench_framework.workflow.run_options import RunOptions, plan_run
+from bench_framework.workflow.time_estimates import Resolution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import BuildSpec, Dataset, Plan, Variant
     from bench_framework.store.journal import Contents
     from bench_framework.workflow.capability import Description
-    from bench_framework.workflow.time_estimates import Resolution
 
 UNTIMED_S = 0.012
 """Overhead of benchctl and hyperfine per block in seconds; `nox -s bench` measures it."""
@@ -44,6 +45,9 @@ class Forecast:
     """The content of `benchctl plan`. Times are in seconds.
 
     Attributes:
+        looks: schedule; without `rounds` it is that of the largest number of rounds of any plan.
+        rounds: number of rounds per input, as many as the plan and its budget allow; `None` if it
+            is not known before the warm-up.
         run_s: maximum duration of all rounds.
         basis: number of cells by source of the time estimate.
         resolution: minimum detectable effects, from the noise of an earlier record.
@@ -53,12 +57,19 @@ class Forecast:
     looks: Looks
     builds: tuple[BuildForecast, ...]
     datasets: tuple[tuple[Dataset, bool], ...]
-    blocks: int
+    rounds: int | None
     run_s: float
     basis: Mapping[str, int]
     resolution: Resolution
     disk_needed: int
     disk_free: int
+
+    @property
+    def blocks(self) -> int | None:
+        """Number of hyperfine calls, `None` if it is not known before the warm-up."""
+        if self.rounds is None:
+            return None
+        return len(self.plan.cells) * (self.rounds + self.plan.measure.warmup_rounds)
 
     @property
     def guessed(self) -> bool:
@@ -83,15 +94,23 @@ def forecast_scenario(
     """
     plan = plan_run(name, RunOptions(results, only, overrides, base=base, head=head))
     plan = leave_out(plan, _descriptions(plan))
-    looks = looks_of(plan)
     datasets = _datasets(plan)
     earlier = _last_record(plan.name, results)
     records = time_estimates.earlier_records(plan.name, results)
     per_round, basis = time_estimates.block_times(plan, records)
     per_round += UNTIMED_S * len(plan.cells)
-    rounds = plan.measure.rounds_max + plan.measure.warmup_rounds
-    budget = plan.measure.budget_s
-    run_s = per_round * rounds
+    warmup, budget = plan.measure.warmup_rounds, plan.measure.budget_s
+    guessed = budget is None or time_estimates.GUESSED in basis
+    affordable = math.inf if guessed else max(0.0, budget / per_round - warmup)
+    if plan.measure.by_budget and not guessed:
+        plan = limited(plan, limit_of_rounds(plan, affordable))
+    looks = looks_of(plan)
+    rounds: int | None = math.ceil(min(affordable, plan.measure.rounds_max))
+    if plan.measure.by_budget:  # without an earlier record, the warm-up decides
+        rounds, resolution = None, Resolution()
+    else:
+        resolution = time_estimates.resolution(plan, looks, records, rounds)
+    run_s = per_round * (plan.measure.rounds_max + warmup)
     if budget is not None:
         run_s = min(run_s, budget)
     return Forecast(
@@ -99,10 +118,10 @@ def forecast_scenario(
         looks=looks,
         builds=_builds(plan.builds, plan.variants, earlier),
         datasets=datasets,
-        blocks=len(plan.cells) * rounds,
+        rounds=rounds,
         run_s=run_s,
         basis=basis,
-        resolution=time_estimates.resolution(plan, looks, records),
+        resolution=resolution,
         disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),
         disk_free=free_bytes(results),
     )
@@ -123,7 +142,8 @@ def forecast_document(forecast: Forecast) -> dict[str, Any]:
         "builds": [
             {"id": b.spec.id, "variants": b.variants, "cached": b.cached} for b in forecast.builds
         ],
-        "looks": list(forecast.looks.rounds),
+        "rounds": forecast.rounds,
+        "looks": list(forecast.looks.rounds) if forecast.rounds else None,
         "rounds_needed": forecast.looks.needed,
         "comparisons": forecast.looks.family,
         "blocks": forecast.blocks,

@@ -249,7 +249,6 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
         try:
             record.prepare(at=utc_now(), host=bench.host, builds=(subject.build,), inputs=())
             rounds.measure(
-                plan,
                 record,
                 builds=(subject.build,),
                 inputs=(),

@@ -231,13 +231,15 @@ def _measure(
     from bench_framework.execution.counting.observations import observe_cells
     from bench_framework.execution.machine import host
     from bench_framework.features.gate import measuring as gate
+    from bench_framework.features.gate.compute import rounds_needed
+    from bench_framework.model.looks import decidable
 
     plan, inputs, env = prepared.plan, prepared.inputs, host.environment()
     only_gate = (options.gate or bool(plan.confirms)) and plan.measure.until == "conclusive"
     builds = {build.id: build for build in prepared.builds}
 
     def looker(input_id: str, index: int, number: int) -> racing.Decision:
-        blocks = record.contents.blocks
+        plan, blocks = record.plan, record.contents.blocks
         decision = look(plan, blocks, input_id, index, number, builds=builds)
         observer.notify(InterimVerdicts(decision.verdicts))
         if only_gate or (decision.stop and plan.judge.gate != GatePolicy()):
@@ -247,11 +249,13 @@ def _measure(
             decision = replace(decision, trailing=(), idle=())
         return racing.Decision(decision.stop, decision.reason, decision.trailing, decision.idle)
 
+    def decides(plan: Plan) -> bool:
+        return decidable(plan) and rounds_needed(plan) is None
+
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(plan, record, prepared.builds, inputs, launcher, env, stopping)
     rounds.measure(
-        plan,
         record,
         builds=prepared.builds,
         inputs=inputs,
@@ -261,7 +265,9 @@ def _measure(
         looker=looker,
         stop=stopping,
         env=env,
+        decides=decides,
     )
+    plan = record.plan
     observe = partial(
         observe_cells,
         record=record,

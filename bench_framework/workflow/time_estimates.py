@@ -198,8 +198,10 @@ def built_binary(spec: BuildSpec, cache: Path) -> Path | None:
     return next((cache / "cargo" / "target" / spec.id).glob(f"*/{spec.bin}"), None)
 
 
-def resolution(plan: Plan, looks: Looks, records: Sequence[EarlierRecord]) -> Resolution:
-    """Return the minimum detectable effects at the last interim analysis, from an earlier record.
+def resolution(
+    plan: Plan, looks: Looks, records: Sequence[EarlierRecord], rounds: int
+) -> Resolution:
+    """Return the minimum detectable effects after a number of rounds, from an earlier record.
 
     It is the record with the most pairs of the plan, or else the newest record of the scenario.
     """
@@ -219,21 +221,21 @@ def resolution(plan: Plan, looks: Looks, records: Sequence[EarlierRecord]) -> Re
         ]
         same = record.plan.name == plan.name and not best.record
         if len(known) > best.pairs or (same and not known):
-            effects = _detectable(plan.judge, looks, known or record.comparisons)
+            effects = _detectable(plan.judge, looks, known or record.comparisons, rounds)
             if effects:
                 best = Resolution(effects, record.name, len(known))
     return best
 
 
 def _detectable(
-    policy: JudgePolicy, looks: Looks, comparisons: Iterable[Comparison]
+    policy: JudgePolicy, looks: Looks, comparisons: Iterable[Comparison], rounds: int
 ) -> dict[Metric, float]:
     worst: dict[Metric, float] = {}
     for c in comparisons:
         half = _half_width(c)
         if half is None or c.metric not in policy.metrics:
             continue
-        at_last = half * math.sqrt(c.rounds / looks.rounds[-1])
+        at_last = half * math.sqrt(c.rounds / max(1, rounds))
         strict = looks.level / (looks.count * looks.family)
         mde = expm1(minimum_detectable_effect(at_last, strict, policy.epsilon_of(c.metric)))
         worst[c.metric] = max(worst.get(c.metric, 0.0), mde)

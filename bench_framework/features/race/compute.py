@@ -42,6 +42,8 @@ def race_of(
             Lost(cell_id, samples[cell_id].rounds, beaten, ranked[0] if ranked and beaten else None)
         )
     most = plan.measure.rounds_max
+    if plan.measure.budget_s is not None:  # the budget may not have allowed so many
+        most = max((sample.rounds for sample in samples.values()), default=0)
     fixed = sum(most * _repeats(samples[cell.id]) for cell in plan.cells if cell.id in samples)
     runs = sum(sum(samples[cell.id].runs.values()) for cell in plan.cells if cell.id in samples)
     return Race(runs, fixed, most, tuple(lost))

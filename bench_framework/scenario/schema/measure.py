@@ -42,7 +42,7 @@ class Rounds(Part):
     min: Positive | None = None
     """Rounds before the first interim analysis. Default 12."""
     max: Positive | None = None
-    """Rounds after which measuring stops in any case. Default 40."""
+    """Rounds after which measuring stops in any case. Default: as many as the budget allows."""
 
     @model_validator(mode="before")
     @classmethod
@@ -73,7 +73,8 @@ class Measure(Part):
     """Number of rounds, order, and when measuring stops (docs/method.md)."""
 
     rounds: Rounds = Field(default_factory=Rounds)
-    """Passes over all configurations: `{min: 12, max: 40}`, or one number for exactly so many."""
+    """Passes over all configurations: `{min: 12, max: 40}`, or one number for exactly so many.
+    Without `max`, the budget is the limit."""
     until: Annotated[
         Annotated[Literal["conclusive", "rounds"], ONE_OF, Tag("<scalar>")]
         | Annotated[Precision, Tag("<mapping>")]
@@ -83,7 +84,8 @@ class Measure(Part):
     """`conclusive`: until every comparison is conclusive. `rounds`: exactly `max` rounds.
     `{precision: 1%}`: until the half-width of every confidence interval is at most 1 %."""
     budget: Duration | None = None
-    """Wall-clock time after which no further round starts."""
+    """Wall-clock time after which no further round starts. Default: `5m` without `rounds.max`,
+    otherwise none."""
     warmup: Natural = 2
     """Rounds at the start that are recorded but not analysed."""
     cache: CacheName = "warm"
@@ -102,14 +104,21 @@ class Measure(Part):
     worse than another one on every input is dropped."""
 
     @model_validator(mode="after")
-    def _can_race(self) -> Measure:
-        never_drops = self.strategy == "race" and self.until == "rounds"
+    def _looks(self) -> Measure:
+        fixed = self.until == "rounds"
         self.demand(
-            not never_drops,
+            not fixed or self.strategy != "race",
             "BC108",
             "`strategy: race` has no effect with `until: rounds`, which has no interim analyses",
             "strategy",
             advice="write `until: conclusive`, or `strategy: fixed`",
+        )
+        self.demand(
+            not fixed or self.rounds.max is not None,
+            "BC108",
+            "`until: rounds` needs the number of rounds",
+            "until",
+            advice="add `rounds: 30`, or write `until: conclusive`",
         )
         return self
 

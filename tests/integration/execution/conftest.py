@@ -158,7 +158,6 @@ class Laboratory:
                 at="2026-03-02T17:05:00.000Z", host=facts, builds=[self.build], inputs=inputs
             )
             rounds.measure(
-                plan,
                 record,
                 builds=[self.build],
                 inputs=inputs,

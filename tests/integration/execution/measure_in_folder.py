@@ -34,7 +34,6 @@ def main() -> None:
             record.prepare(at=host.utc_now(), host=facts, builds=[build], inputs=[])
             (folder / "launcher.pid").write_text(str(launcher.pid))
             rounds.measure(
-                plan,
                 record,
                 builds=[build],
                 inputs=[],

@@ -103,11 +103,23 @@ def test_an_unknown_scenario_suggests_the_nearest_name(capsys: pytest.CaptureFix
 def test_plan_shows_runs_and_interim_analyses(
     scenario: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command_line(["plan", str(scenario)]) == 0
+    assert run_command_line(["plan", str(scenario), "-S", "measure.rounds.max=40"]) == 0
     page = " ".join(capsys.readouterr().out.split())
     assert "3 configurations × at most 40 rounds (+ 2 warm-up) = 126 hyperfine calls" in page
     assert "2 comparisons (wall and cpu)" in page
     assert "interim analyses after 12, 18, 27, 40 rounds" in page
+
+
+def test_plan_without_a_number_of_rounds_names_the_budget(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["plan", str(scenario)]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    assert "as many rounds as 5 min allow, known after the warm-up" in page
+    assert "interim analyses after 12, 18, 27, 40, 60, … rounds" in page
+    assert run_command_line(["plan", str(scenario), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["rounds"], document["looks"], document["run_s"]) == (None, None, 300.0)
 
 
 def test_plan_with_too_few_rounds_is_exploratory(
@@ -118,7 +130,7 @@ def test_plan_with_too_few_rounds_is_exploratory(
 
 
 def test_json_is_one_document(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["--json", "plan", str(scenario)]) == 0
+    assert run_command_line(["--json", "plan", str(scenario), "-S", "measure.rounds.max=40"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["looks"] == [12, 18, 27, 40]
     assert [cell["role"] for cell in document["cells"]] == ["baseline", "candidate", "control"]

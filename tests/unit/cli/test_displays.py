@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from bench_framework.execution.progress import (
     BlockFinished,
     BlockStarted,
     CellDropped,
+    LimitKnown,
     LookTaken,
     PlanReady,
     RoundFinished,
@@ -133,6 +135,22 @@ def test_the_remaining_time_is_extrapolated_from_the_rounds_of_this_process(plan
     assert work.rounds_total == 21
     assert work.left_s(2.0, before) == pytest.approx(2.0 * (21 - 11))
     assert work.left_s(2.0, work.rounds_done) is None
+
+
+def test_the_total_is_shown_after_the_warm_up(plan: Plan) -> None:
+    work = Work(replace(plan, measure=replace(plan.measure, by_budget=True, budget_s=100.0)))
+    for update in a_round(plan, 1, warmup=True):
+        work.take(update)
+    assert work.state == "1 round"
+    work.take(LimitKnown(60))
+    assert work.state == "1/61 rounds"
+    for update in a_round(plan, 25):  # 25 s of 100 s
+        work.take(update)
+    assert work.share == pytest.approx(26 / 61)
+    assert work.left_s(2.0, 1) == pytest.approx(2.0 / 25 * 35)
+    for update in a_round(plan, 40):
+        work.take(update)
+    assert work.left_s(500.0, 1) == 60.0
 
 
 def test_a_stopped_input_counts_as_done_and_a_dropped_cell_as_a_problem(plan: Plan) -> None:

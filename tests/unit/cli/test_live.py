@@ -26,6 +26,7 @@ worker: {command: [/bin/true]}
 axes: {arm: [a, b, c, d, e, f]}
 command: ["{bin}", "{arm}"]
 baseline: {arm: a}
+measure: {rounds: {max: 40}}
 """
 
 

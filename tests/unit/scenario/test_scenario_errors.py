@@ -380,11 +380,18 @@ SINGLE = {
         "",
     ),
     "race that looks once": (
-        AXES + "measure: {strategy: race, until: rounds}",
+        AXES + "measure: {strategy: race, until: rounds, rounds: 20}",
         "BC108",
         "strategy",
         "`strategy: race` has no effect with `until: rounds`, which has no interim analyses",
         "write `until: conclusive`, or `strategy: fixed`",
+    ),
+    "all rounds without their number": (
+        AXES + "measure: {until: rounds, budget: 1m}",
+        "BC108",
+        "until",
+        "`until: rounds` needs the number of rounds",
+        "add `rounds: 30`, or write `until: conclusive`",
     ),
     "a bucket that is no pattern": (
         AXES + "profile: {buckets: {JSON: '('}}",

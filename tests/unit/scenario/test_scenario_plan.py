@@ -372,21 +372,26 @@ class TestPolicies:
     @pytest.mark.parametrize(
         ("rounds", "expected"),
         [
-            ("{max: 3}", (3, 3)),
-            ("{min: 60}", (60, 60)),
-            ("7", (7, 7)),
-            ("{min: 9, max: 11}", (9, 11)),
-            ("{}", (12, 40)),
+            ("{max: 3}", (3, 3, False, None)),
+            ("{min: 60}", (60, 1000, True, 300.0)),
+            ("7", (7, 7, False, None)),
+            ("{min: 9, max: 11}", (9, 11, False, None)),
+            ("{}", (12, 1000, True, 300.0)),
+            ("{}, budget: 90s", (12, 1000, True, 90.0)),
+            ("{max: 30}, budget: 90s", (12, 30, False, 90.0)),
         ],
     )
-    def test_rounds(self, rounds: str, expected: tuple[int, int], plans: Plans) -> None:
+    def test_rounds_and_budget(
+        self, rounds: str, expected: tuple[int, int, bool, float | None], plans: Plans
+    ) -> None:
         measure = plans(TWO + f"measure: {{rounds: {rounds}}}").measure
-        assert (measure.rounds_min, measure.rounds_max) == expected
+        limits = (measure.rounds_min, measure.rounds_max, measure.by_budget, measure.budget_s)
+        assert limits == expected
 
     def test_until_a_precision(self, plans: Plans) -> None:
         measure = plans(TWO + "measure: {until: {precision: 1%}}").measure
         assert (measure.until, measure.precision) == ("precision", 0.01)
-        assert plans(TWO + "measure: {until: rounds}").measure.until == "rounds"
+        assert plans(TWO + "measure: {until: rounds, rounds: 9}").measure.until == "rounds"
 
     def test_margins_are_one_value_or_one_per_metric(self, plans: Plans) -> None:
         judge = plans(TWO + "margin: 3%\nepsilon: {cpu: 0.5%}\nlevel: 1%\njudge: [cpu]").judge

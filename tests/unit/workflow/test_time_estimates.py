@@ -99,7 +99,7 @@ def test_detectable_effects_follow_from_the_noise_of_the_record(tmp_path: Path) 
     longer = replace(plan, measure=replace(plan.measure, rounds_max=160))
     looks = looks_of(longer)
     resolution = time_estimates.resolution(
-        longer, looks, [record(plan_of(tmp_path, name="other"), 0.1, 0.04)]
+        longer, looks, [record(plan_of(tmp_path, name="other"), 0.1, 0.04)], rounds=160
     )
     rules = Rules(looks.count, looks.family, looks.level, seed=0)
     assert (resolution.record, resolution.pairs) == ("other/1", 2)
@@ -114,11 +114,12 @@ def test_detectable_effects_follow_from_the_noise_of_the_record(tmp_path: Path) 
 def test_other_programs_of_the_same_scenario_are_the_fallback(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
     changed = replace(plan, program=("/bin/other",))
-    resolution = time_estimates.resolution(plan, looks_of(plan), [record(changed, 0.1, 0.04)])
+    resolution = time_estimates.resolution(plan, looks_of(plan), [record(changed, 0.1, 0.04)], 40)
     assert (resolution.record, resolution.pairs) == ("s/1", 0)
     stranger = replace(changed, name="t")
     assert (
-        time_estimates.resolution(plan, looks_of(plan), [record(stranger, 0.1, 0.04)]).record == ""
+        time_estimates.resolution(plan, looks_of(plan), [record(stranger, 0.1, 0.04)], 40).record
+        == ""
     )
 
 
