@@ -11,17 +11,21 @@ import pytest
 
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import block as measuring
+from bench_framework.execution import rounds as loop
 from bench_framework.execution.progress import (
     BlockStarted,
     CellDropped,
+    LimitKnown,
     LookTaken,
     RoundFinished,
     Update,
 )
 from bench_framework.execution.racing import Decision
+from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import PreparedInput
-from bench_framework.store.records import Record
+from bench_framework.store import wire
+from bench_framework.store.records import Record, plan_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -347,6 +351,106 @@ def test_a_used_up_budget_does_the_last_analysis_at_once(fake: Any, plan_of: Mak
     looks = [(look.index, look.round, look.stopped) for look in record.contents.looks]
     assert looks == [(3, 1, True), (3, 1, True)]
     assert record.contents.looks[0].reason == "the time budget is used up"
+
+
+class BlockClock:
+    """A clock on which a block takes half a second and nothing else takes any time."""
+
+    def __init__(self, fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr(loop, "seconds", lambda: self.now)
+        fake.observer.react = self.react
+
+    def react(self, update: Update) -> None:
+        if isinstance(update, BlockStarted):
+            self.now += 0.5
+
+
+BY_BUDGET = MeasurePolicy(rounds_max=1000, by_budget=True, budget_s=28.0)
+
+
+def test_the_budget_limits_the_rounds_of_a_plan_without_a_number(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """24 s remain after the warm-up, 12 rounds of 2 s. The limit is the next step of the grid."""
+    BlockClock(fake, monkeypatch)
+    record = fake.measure(plan_of(ARMS, measure=BY_BUDGET))
+    assert record.contents.rounds_max == record.plan.measure.rounds_max == 18
+    assert [u.rounds for u in fake.observer.updates if isinstance(u, LimitKnown)] == [18]
+    assert set(record.contents.rounds.values()) == {12}
+    assert (record.contents.looks[-1].round, record.contents.looks[-1].stopped) == (12, True)
+    again = Record.open(record.path)
+    assert again.plan == record.plan
+    assert require_unlimited(again)
+
+
+def require_unlimited(record: Record) -> bool:
+    """Return whether the stored plan is the one without a limit, which resuming looks for."""
+    stored = wire.load_plan((record.path / "plan.json").read_bytes())
+    return stored.measure.by_budget and plan_sha256(stored) == record.contents.header.plan_sha256
+
+
+def test_a_short_budget_has_a_limit_with_which_the_plan_could_decide(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    BlockClock(fake, monkeypatch)
+    record = fake.measure(plan_of(ARMS, measure=replace(BY_BUDGET, budget_s=9.0)))
+    assert looks_of(record.plan).rounds == (12,)
+    assert looks_of(record.plan).decidable
+    assert set(record.contents.rounds.values()) == {3}
+
+
+def test_repeated_runs_and_dropped_cells_are_part_of_the_limit(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round of three cells takes 3 · (0.5 + 4 · 0.004) s."""
+    clock = BlockClock(fake, monkeypatch)
+    fake.script({"match": "run-c", "exit_code": 1}, {"match": "run-", "wall_s": 0.004, "spread": 0})
+
+    def react(update: Update) -> None:
+        clock.react(update)
+        if isinstance(update, LimitKnown):
+            fake.stop.request()
+
+    fake.observer.react = react
+    limits = []
+    for rounds in (22.4, 22.6, 33.3):
+        plan = plan_of(ARMS, measure=replace(BY_BUDGET, budget_s=4 + rounds * 1.548))
+        clock.now, record = 0.0, fake.create(plan)
+        with pytest.raises(Interrupted):
+            fake.measure(plan, record)
+        limits.append(record.contents.rounds_max)
+    assert limits == [27, 40, 40]
+
+
+def test_without_warm_up_rounds_the_limit_is_the_largest(fake: Any, plan_of: MakePlan) -> None:
+    policy = replace(BY_BUDGET, warmup_rounds=0, budget_s=0.0)  # one round at most
+    assert fake.measure(plan_of(ARMS, measure=policy)).contents.rounds_max == 1000
+
+
+def test_a_resumed_record_keeps_its_limit(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of(ARMS, measure=BY_BUDGET)
+    clock = BlockClock(fake, monkeypatch)
+    record = fake.create(plan)
+    stop = stop_at(fake, 14)
+
+    def react(update: Update) -> None:
+        clock.react(update)
+        stop(update)
+
+    fake.observer.react = react
+    with pytest.raises(Interrupted):
+        fake.measure(plan, record)
+    fake.observer.react = lambda _: None  # programs take no time on this clock now
+    opened = Record.open(record.path)
+    assert opened.plan.measure.rounds_max == 18
+    again = fake.measure(plan, opened)
+    assert again.contents.complete
+    assert set(again.contents.rounds.values()) == {18}
+    text = (again.path / "journal.jsonl").read_text()
+    assert text.count('"kind":"limit"') == 1
 
 
 def stop_at(fake: Any, number: int) -> Callable[[Update], None]:

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_framework.model.looks import rounds_needed, schedule
+from bench_framework.model.looks import limit_of_rounds, limited, rounds_needed, schedule
+from bench_framework.workflow.scenarios import plan_scenario
+
+SCENARIO = """\
+version: 1
+name: s
+question: Which one is the fastest?
+worker: {command: [/bin/true]}
+axes: {arm: [a, b, c, d, e, f, g]}
+command: ["{bin}", "{arm}"]
+baseline: {arm: a}
+"""
 
 
 def test_the_quickstart_has_four_looks_from_round_14() -> None:
@@ -67,3 +82,25 @@ def test_every_look_but_a_hopeless_last_one_can_decide(
     assert looks.needed == rounds_needed(looks.count, max(1, family), level)
     assert all(n >= looks.needed for n in looks.rounds[:-1])
     assert looks.decidable == (last >= looks.needed)
+
+
+@pytest.mark.parametrize(
+    ("affordable", "limit"),
+    [(0.0, 12), (10.0, 12), (15.0, 18), (33.3, 40), (33.4, 60), (900.0, 1000), (math.inf, 1000)],
+)
+def test_the_limit_is_the_step_of_the_grid_that_the_budget_cannot_exceed(
+    affordable: float, limit: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    plan = plan_scenario(str(path))
+    assert limit_of_rounds(plan, affordable) == limit
+
+
+def test_another_rule_can_need_more_rounds(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    plan = plan_scenario(str(path))
+    assert limit_of_rounds(plan, 1.0, lambda p: p.measure.rounds_max > 20) == 21
+    assert limit_of_rounds(plan, 1.0, lambda _: False) == 1000
+    assert limited(plan, 21).measure.by_budget is False
