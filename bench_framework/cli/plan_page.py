@@ -146,10 +146,8 @@ def _run(forecast: Forecast) -> str:
             f"{cells} × as many rounds as {budget} allow, known after the warm-up (+ "
             f"{measure.warmup_rounds} warm-up); at most {budget}"
         )
-    text = (
-        f"{cells} × at most {'about ' if budget else ''}{counted(forecast.rounds, 'round')} "
-        f"(+ {measure.warmup_rounds} warm-up) = {forecast.blocks} hyperfine calls"
-    )
+    about = "about " if forecast.rounds < measure.rounds_max else ""
+    text = f"{cells} × at most {about}{counted(forecast.rounds, 'round')} (+ {measure.warmup_rounds} warm-up) = {forecast.blocks} hyperfine calls"
     if budget:
         text += f", budget {budget}"
     # A sum with a guessed time is not an upper bound.

@@ -100,15 +100,15 @@ def forecast_scenario(
     per_round, basis = time_estimates.block_times(plan, records)
     per_round += UNTIMED_S * len(plan.cells)
     warmup, budget = plan.measure.warmup_rounds, plan.measure.budget_s
-    guessed = budget is None or time_estimates.GUESSED in basis
-    affordable = math.inf if guessed else max(0.0, budget / per_round - warmup)
+    guessed = time_estimates.GUESSED in basis
+    affordable = math.inf
+    if budget is not None and not guessed:
+        affordable = max(0.0, budget / per_round - warmup)
     if plan.measure.by_budget and not guessed:
         plan = limited(plan, limit_of_rounds(plan, affordable))
-    looks = looks_of(plan)
-    rounds: int | None = math.ceil(min(affordable, plan.measure.rounds_max))
-    if plan.measure.by_budget:  # without an earlier record, the warm-up decides
-        rounds, resolution = None, Resolution()
-    else:
+    looks, rounds, resolution = looks_of(plan), None, Resolution()
+    if not plan.measure.by_budget:  # otherwise the warm-up decides
+        rounds = math.ceil(min(affordable, plan.measure.rounds_max))
         resolution = time_estimates.resolution(plan, looks, records, rounds)
     run_s = per_round * (plan.measure.rounds_max + warmup)
     if budget is not None:

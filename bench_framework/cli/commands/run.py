@@ -42,11 +42,17 @@ def run(
     ] = False,
     rounds: Annotated[
         str | None,
-        typer.Option(metavar="MIN:MAX", help="Number of rounds; default: from FILE, else 12:40."),
+        typer.Option(
+            metavar="MIN:MAX",
+            help="Number of rounds; default: from FILE, else as many as the budget allows.",
+        ),
     ] = None,
     budget: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Start no further round after this time, such as 20m."),
+        typer.Option(
+            metavar="TIME",
+            help="Start no further round after this time, such as 20m; default: from FILE, else 5m.",
+        ),
     ] = None,
     until: Annotated[
         str | None,

@@ -23,7 +23,7 @@ baseline: {arm: a}
 """
 
 
-def test_the_quickstart_has_four_looks_from_round_14() -> None:
+def test_44_comparisons_have_four_looks_from_round_14() -> None:
     looks = schedule(12, 40, family=44, level=0.05)
     assert looks.rounds == (14, 18, 27, 40)
     assert looks.needed == 14
