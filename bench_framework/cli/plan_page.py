@@ -147,7 +147,10 @@ def _run(forecast: Forecast) -> str:
             f"{measure.warmup_rounds} warm-up); at most {budget}"
         )
     about = "about " if forecast.rounds < measure.rounds_max else ""
-    text = f"{cells} × at most {about}{counted(forecast.rounds, 'round')} (+ {measure.warmup_rounds} warm-up) = {forecast.blocks} hyperfine calls"
+    text = (
+        f"{cells} × at most {about}{counted(forecast.rounds, 'round')} (+ {measure.warmup_rounds} "
+        f"warm-up) = {forecast.blocks} hyperfine calls"
+    )
     if budget:
         text += f", budget {budget}"
     # A sum with a guessed time is not an upper bound.

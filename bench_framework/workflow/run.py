@@ -231,7 +231,7 @@ def _measure(
     from bench_framework.execution.counting.observations import observe_cells
     from bench_framework.execution.machine import host
     from bench_framework.features.gate import measuring as gate
-    from bench_framework.features.gate.compute import rounds_needed
+    from bench_framework.features.gate.plans import rounds_needed
     from bench_framework.model.looks import decidable
 
     plan, inputs, env = prepared.plan, prepared.inputs, host.environment()

@@ -122,7 +122,6 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
             rounds_max=most,
             until="conclusive",
             precision=None,
-            budget_s=None,
             strategy="fixed",
             seed=measure.seed + 1,
         ),
