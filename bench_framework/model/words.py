@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import THIN_SPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 NOISE_FLOOR: Final = f"noise floor (95{THIN_SPACE}% interval)"
 """Name of `NoiseFloor.fraction`."""
@@ -143,6 +146,11 @@ def word(verdict: Verdict, metric: str) -> str:
 def verdict_text(verdict: Verdict, metric: str) -> str:
     """Return glyph and words: ``▼ faster``."""
     return f"{glyph(verdict)} {word(verdict, metric)}"
+
+
+def marks_with_words(verdicts: Collection[Verdict], metric: str) -> str:
+    """Return the marks of some verdicts with their words: ``▼ faster; ≡ equivalent``."""
+    return "; ".join(verdict_text(v, metric) for v in WORDS if v in verdicts)
 
 
 _SIGNS: Final = str.maketrans(

@@ -9,7 +9,7 @@ from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import NOISE_FLOOR, glyph, noun
+from bench_framework.model.words import NOISE_FLOOR, glyph, marks_with_words, noun
 from bench_framework.report.blocks import (
     Cell,
     Column,
@@ -284,8 +284,18 @@ def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
         )
     if smaller := _below_floor(data, item):
         lines.append(smaller)
+    cpu = [data.comparison(cell.id, CPU) for cell in data.arms(item.id) if data.metric != CPU]
+    if verdicts := {c.verdict for c in cpu if c is not None and c.shown is not None}:
+        lines.append(f"CPU vs baseline: {marks_with_words(verdicts, CPU)}.")
     if best:
-        lines.append("Bold: the best group; no other variant of this input is shown to be better.")
+        several = (
+            " The summary names the first of them, in the order of the scenario, that is better than "
+            "the baseline, because the smallest ratio is partly chance."
+        )
+        lines.append(
+            "Bold: the best group; no other variant of this input is shown to be better."
+            + (several if best > 1 else "")
+        )
     elif data.best(item.id) is not None:
         lines.append("No row is bold: no variant of this input is shown to be better than another.")
     if data.plan.baseline_cell(item.id) is None:

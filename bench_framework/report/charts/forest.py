@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.plan import Input, Role
-from bench_framework.model.words import NOISE_FLOOR, glyph, noun
+from bench_framework.model.words import NOISE_FLOOR, glyph, marks_with_words, noun
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts.frame import (
     TEXT,
@@ -78,6 +78,8 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
     )
     if len(marks) > 1:
         desc += f" The hatched band is the {NOISE_FLOOR} of {percent_up(marks[1][1])}."
+    if verdicts := {p.verdict for p in points if p.verdict is not None}:
+        desc += f" Marks: {marks_with_words(verdicts, data.metric)}."
     return Figure(
         name + "-forest",
         "forest",

@@ -69,6 +69,14 @@ ALLOCATORS = {"system": 1.0, "jemalloc": 0.908, "mimalloc": 0.921}
 SIZES = {"10MiB": 10 * MIB, "50MiB": 50 * MIB, "200MiB": 200 * MIB}
 ROUNDS = 40
 MARGIN = 0.02
+EVENTS = (
+    Event(
+        "BX305",
+        "o_direct was requested, buffered was used on 12 runs",
+        help="put the data on ext4",
+    ),
+)
+"""Events of the execution."""
 CORES = {"rayon": 1.91, "smol": 1.93, "tokio": 1.88, "sequential": 1.0}
 
 
@@ -503,7 +511,7 @@ def judgement(p: Plan) -> Judgement:
     )
     binaries = {b.id: b for b in builds(p)}
     mute = replace(mute, structure=structure_of(p, mute, binaries))
-    return replace(mute, claims=claims_of(p, mute, binaries, prepared(p)))
+    return replace(mute, claims=claims_of(p, mute, binaries, prepared(p), EVENTS))
 
 
 def structure_of(p: Plan, mute: Judgement, binaries: dict[str, Build]) -> Structure:
@@ -651,13 +659,7 @@ def sample(rounds: int = ROUNDS) -> ReportData:
             "benchctl run search-matrix",
             "benchctl verify results/search-matrix/20260302T1704Z/report.html",
         ),
-        events=(
-            Event(
-                "BX305",
-                "o_direct was requested, buffered was used on 12 runs",
-                help="put the data on ext4",
-            ),
-        ),
+        events=EVENTS,
         record_dir="results/search-matrix/20260302T1704Z",
         scenario_text="version: 1\nname: search-matrix\nquestion: '</script><script>alert(1)</script>'\n",
     )
@@ -667,7 +669,7 @@ def judged_again(data: ReportData, **changes: object) -> ReportData:
     """Return the record with parts of its judgement replaced, and with new claims."""
     judged = replace(data.judgement, **changes)  # type: ignore[arg-type]  # fields of a judgement
     binaries = {build.id: build for build in data.builds}
-    claims = claims_of(data.plan, judged, binaries, data.inputs)
+    claims = claims_of(data.plan, judged, binaries, data.inputs, data.events)
     return replace(data, judgement=replace(judged, claims=claims))
 
 
