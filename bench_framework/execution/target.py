@@ -142,14 +142,24 @@ def require_cpus(cells: Sequence[Cell], usable: Collection[int] | None = None) -
         return
     usable = available_cpus() if usable is None else usable
     for text in lists:
-        missing = [cpu for cpu in parse_cpus(text) if cpu not in usable]
-        if not missing:
-            continue
         labels = dict.fromkeys(cell.label for cell in cells if cell.cpus == text)
+        require_usable(text, usable, (("cells", ", ".join(labels)),))
+
+
+def require_usable(
+    text: str, usable: Collection[int], details: tuple[tuple[str, str], ...] = ()
+) -> None:
+    """Check that every CPU of a list is available.
+
+    Raises:
+        MachineError: BX238, a CPU is not available.
+    """
+    missing = [cpu for cpu in parse_cpus(text) if cpu not in usable]
+    if missing:
         raise MachineError(
             f"`cpus: {text}` contains {_numbers(missing)}, which cannot be used on this machine",
             code="BX238",
-            details=(("cells", ", ".join(labels)), ("available", _numbers(sorted(usable)))),
+            details=(*details, ("available", _numbers(sorted(usable)))),
             effect="nothing was measured",
             fix="use available CPUs; a container or cpuset may exclude some of the machine's CPUs",
         )

@@ -1,7 +1,8 @@
-"""``benchctl doctor``: check whether this machine is fit to measure, and how noisy it is."""
+"""``benchctl doctor``: check whether this machine is fit to measure, how noisy it is, and what would help."""
 
 from __future__ import annotations
 
+import json
 import textwrap
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -13,8 +14,9 @@ from bench_framework.errors import UsageError
 from bench_framework.units import counted, format_clock, format_percent, parse_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from bench_framework.execution.machine.settings import QuietMachine
     from bench_framework.execution.progress import Update
     from bench_framework.features.noise.compute import (
         DetectionRate,
@@ -28,11 +30,12 @@ EXAMPLES = """
 benchctl doctor
 benchctl doctor --json | jq '.[] | select(.state != "ok")'
 benchctl doctor --aa --for 15m
+benchctl doctor --tune
 benchctl doctor --aa --for 2m --cpus 1
-Ctrl-C ends --aa after the current run and prints the results so far.
+--tune shows commands and runs none of them. Ctrl-C ends --aa after the current run and prints the results so far.
 """
-GLYPHS = {"ok": "✓", "warn": "⚠", "bad": "✕"}
-ASCII = {"ok": "+", "warn": "!", "bad": "x"}
+GLYPHS = {"ok": "✓", "warn": "⚠", "bad": "✕", "quiet": "✓", "noisy": "⚠", "unknown": "·"}
+ASCII = {"ok": "+", "warn": "!", "bad": "x", "quiet": "+", "noisy": "!", "unknown": "-"}
 WAIT_EVERY_S = 10.0
 INDENT = " " * 4
 UNBOUNDED = "unbounded"
@@ -55,19 +58,39 @@ def doctor(
     ] = None,
     cpus: Annotated[
         str | None,
-        typer.Option("--cpus", metavar="LIST", help="CPUs to pin the programs of --aa to: 0,2-3."),
+        typer.Option(
+            "--cpus",
+            metavar="LIST",
+            help="CPUs that --aa pins its programs to, and to which --tune refers: 0,2-3.",
+        ),
     ] = None,
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune",
+            help="Show which CPUs to pin programs to, and the commands that set and restore what "
+            "makes times vary less (governor, turbo, SMT, isolation, ASLR, interrupts). Changes "
+            "nothing.",
+        ),
+    ] = False,
 ) -> None:
     """Check whether this machine is fit to measure; print the effect of each problem and its fix."""
     console: Console = context.obj
     cpus = _cpu_list(cpus)
+    if aa and tune:
+        raise UsageError("--aa and --tune exclude each other", fix="run one after the other")
     if aa:
         _measure_noise(console, _seconds(how_long), cpus)
         return
     if how_long is not None:
         raise UsageError("--for needs --aa", fix="run `benchctl doctor --aa --for 15m`")
+    if tune:
+        _show_settings(console, cpus)
+        return
     if cpus is not None:
-        raise UsageError("--cpus needs --aa", fix=f"run `benchctl doctor --aa --cpus {cpus}`")
+        raise UsageError(
+            "--cpus needs --aa or --tune", fix=f"run `benchctl doctor --aa --cpus {cpus}`"
+        )
     _examine(console)
 
 
@@ -86,6 +109,50 @@ def _examine(console: Console) -> None:
         if check.fix and check.state != "ok":
             console.emit("\n".join(_wrapped(f"fix: {check.fix}", console.width, INDENT)))
     console.emit_sentence(_conclusion([check.state for check in checks], glyphs["bad"]))
+
+
+def _show_settings(console: Console, cpus: str | None) -> None:
+    from bench_framework.execution.machine.settings import examine_settings
+
+    machine = examine_settings(console.results, cpus)
+    if console.json:
+        console.emit_json(asdict(machine))
+        return
+    console.emit(settings_page(machine, GLYPHS if console.unicode else ASCII, console.width))
+
+
+def settings_page(machine: QuietMachine, glyphs: Mapping[str, str], width: int) -> str:
+    """Return the page of `--tune`. Lines that are copied, commands and YAML, are not wrapped."""
+    cpus = machine.cpus
+    lines = [f"CPUs: {cpus.reason}"]
+    several = _measure_line(cpus.several_threads) if cpus.several_threads else "without `cpus`"
+    if cpus.one_thread == cpus.several_threads:
+        lines.append(f"{INDENT}scenario: {several}")
+    else:
+        lines.append(f"{INDENT}scenario, one thread:      {_measure_line(cpus.one_thread)}")
+        lines.append(f"{INDENT}scenario, several threads: {several}")
+    for setting in machine.settings:
+        lines.append(f"{glyphs[setting.state]} {setting.name}: {setting.value}")
+        if setting.meaning:
+            lines += _wrapped(setting.meaning, width, INDENT)
+        if setting.obstacle:
+            lines += _wrapped(f"cannot be set here: {setting.obstacle}", width, INDENT)
+        lines += [f"{INDENT}set:     {command}" for command in setting.set]
+        lines += [f"{INDENT}restore: {command}" for command in setting.restore]
+        if setting.set and not setting.restore:
+            lines.append(f"{INDENT}restore: nothing; it ends with the command")
+    to_set = sum(1 for setting in machine.settings if setting.set)
+    lines += _wrapped(
+        f"Nothing was changed. {counted(to_set, 'setting')} can be set here. Compare the noise floor of "
+        "`benchctl doctor --aa --for 2m` before and after, and with "
+        f"`--cpus {cpus.one_thread}`, in turn and several times.",
+        width,
+    )
+    return "\n".join(lines)
+
+
+def _measure_line(cpus: str) -> str:
+    return f"measure: {{cpus: {json.dumps(cpus) if ',' in cpus else cpus}}}"
 
 
 def _seconds(text: str | None) -> float | None:
@@ -299,8 +366,8 @@ def _noise_conclusion(summary: NoiseSummary) -> str:
         )
     smallest = ", ".join(f"+{format_percent(f.effect)} of {f.program}" for f in weak)
     return (
-        f"Not always detected: {smallest}. More rounds or a quieter machine detect smaller "
-        "differences."
+        f"Not always detected: {smallest}. More rounds or a quieter machine (`benchctl doctor "
+        "--tune`) detect smaller differences."
     )
 
 

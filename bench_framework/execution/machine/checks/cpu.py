@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 BUSY_SHARE: Final = 0.25
 """Load average per core above which another program runs during most samples."""
 STEADY: Final = frozenset({"performance"})
+GOVERNOR: Final = "devices/system/cpu/cpu{}/cpufreq/scaling_governor"
 
 
 def cores(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this signature
@@ -29,10 +30,10 @@ def cores(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this si
     return ok(figure)
 
 
-def governor(machine: Machine) -> Check:
-    """Read the frequency governor of the first CPU; virtual machines report none."""
-    name = machine.read(machine.sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
-    if name is None:
+def governor(machine: Machine, number: int = 0) -> Check:
+    """Read the frequency governor of a CPU; virtual machines report none."""
+    name = machine.read(machine.sys / GOVERNOR.format(number))
+    if not name:
         return ok("not reported", "frequency changes cannot be seen; they widen the noise floor")
     if name in STEADY:
         return ok(name)
