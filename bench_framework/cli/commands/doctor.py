@@ -69,8 +69,8 @@ def doctor(
         typer.Option(
             "--tune",
             help="Show which CPUs to pin programs to, and the commands that set and restore what "
-            "makes times vary less (governor, turbo, SMT, isolation, ASLR, interrupts). Changes "
-            "nothing.",
+            "makes times vary less: governor, turbo, SMT, isolation, ASLR, interrupts, huge pages, "
+            "swap. Changes nothing.",
         ),
     ] = False,
 ) -> None:

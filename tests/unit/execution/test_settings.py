@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bench_framework.cli.app import run_command_line
 from bench_framework.cli.commands.doctor import ASCII, settings_page
 from bench_framework.errors import MachineError
 from bench_framework.execution import target
@@ -42,7 +43,7 @@ class FakeLauncher(Launcher):
 
     def capture(self, *_: Any, **__: Any) -> Any:
         if self.works is None:
-            raise MachineError("setarch was not by_name", code="BX231")
+            raise MachineError("setarch is missing", code="BX231")
         return SimpleNamespace(ok=self.works)
 
 
@@ -407,10 +408,16 @@ def test_a_list_with_a_comma_is_quoted_in_the_scenario(machine: Machine) -> None
         assert f"    scenario, several threads: {line}" in page.splitlines()
 
 
-def test_this_machine_is_read_without_a_change(tmp_path: Path) -> None:
-    quiet = settings.examine_settings(tmp_path)
-    assert re.fullmatch(r"\d+", quiet.cpus.one_thread)
-    assert [setting.name for setting in quiet.settings] == list(settings.SETTINGS)
+def test_this_machine_is_read_without_a_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["doctor", "--tune", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert re.fullmatch(r"\d+", document["cpus"]["one_thread"])
+    assert [setting["name"] for setting in document["settings"]] == list(settings.SETTINGS)
+    cpu = str(min(os.sched_getaffinity(0)))
+    assert run_command_line(["doctor", "--tune", "--cpus", cpu]) == 0
+    assert f"scenario: measure: {{cpus: {cpu}}}" in capsys.readouterr().out
     with pytest.raises(MachineError, match="contains CPU 8000") as raised:
         settings.examine_settings(tmp_path, "8000")
     assert raised.value.code == "BX238"
