@@ -46,8 +46,8 @@ class LookOutcome:
         verdicts: comparisons with the baseline after this round, in plan order.
         trailing: with ``strategy: race``, the cells that are worse than another one. `model.race`
             decides which variants are dropped.
-        idle: with ``strategy: race``, the cells that are not worse than any other one and that no
-            open comparison contains.
+        idle: the cells that no open comparison contains; with ``strategy: race``, those of them
+            that are not worse than another one.
     """
 
     stop: bool
@@ -112,14 +112,41 @@ def look(
         group = best_group(stage, input_id, headline=judged)
         behind = stopping.trailing(stage, group)
         comparable = stopping.contested(stage, comparable, group, behind)
-    open_ = (
-        stopping.open_pairs(stage, comparable)
-        if open_of is None
-        else open_of(stopping.still_measured(stage, comparable))
-    )
+    pending = stopping.still_measured(stage, comparable)
+    open_ = stopping.open_pairs(stage, pending) if open_of is None else open_of(pending)
     stop, reason = stopping.decide(stage, comparable, open_, index)
-    idle = stopping.idle(stage, input_id, open_, behind) if racing else ()
+    idle: tuple[str, ...] = ()
+    if racing:
+        idle = stopping.idle(stage, input_id, open_, behind)
+    elif not stop and plan.measure.strategy == "fixed" and plan.measure.until == "conclusive":
+        idle = _finished(stage, input_id, open_, judged if open_of is None else None)
     return LookOutcome(stop, reason, judged[: len(headline)], behind, idle)
+
+
+def _finished(
+    stage: Stage,
+    input_id: str,
+    open_: Sequence[Comparison],
+    headline: Sequence[Comparison] | None,
+) -> tuple[str, ...]:
+    """Return the measured cells that no open comparison contains.
+
+    See `docs/method.md#finished-configurations`.
+
+    Args:
+        stage: data of the input.
+        input_id: the input.
+        open_: comparisons with the baselines that further rounds may decide.
+        headline: all of these comparisons; `None` if there is no best group to decide.
+    """
+    left = stopping.has_left(stage)
+    cells = tuple(c for c in stopping.idle(stage, input_id, open_) if c not in left)
+    if not cells or control_differs(stage, input_id):
+        return ()
+    if headline is None:
+        return cells
+    rivals = stopping.open_rivals(stage, best_group(stage, input_id, headline=headline))
+    return tuple(c for c in stopping.idle(stage, input_id, rivals) if c in cells)
 
 
 def control_differs(stage: Stage, input_id: str) -> bool:

@@ -1,8 +1,8 @@
-"""The stopping rule of an input, and the cells that a race may drop.
+"""The stopping rule of an input, and the cells that may leave before it stops.
 
 Stopping early can only make a judgement more conservative, because P = J · smallest p counts every
 interim analysis of the schedule, including those that are not taken. See
-`docs/method.md#stopping` and `docs/method.md#race`.
+`docs/method.md#stopping`, `docs/method.md#finished-configurations` and `docs/method.md#race`.
 """
 
 from __future__ import annotations
@@ -56,19 +56,36 @@ def contested(
 
 def still_measured(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return the comparisons of which both cells were measured in the last round."""
+    out = has_left(stage)
+    return [c for c in comparisons if not {c.cell_id, c.ref_cell_id} & out]
+
+
+def has_left(stage: Stage) -> set[str]:
+    """Return the cells that were not measured in the last round."""
     now = stage.reached[-1]
-    out = {
+    return {
         cell_id
         for cell_id, sample in stage.samples.items()
         if now not in sample.runs and now not in sample.void
     }
-    return [c for c in comparisons if not {c.cell_id, c.ref_cell_id} & out]
+
+
+def open_rivals(stage: Stage, group: BestGroup) -> list[Comparison]:
+    """Return the pairs within the best group that further rounds may decide, as in a race."""
+    members = set(group.cell_ids)
+    among = [c for c in group.comparisons if {c.cell_id, c.ref_cell_id} <= members]
+    open_ = [
+        c
+        for c in still_measured(stage, among)
+        if not c.verdict.settled and not futile(c, stage, by_estimate=True)
+    ]
+    return one_rival_each(open_)
 
 
 def idle(
-    stage: Stage, input_id: str, open_: Sequence[Comparison], behind: Collection[str]
+    stage: Stage, input_id: str, open_: Sequence[Comparison], behind: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Return the cells of a race that no cell beats and that no open comparison contains."""
+    """Return the cells that no cell beats and that no open comparison contains."""
     in_use = {c for pair in open_ for c in (pair.cell_id, pair.ref_cell_id)} | set(behind)
     return tuple(
         c.id
@@ -88,10 +105,10 @@ def open_pairs(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparis
         target = measure.precision or 0.0
         return [c for c in comparisons if (width := half_width(c)) is None or width > target]
     open_ = [c for c in comparisons if not c.verdict.settled and not futile(c, stage)]
-    return one_rival_each(open_, stage) if measure.strategy == "race" else open_
+    return one_rival_each(open_) if measure.strategy == "race" else open_
 
 
-def one_rival_each(open_: Sequence[Comparison], stage: Stage) -> list[Comparison]:
+def one_rival_each(open_: Sequence[Comparison]) -> list[Comparison]:
     """Return the open comparisons of a race with only one rival for each variant.
 
     Of the open comparisons of a variant with faster-looking ones, only the one that it most likely
@@ -101,19 +118,20 @@ def one_rival_each(open_: Sequence[Comparison], stage: Stage) -> list[Comparison
     likeliest: dict[str, tuple[float, Comparison]] = {}
     for c in open_:
         if c.family == "best":
-            slower, chance = _chance(c, stage)
+            slower, chance = _chance(c)
             if slower not in likeliest or chance > likeliest[slower][0]:
                 likeliest[slower] = chance, c
     decisive = [c for _, c in likeliest.values()]
     return [c for c in open_ if c.family != "best" or c in decisive]
 
 
-def _chance(pair: Comparison, stage: Stage) -> tuple[str, float]:
+def _chance(pair: Comparison) -> tuple[str, float]:
     """Return the slower-looking cell of a pair, and its distance in units of the MDE."""
     if pair.typical is None:
         return pair.cell_id, math.inf
     slower = pair.cell_id if pair.typical.ratio > 1 else pair.ref_cell_id
-    return slower, math.inf if pair.mde is None else _target(pair, stage) / log1p(pair.mde)
+    chance = math.inf if pair.mde is None else _target(pair, by_estimate=True) / log1p(pair.mde)
+    return slower, chance
 
 
 def decide(
@@ -154,31 +172,33 @@ def half_width(comparison: Comparison) -> float | None:
     return expm1((log(interval.hi) - log(interval.lo)) / 2)
 
 
-def futile(comparison: Comparison, stage: Stage) -> bool:
+def futile(comparison: Comparison, stage: Stage, *, by_estimate: bool = False) -> bool:
     """Return whether further rounds can show neither a difference nor equivalence.
 
     The MDE at the last interim analysis is compared with the larger of the margin and the largest
     effect that the 95 % interval still allows. With the margin alone, a real difference of 10 %
-    could be abandoned at a noisy first analysis although the last one would find it. In a race,
-    which has many pairs, some intervals are always wide; there the MDE is compared with the
+    could be abandoned at a noisy first analysis although the last one would find it. Of many pairs,
+    some intervals are always wide; in a race and `by_estimate`, the MDE is compared with the
     observed difference instead.
     """
+    by_estimate = by_estimate or stage.plan.measure.strategy == "race"
     if comparison.mde is None or comparison.typical is None or not comparison.rounds:
         return False
     shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
     at_last = log1p(comparison.mde) * shrink
     limit = log1p(comparison.margin)
-    if at_last <= max(limit, _target(comparison, stage)):
+    if at_last <= max(limit, _target(comparison, by_estimate=by_estimate)):
         return False
     half = (log(comparison.typical.hi) - log(comparison.typical.lo)) / 2
     wider = normal_quantile((1 + equivalence_level(stage.looks.count)) / 2) / normal_quantile(0.975)
     return half * wider * shrink >= limit
 
 
-def _target(comparison: Comparison, stage: Stage) -> float:
+def _target(comparison: Comparison, *, by_estimate: bool) -> float:
     """Return the effect with which the MDE is compared, on the log scale."""
     assert comparison.typical is not None
-    ratios = [comparison.typical.ratio, *([comparison.shown.ratio] if comparison.shown else [])]
-    if stage.plan.measure.strategy != "race":
-        ratios = [comparison.typical.lo, comparison.typical.hi]
+    ratios = [comparison.typical.lo, comparison.typical.hi]
+    if by_estimate:
+        shown = [comparison.shown.ratio] if comparison.shown else []
+        ratios = [comparison.typical.ratio, *shown]
     return max(abs(log(ratio)) for ratio in ratios)

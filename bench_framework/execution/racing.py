@@ -1,4 +1,4 @@
-"""Decisions of interim analyses while measuring, and the cells that leave a race after one."""
+"""Decisions of interim analyses while measuring, and the cells that leave after one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REASONS: Final[Mapping[str, str]] = {
     "raced": "significantly worse than another variant",
     "idle": "the remaining rounds cannot change its verdicts",
 }
-"""Why a race drops a cell, as users read it."""
+"""Why a cell leaves, as users read it."""
 
 
 class Decision(NamedTuple):
@@ -42,7 +42,7 @@ Looker = Callable[[str, int, int], Decision]
 def cells_to_drop(
     plan: Plan, contents: Contents, look: Look, measured: Collection[str]
 ) -> dict[str, race.DropReason]:
-    """Return the cells that the race drops after an interim analysis, of those still measured."""
+    """Return the cells that leave after an interim analysis, of those still measured."""
     failed = {cell_id for cell_id, line in contents.dropped.items() if line.state not in REASONS}
     return race.leaving(plan, [*contents.looks, look], measured, failed)
 

@@ -326,7 +326,7 @@ class Measuring:
         look = Look(
             here, index, number, decision.stop or last, reason, decision.trailing, decision.idle
         )
-        leaving = self._race_drops(look, states)
+        leaving = self._leaving(look, states)
         look = replace(look, dropped=tuple(leaving))
         self.record.append(lines.Looked(look))
         state.stopped = look.stopped
@@ -337,10 +337,8 @@ class Measuring:
         self.record.sync()
         self.observer.notify(progress.LookTaken(look))
 
-    def _race_drops(
-        self, look: Look, states: Sequence[InputProgress]
-    ) -> dict[str, race.DropReason]:
-        """Return the cells that the race drops after this analysis, of inputs that continue."""
+    def _leaving(self, look: Look, states: Sequence[InputProgress]) -> dict[str, race.DropReason]:
+        """Return the cells that leave after this analysis, of inputs that continue."""
         measured = {
             cell_id
             for state in states

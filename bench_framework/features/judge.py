@@ -157,6 +157,44 @@ def judge(
     return replace(draft, claims=claim_writer.claims_of(plan, draft, builds, inputs, noted))
 
 
+def finished_cells(
+    plan: Plan,
+    blocks: Sequence[Block],
+    builds: Mapping[str, Build],
+    looks_taken: Sequence[Look],
+    now: Look,
+) -> tuple[str, ...]:
+    """Return the cells of an interim analysis that may leave: those that no effect needs either.
+
+    Args:
+        plan: the requested measurements.
+        blocks: every block so far.
+        builds: `Build.id` → build.
+        looks_taken: the interim analyses before this one.
+        now: this interim analysis, with the cells that have no open comparison.
+    """
+    if not now.idle:
+        return ()
+    samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
+    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
+    usable = frozenset(s.cell_id for s in states if s.state == "measured")
+    at = contrasts.measured(
+        plan,
+        looks_of(plan),
+        samples,
+        usable,
+        (*looks_taken, now),
+        (),
+        cell_state.higher_is_better(plan.metrics, builds),
+        (),
+        same_programs.same_cells(plan, builds),
+    )
+    if at.metric in EXACT_METRICS:
+        return now.idle
+    needed = effects.cells_of_open_effects(at, now.input_id)
+    return tuple(cell_id for cell_id in now.idle if cell_id not in needed)
+
+
 @dataclass(frozen=True, slots=True)
 class _InputJudgement:
     """All results of one input."""

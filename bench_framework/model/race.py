@@ -1,6 +1,7 @@
-"""The decision which cells a race drops (docs/method.md#race).
+"""The decision which cells leave before their input stops.
 
-It depends only on the results of the looks, so that a resumed record makes the same decisions.
+See docs/method.md#race and docs/method.md#finished-configurations. It depends only on the results
+of the looks, so that a resumed record makes the same decisions.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ if TYPE_CHECKING:
 
 DropReason = Literal["raced", "idle"]
 """Reason for dropping a cell. ``raced``: significantly worse than another variant. ``idle``: not
-worse, and no comparison that needs more rounds."""
+worse, and no comparison that needs more rounds; with ``strategy: fixed``, the latter alone."""
 
 
 def leaving(
     plan: Plan, looks: Iterable[Look], measured: Collection[str], gone: Collection[str]
 ) -> dict[str, DropReason]:
-    """Return the cells that a race drops, in plan order, with the reason for each.
+    """Return the cells that leave, in plan order, with the reason for each.
 
-    A variant is dropped on all inputs at once, when it is worse than another one or has no open
+    With ``strategy: fixed``, a cell leaves that has no open comparison on its input. In a race, a
+    variant is dropped on all inputs at once, when it is worse than another one or has no open
     comparison on every input: a variant that is slow on one input may be the fastest on another
     one. The baseline, further references and the A/A control are not dropped, because the figures
     of a report are relative to them in the same rounds.
@@ -37,9 +39,14 @@ def leaving(
         measured: ids of the cells that are still measured.
         gone: ids of the cells that failed or do other work, which are not in the race.
     """
-    if plan.measure.strategy != "race":
-        return {}
     last = {look.input_id: look for look in looks}
+    if plan.measure.strategy == "fixed":
+        finished = {c for look in last.values() for c in look.idle}
+        return {
+            c.id: "idle"
+            for c in plan.cells
+            if c.id in measured and c.id in finished and may_leave(plan, c)
+        }
     reasons: dict[str, DropReason] = {}
     for cell in plan.cells:
         if cell.id not in measured or not may_leave(plan, cell):
@@ -56,7 +63,7 @@ def leaving(
 
 
 def may_leave(plan: Plan, cell: Cell) -> bool:
-    """Return whether a race is allowed to drop a cell."""
+    """Return whether a cell may leave before its input stops."""
     return cell.role is Role.CANDIDATE and cell.variant_id not in plan.further_baselines
 
 

@@ -276,7 +276,7 @@ class Look:
     trailing: tuple[str, ...] = ()
     """Cells of this input that are significantly worse than another one, in a race."""
     idle: tuple[str, ...] = ()
-    """Cells of this input that are not worse and have no open comparison, in a race."""
+    """Cells of this input that have no open comparison; in a race, those that are not worse."""
     dropped: tuple[str, ...] = ()
-    """Cells of any input that the race drops here. They are stored with the look, so that an
+    """Cells of any input that leave here. They are stored with the look, so that an
     interruption cannot separate the two."""

@@ -232,7 +232,9 @@ def _measure(
     from bench_framework.execution.machine import host
     from bench_framework.features.gate import measuring as gate
     from bench_framework.features.gate.plans import rounds_needed
+    from bench_framework.features.judge import finished_cells
     from bench_framework.model.looks import decidable
+    from bench_framework.model.run import Look
 
     plan, inputs, env = prepared.plan, prepared.inputs, host.environment()
     only_gate = (options.gate or bool(plan.confirms)) and plan.measure.until == "conclusive"
@@ -242,12 +244,19 @@ def _measure(
         plan, blocks = record.plan, record.contents.blocks
         decision = look(plan, blocks, input_id, index, number, builds=builds)
         observer.notify(InterimVerdicts(decision.verdicts))
-        if only_gate or (decision.stop and plan.judge.gate != GatePolicy()):
+        idle, fixed = decision.idle, plan.measure.strategy == "fixed"
+        if fixed and not only_gate:
+            now = Look(input_id, index, number, stopped=False, idle=idle)
+            idle = finished_cells(plan, blocks, builds, record.contents.looks, now)
+        if only_gate or ((decision.stop or idle) and plan.judge.gate != GatePolicy()):
             gated = gate.look(plan, blocks, input_id, index, number, builds=builds)
-            decision = replace(decision, stop=gated.stop, reason=gated.reason)
-        if only_gate:
-            decision = replace(decision, trailing=(), idle=())
-        return racing.Decision(decision.stop, decision.reason, decision.trailing, decision.idle)
+            if only_gate or decision.stop:
+                decision = replace(decision, stop=gated.stop, reason=gated.reason)
+            if only_gate:
+                decision, idle = replace(decision, trailing=()), gated.idle if fixed else ()
+            elif fixed:
+                idle = tuple(cell_id for cell_id in idle if cell_id in gated.idle)
+        return racing.Decision(decision.stop, decision.reason, decision.trailing, idle)
 
     def decides(plan: Plan) -> bool:
         return decidable(plan) and rounds_needed(plan) is None

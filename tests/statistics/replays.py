@@ -13,12 +13,13 @@ from noise import Floats, Recorded
 from bench_framework.compare.interim_analysis import LookOutcome, look
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate import measuring, plans
-from bench_framework.features.judge import judge
+from bench_framework.features.judge import finished_cells, judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import GatePolicy
+from bench_framework.model.race import leaving
 from bench_framework.model.run import Block, Look
 from bench_framework.workflow.scenarios import plan_scenario
 
@@ -105,15 +106,28 @@ def blocks_of(plan: Plan, times: Times, input_id: str, rounds: int) -> list[Bloc
 def measured(
     plan: Plan, times: Times, looker: Callable[..., LookOutcome] = look
 ) -> tuple[list[Block], list[Look]]:
-    """Return the blocks and looks of a record, as `execution.rounds` measures it with early stopping."""
+    """Return the blocks and looks of a record, as `execution.rounds` measures it.
+
+    Cells that have no open comparison leave, and an input stops early.
+    """
     looks, blocks, taken = looks_of(plan), list[Block](), list[Look]()
     for item in plan.inputs:
+        left: dict[str, int] = {}
         for index, number in enumerate(looks.rounds):
-            input_blocks = blocks_of(plan, times, item.id, number)
+            input_blocks = [
+                block
+                for block in blocks_of(plan, times, item.id, number)
+                if block.round <= left.get(block.cell_id, number)
+            ]
             outcome = looker(plan, input_blocks, item.id, index, number)
-            taken.append(Look(item.id, index, number, outcome.stop, outcome.reason))
+            now = Look(item.id, index, number, outcome.stop, outcome.reason, idle=outcome.idle)
+            if looker is look:
+                now = replace(now, idle=finished_cells(plan, input_blocks, {}, taken, now))
+            taken.append(now)
             if outcome.stop:
                 break
+            cells = [cell.id for cell in plan.cells_of(item.id) if cell.id not in left]
+            left |= dict.fromkeys(leaving(plan, taken, cells, ()), number)
         blocks += input_blocks
     return [replace(block, seq=place) for place, block in enumerate(blocks)], taken
 

@@ -9,20 +9,27 @@ same mean of the difference of such differences. In a balanced design both are o
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
+    TOO_FEW,
     Measured,
     judge_contrasts,
     summed_weights,
     weighted_sum,
     with_reported_verdict,
 )
+from bench_framework.compare.decide import equivalence_level
 from bench_framework.features.effects.factorial import layout_of
+from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.looks import rounds_needed
 from bench_framework.model.structure import Contrast, Effect, EffectCell
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats import intervals
+from bench_framework.stats.portable_math import log, log1p
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,6 +70,58 @@ def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], in
     The effects and interactions of all inputs are one Holm family. The combinations of each effect
     are a separate family, which is used only to test whether the effect has one sign.
     """
+    factorials, drafts = _factorials(at)
+    tripped = [d.input_id in at.tripped for d in drafts]
+    means = judge_contrasts(
+        [d.mean for d in drafts], at, tripped=tripped, weights=[d.weights for d in drafts]
+    )
+    judged = tuple(_effect(d, mean, at) for d, mean in zip(drafts, means, strict=True))
+    return tuple(factorials), judged, len(drafts)
+
+
+def cells_of_open_effects(at: Measured, input_id: str) -> frozenset[str]:
+    """Return the cells of an input's effects if further rounds may decide any of these effects.
+
+    An effect needs rounds with all cells of the product, so either none of them may leave or all
+    may. See `docs/method.md#finished-configurations`.
+    """
+    _, layout = layout_of(at, input_id)
+    if layout is None:
+        return frozenset()
+    cells = frozenset(layout.cells.values())
+    rounds, _ = at.logs(list(cells), input_id)
+    if not rounds or rounds[-1] < at.last[input_id]:  # a cell left or failed
+        return frozenset()
+    _, drafts = _factorials(at)
+    means = judge_contrasts([d.mean for d in drafts], at, weights=[d.weights for d in drafts])
+    needed = rounds_needed(at.looks.count, len(drafts), at.plan.judge.level)
+    open_ = needed <= at.looks.rounds[-1] and any(
+        draft.input_id == input_id and _is_open(draft, mean, at)
+        for draft, mean in zip(drafts, means, strict=True)
+    )
+    return cells if open_ else frozenset()
+
+
+def _is_open(draft: _Draft, mean: Contrast, at: Measured) -> bool:
+    """Return whether an effect as large as the estimate would be decided at the last look.
+
+    A difference is decided if its interval excludes 1, and equivalence if its interval is inside
+    the margin. Intervals shrink with the root of the number of rounds.
+    """
+    if mean.verdict.settled or mean.reason == ONE_PROGRAM:
+        return False
+    if mean.reason == TOO_FEW or mean.shown is None:
+        return True
+    shrink = math.sqrt(mean.rounds / at.looks.rounds[-1])
+    bounds = intervals.typical(draft.mean, equivalence_level(at.looks.count))
+    center = abs(bounds.estimate)
+    half = (log(mean.shown.hi) - log(mean.shown.lo)) / 2
+    margin = log1p(at.plan.judge.margin_of(at.metric))
+    return center >= half * shrink or center + bounds.half_width * shrink <= margin
+
+
+def _factorials(at: Measured) -> tuple[list[Factorial], list[_Draft]]:
+    """Return the factorial of every input, and all effects before they are judged."""
     factorials: list[Factorial] = []
     drafts: list[_Draft] = []
     for item in at.plan.inputs:
@@ -82,12 +141,7 @@ def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], in
                     item.id, layout, dict(zip(layout.cells.values(), logs.T, strict=True))
                 )
         factorials.append(factorial)
-    tripped = [d.input_id in at.tripped for d in drafts]
-    means = judge_contrasts(
-        [d.mean for d in drafts], at, tripped=tripped, weights=[d.weights for d in drafts]
-    )
-    judged = tuple(_effect(d, mean, at) for d, mean in zip(drafts, means, strict=True))
-    return tuple(factorials), judged, len(drafts)
+    return factorials, drafts
 
 
 def _drafts(input_id: str, layout: Layout, logs: dict[str, Floats]) -> Iterator[_Draft]:

@@ -1,0 +1,135 @@
+"""Configurations that leave before their input stops (docs/method.md#finished-configurations)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from bench_framework.compare.interim_analysis import look
+from bench_framework.features.judge import finished_cells, judge
+from bench_framework.model import race
+from bench_framework.model.looks import looks_of
+from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.run import Look
+from bench_framework.model.verdict import Verdict
+from tests.unit.judging.conftest import timing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from conftest import Crossed, Study, Timing
+
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Block
+
+ARMS = {"control": 0.0, "a": 0.0, "slow": 0.5, "near": 0.045}
+POLICY = MeasurePolicy(rounds_max=200)
+
+
+def after(plan: Plan, blocks: Sequence[Block], number: int) -> Look:
+    """Return the first look of a plan, made after a round, with the cells that may leave."""
+    here = plan.inputs[0].id
+    until = [block for block in blocks if block.round <= number]
+    outcome = look(plan, until, here, 0, number)
+    now = Look(here, 0, number, outcome.stop, outcome.reason, idle=outcome.idle)
+    return replace(now, idle=finished_cells(plan, until, {}, (), now))
+
+
+def example_of(study: type[Study]) -> tuple[Study, Timing]:
+    example = study(arms=("a", "slow", "near"), rounds=200, measure=POLICY)
+    return example, timing(ARMS, 0.06, 4)
+
+
+def test_a_cell_leaves_when_its_comparisons_are_conclusive(study: type[Study]) -> None:
+    example, wall = example_of(study)
+    now = after(example.plan, example.blocks(wall), 18)
+    assert not now.stopped
+    assert now.idle == (example.cell("slow").id,)
+    cells = [cell.id for cell in example.plan.cells]
+    assert race.leaving(example.plan, [now], cells, ()) == dict.fromkeys(now.idle, "idle")
+
+
+def test_baselines_and_the_control_stay(study: type[Study]) -> None:
+    example, wall = example_of(study)
+    slow = next(v.id for v in example.plan.variants if v.label == "slow")
+    plan = replace(example.plan, further_baselines=(slow,))
+    assert after(plan, example.blocks(wall), 18).idle == ()
+
+
+@pytest.mark.parametrize("policy", [replace(POLICY, until="precision", precision=0.01)])
+def test_all_cells_stay_with_other_rules(study: type[Study], policy: MeasurePolicy) -> None:
+    example, wall = example_of(study)
+    plan = replace(example.plan, measure=replace(policy, control=True))
+    assert after(plan, example.blocks(wall), 18).idle == ()
+
+
+def test_no_cell_leaves_if_the_control_differs(study: type[Study]) -> None:
+    example, _ = example_of(study)
+    wall = timing({**ARMS, "control": 0.5}, 0.06, 4)
+    assert after(example.plan, example.blocks(wall), 18).idle == ()
+
+
+def test_a_pair_within_the_best_group_keeps_its_cells(study: type[Study]) -> None:
+    """Both are much faster than the baseline, and which of them is faster is open."""
+    example = study(arms=("a", "one", "two", "open"), rounds=200, measure=POLICY)
+    effects = {"control": 0.0, "a": 0.0, "one": -0.5, "two": -0.485, "open": 0.045}
+    close = after(example.plan, example.blocks(timing(effects, 0.06, 4)), 18)
+    assert not close.stopped
+    assert close.idle == ()
+    clear = timing({**effects, "two": -0.2}, 0.06, 4)
+    assert after(example.plan, example.blocks(clear), 18).idle == (
+        example.cell("one").id,
+        example.cell("two").id,
+    )
+
+
+def replayed(example: Study, wall: Timing, *, leave: bool) -> tuple[dict[str, Verdict], int]:
+    """Replay a record. Return the verdict of each candidate in time, and the number of blocks."""
+    plan, every = example.plan, example.blocks(wall)
+    here, taken, left = plan.inputs[0].id, list[Look](), dict[str, int]()
+    for index, number in enumerate(looks_of(plan).rounds):
+        blocks = [b for b in every if b.round <= left.get(b.cell_id, number)]
+        outcome = look(plan, blocks, here, index, number)
+        taken.append(Look(here, index, number, outcome.stop, idle=outcome.idle if leave else ()))
+        if outcome.stop:
+            break
+        measured = [cell.id for cell in plan.cells if cell.id not in left]
+        left |= dict.fromkeys(race.leaving(plan, taken, measured, ()), number)
+    judged = judge(plan, blocks, {}, (), taken)
+    verdicts = {c.cell_id: c.verdict for c in judged.comparisons if c.metric == "wall"}
+    return verdicts, len(blocks)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_leaving_changes_no_verdict_and_saves_runs(study: type[Study], seed: int) -> None:
+    example = study(arms=("a", "slow", "slower", "near"), rounds=90, measure=MeasurePolicy(12, 90))
+    wall = timing({**ARMS, "slower": 1.0, "near": 0.03}, 0.08, seed)
+    kept, whole = replayed(example, wall, leave=False)
+    verdicts, runs = replayed(example, wall, leave=True)
+    assert verdicts == kept
+    assert runs < 0.8 * whole
+
+
+def test_the_cells_of_an_effect_stay_while_it_is_open(crossed: type[Crossed]) -> None:
+    """`io` is open at first. Its cells leave together when its effect is conclusive."""
+    example = crossed({"io": ("read", "mmap"), "alloc": ("system", "fast", "slow")}, rounds=200)
+    plan = replace(example.plan, measure=POLICY)
+    rng = np.random.default_rng(3)
+    noise = {(cell.label, n): rng.normal(0, 0.1) for cell in plan.cells for n in range(1, 201)}
+
+    def wall(values: Mapping[str, str], _: str, number: int) -> float:
+        effect = {"system": 0.0, "fast": -0.5, "slow": 1.0}[values["alloc"]]
+        effect += 0.05 if values["io"] == "mmap" else 0.0
+        return float(np.exp(effect + noise[" ".join(values.values()), number]))
+
+    blocks = example.blocks(wall)
+    early = look(plan, [b for b in blocks if b.round <= 12], plan.inputs[0].id, 0, 12)
+    assert not early.stop
+    assert early.idle
+    assert after(plan, blocks, 12).idle == ()
+    late = after(plan, blocks, 60)
+    assert not late.stopped
+    assert late.idle
