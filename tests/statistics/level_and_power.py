@@ -1,7 +1,8 @@
 """False positives and power on simulated noise, and power at the MDE (`docs/method.md#simulated-noise`).
 
-Usage: ``python tests/statistics/level_and_power.py [REPLAYS]``. Seeded; prints tables and has
-no marks. It is not part of CI: 300 replays, the default, take several minutes.
+Usage: ``python tests/statistics/level_and_power.py [REPLAYS [leaving]]``. Seeded; prints tables and has
+no marks. It is not part of CI: 300 replays, the default, take several minutes. With ``leaving``, it prints
+only the table of configurations that leave early (`docs/method.md#finished-configurations`).
 """
 
 # ruff: noqa: T201 -- a script that prints
@@ -13,16 +14,29 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import replays
 from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
+from bench_framework.compare.interim_analysis import LookOutcome, look
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Rules, half_width
-from bench_framework.features.noise.compute import at_most, has_difference, judge_looks
+from bench_framework.features.judge import judge
+from bench_framework.features.noise.compute import (
+    at_most,
+    cases_at,
+    has_difference,
+    judge_looks,
+    rules_of,
+    significant_verdicts,
+)
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule
+from bench_framework.model.plan import Plan
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.intervals import typical
@@ -30,6 +44,8 @@ from bench_framework.stats.intervals import typical
 ALPHA = 0.05
 ROUNDS = 40
 EFFECTS = (1.03, 1.05, 1.10)
+WHOLE = 10
+"""Records of equal and different programs that are always run completely."""
 
 
 # -- judging -------------------------------------------------------------------------------------------
@@ -143,6 +159,81 @@ def detectable_table(replays: int) -> None:
         print(f"{name:14}{float(np.median(stated)) - 1:8.1%}{rates}", flush=True)
 
 
+LEAVING = {"old": 1.0, "e1": 1.0, "e2": 1.0, "e3": 1.0, "d1": 1.05, "d2": 1.2, "d3": 1.5}
+"""Candidates of which three equal the baseline. The others make configurations leave."""
+
+
+def leaving_table(count: int) -> None:
+    """Print false verdicts of equal programs among different ones, with configurations that leave.
+
+    Only records in which an equal candidate differs at the level of a single comparison, at any
+    look, are run completely: in the others no verdict can be false, because a configuration that
+    leaves has the p-values of its earlier looks. The first `WHOLE` records are always run
+    completely, to check this shortcut and to count runs and true differences.
+    """
+    plan = replays.plan_of(list(LEAVING))
+    equal = {c.id for c in plan.cells if LEAVING[c.label] == 1.0}
+    print(f"\nThree equal and three different candidates, wall and CPU, {count} records each")
+    print(
+        f"{'noise':14}{'false':>7}{'≤':>7}{'run':>6}{f'found of {WHOLE * 6}: all stay, leaving':>35}{'runs':>7}"
+    )
+    for name, noise in SIMULATED.items():
+        false, complete, found, runs = 0, 0, [0, 0], [0, 0]
+        for replay in range(count):
+            rng = np.random.default_rng([replay, 13, *name.encode()])
+            wall, cpu = (noise(rng, len(LEAVING), ROUNDS) for _ in range(2))
+            times = {
+                cell.id: (wall[i] * effect, cpu[i] * effect)
+                for i, (cell, effect) in enumerate(zip(plan.cells, LEAVING.values(), strict=True))
+            }
+            suspicious = any(map(_suspicious, _equal_pairs(plan, times, equal)))
+            if not suspicious and replay >= WHOLE:
+                continue
+            complete += 1
+            for leave, looker in ((True, look), (False, _all_stay)):
+                if not leave and replay >= WHOLE:
+                    continue
+                blocks, taken = replays.measured(plan, times, looker)
+                decided = [
+                    c
+                    for c in judge(plan, blocks, {}, (), taken).comparisons
+                    if c.family == "headline" and c.verdict.decided
+                ]
+                wrong = any(c.cell_id in equal for c in decided)
+                assert suspicious or not wrong, "the shortcut left out a false verdict"
+                false += wrong and leave
+                if replay < WHOLE:
+                    found[leave] += sum(c.cell_id not in equal for c in decided)
+                    runs[leave] += len(blocks)
+        print(
+            f"{name:14}{false:7}{at_most(false, count):7.1%}{complete:6}{found[0]:28} →{found[1]:5}"
+            f"{runs[1] / runs[0]:7.0%}",
+            flush=True,
+        )
+
+
+def _equal_pairs(
+    plan: Plan, times: replays.Times, equal: Collection[str]
+) -> Iterator[tuple[Floats, Floats]]:
+    baseline, *candidates = [cell.id for cell in plan.cells if cell.id in equal]
+    for cell_id in candidates:
+        yield from zip(times[cell_id], times[baseline], strict=True)
+
+
+def _suspicious(pair: tuple[Floats, Floats]) -> bool:
+    """Return whether a pair of equal programs differs at any look, as a family of its own."""
+    looks = schedule(12, ROUNDS, 12, ALPHA).shared_by(1, ALPHA)
+    rules = rules_of(looks, seed=1)
+    return any(
+        significant_verdicts(cases_at([pair], looks, taken), rules)
+        for taken in range(1, looks.count + 1)
+    )
+
+
+def _all_stay(*given: Any, **options: Any) -> LookOutcome:
+    return replace(look(*given, **options), idle=())
+
+
 def _walls(source: Recorded) -> Noise:
     def draw(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
         wall, _ = source.window(rng, rounds)
@@ -168,14 +259,13 @@ def _print_power(name: str, effect: float, counts: Counter[str], replays: int) -
     )
 
 
-def main(replays: int) -> None:
+def main(count: int, *, leaving: bool = False) -> None:
     """Print all tables and the CPU time."""
     began = time.process_time()
-    level_table(replays)
-    power_table(replays)
-    detectable_table(replays)
+    for table in (leaving_table,) if leaving else (level_table, power_table, detectable_table):
+        table(count)
     print(f"\n{time.process_time() - began:.0f} s of CPU time")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 300)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 300, leaving="leaving" in sys.argv)

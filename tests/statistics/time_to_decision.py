@@ -1,8 +1,9 @@
 """Time to decision of a race and of the fixed plan (`docs/method.md#race`).
 
-Usage: ``python tests/statistics/time_to_decision.py [RECORDING…]``. Replays disjoint windows of recorded rounds of 24
-variants through the looks, judgement and dropping rule of the product. It prints tables and has no marks. It is not
-part of CI: ten windows take some minutes.
+Usage: ``python tests/statistics/time_to_decision.py [leaving] [RECORDING…]``. Replays disjoint windows of recorded
+rounds of 24 variants through the looks, judgement and dropping rule of the product. It prints tables and has no marks.
+It is not part of CI: ten windows take some minutes. With ``leaving``, it compares the fixed plan with and without
+configurations that leave when their comparisons are conclusive (`docs/method.md#finished-configurations`).
 """
 
 # ruff: noqa: T201 -- a script that prints
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework.compare.interim_analysis import look
-from bench_framework.features.judge import judge
+from bench_framework.features.judge import finished_cells, judge
 from bench_framework.model import race
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 NOISE = Path(__file__).parents[1] / "fixtures" / "noise"
 ROUNDS = 60
+LIMIT = 90
+"""Limit of rounds of a budget for 60 rounds of all configurations."""
 WINDOWS = 10
 RECORDINGS = {
     "race24": "a machine with other load; the rule for open comparisons was chosen on windows 1 to 5",
@@ -51,6 +54,10 @@ class Replay:
     best: frozenset[str]
     """Labels of the best group."""
     looks: str
+    conclusive: int = 0
+    """Number of conclusive comparisons with the baseline."""
+    effects: int = 0
+    """Number of conclusive effects."""
 
 
 def recorded(name: str) -> Rounds:
@@ -105,26 +112,45 @@ def plan_of(strategy: str, until: str, rounds: int) -> Plan:
     return replace(plan, answer=replace(plan.answer, compare="none"))
 
 
-def replayed(plan: Plan, window: Rounds) -> Replay:
-    """Replay one input as `execution.rounds` measures it, with planned looks and dropped cells."""
+def replayed(
+    plan: Plan, window: Rounds, *, leave: bool = True, budget: int | None = None
+) -> Replay:
+    """Replay one input as `execution.rounds` measures it, with planned looks and dropped cells.
+
+    `budget` is the number of runs after which no round starts.
+    """
     (item,) = plan.inputs
     looks, taken, left, steps = looks_of(plan), list[Look](), dict[str, int](), []
-    for index, number in enumerate(looks.rounds):
+    for step, planned in enumerate(looks.rounds):
+        index, number = step, planned
         blocks = blocks_of(plan, window, number, left)
+        if spent := budget is not None and len(blocks) >= budget:
+            number = blocks[budget - 1].round
+            index, blocks = looks.count - 1, [b for b in blocks if b.round <= number]
         outcome = look(plan, blocks, item.id, index, number)
         entry = Look(
             item.id, index, number, outcome.stop, outcome.reason, outcome.trailing, outcome.idle
         )
+        if plan.measure.strategy == "fixed":
+            idle = finished_cells(plan, blocks, {}, taken, entry) if leave else ()
+            entry = replace(entry, idle=idle)
         measured = [] if outcome.stop else [c.id for c in plan.cells if c.id not in left]
         leaving = race.leaving(plan, [*taken, entry], measured, ())
         taken.append(replace(entry, dropped=tuple(leaving)))
         left |= dict.fromkeys(leaving, number)
         steps.append(f"{number}: {len(plan.cells) - len(left)}")
-        if outcome.stop:
+        if outcome.stop or spent:
             break
     blocks = blocks_of(plan, window, taken[-1].round, left)
-    (best,) = judge(plan, blocks, {}, (), taken).best
-    return Replay(len(blocks), frozenset(name_of(plan, c) for c in best.cell_ids), ", ".join(steps))
+    judged = judge(plan, blocks, {}, (), taken)
+    (best,) = judged.best
+    return Replay(
+        len(blocks),
+        frozenset(name_of(plan, c) for c in best.cell_ids),
+        ", ".join(steps),
+        sum(c.verdict.settled for c in judged.comparisons if c.family == "headline"),
+        sum(effect.mean.verdict.settled for effect in judged.structure.effects),
+    )
 
 
 def fastest(plan: Plan, window: Rounds) -> str:
@@ -165,14 +191,40 @@ def table(windows: Sequence[Rounds]) -> None:
     )
 
 
-def _windows(rounds: Rounds, most: int) -> list[Rounds]:
-    starts = range(0, len(rounds) - ROUNDS + 1, ROUNDS)
-    return [rounds[start : start + ROUNDS] for start in starts][:most]
+def leaving_table(windows: Sequence[Rounds]) -> None:
+    """Print runs and conclusive results of a budget, with and without leaving."""
+    plan = plan_of("fixed", "conclusive", LIMIT)
+    runs = len(plan.cells) * ROUNDS
+    print(f"A budget of {runs} runs, {ROUNDS} rounds of all configurations; at most {LIMIT} rounds")
+    print(
+        f"{'':3}{'runs: all stay':>15}{'leaving':>9}{'share':>7} │ comparisons  │ effects  │ looks"
+    )
+    sums = [0] * 6
+    for number, window in enumerate(windows, 1):
+        stay, leave = (replayed(plan, window, leave=leave, budget=runs) for leave in (False, True))
+        row = (*((r.runs, r.conclusive, r.effects) for r in (stay, leave)),)
+        sums = [a + b for a, b in zip(sums, (*row[0], *row[1]), strict=True)]
+        print(
+            f"{number:3}{stay.runs:15}{leave.runs:9}{leave.runs / stay.runs:7.0%} │"
+            f"{stay.conclusive:5} →{leave.conclusive:5} │{stay.effects:3} →{leave.effects:3} │ {leave.looks}",
+            flush=True,
+        )
+    print(
+        f"all{sums[0]:15}{sums[3]:9}{sums[3] / sums[0]:7.0%} │{sums[1]:5} →{sums[4]:5} │"
+        f"{sums[2]:3} →{sums[5]:3} │"
+    )
+
+
+def _windows(rounds: Rounds, most: int, length: int) -> list[Rounds]:
+    starts = range(0, len(rounds) - length + 1, length)
+    return [rounds[start : start + length] for start in starts][:most]
 
 
 def main(names: Sequence[str]) -> None:
     """Print a table per recording, and the CPU time."""
     began = time.process_time()
+    leaving, names = names[:1] == ["leaving"], [n for n in names if n != "leaving"]
+    names = names or list(RECORDINGS)
     racing, fixed = plan_of("race", "conclusive", ROUNDS), plan_of("fixed", "rounds", ROUNDS)
     cells, first = len(fixed.cells), looks_of(racing).rounds[0]
     print(
@@ -180,11 +232,11 @@ def main(names: Sequence[str]) -> None:
         f" no variant is dropped before run {cells * first} ({first / ROUNDS:.0%})"
     )
     for name in names:
-        cut = _windows(recorded(name), WINDOWS)
+        cut = _windows(recorded(name), WINDOWS, LIMIT if leaving else ROUNDS)
         print(f"\n{name}: {RECORDINGS[name]}; {len(cut)} disjoint windows", flush=True)
-        table(cut)
+        (leaving_table if leaving else table)(cut)
     print(f"\n{time.process_time() - began:.0f} s of computing")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(RECORDINGS))
+    main(sys.argv[1:])

@@ -100,8 +100,8 @@ class Measure(Part):
     control: Flag = True
     """`true`: the baseline is measured a second time as an A/A control."""
     strategy: Annotated[Literal["fixed", "race"], ONE_OF] = "fixed"
-    """`fixed`: every configuration runs in every round. `race`: a variant that is significantly
-    worse than another one on every input is dropped."""
+    """`fixed`: a configuration runs until its comparisons are conclusive. `race`: a variant that is
+    significantly worse than another one on every input is dropped."""
 
     @model_validator(mode="after")
     def _looks(self) -> Measure:

@@ -76,6 +76,25 @@ def test_the_fixed_strategy_drops_no_cell(fake: Any, plan_of: MakePlan) -> None:
     assert record.contents.dropped == {}
 
 
+def test_a_finished_cell_of_the_fixed_strategy_leaves_its_input_only(
+    fake: Any, plan_of: MakePlan
+) -> None:
+    plan = plan_of(ARMS, inputs=("x", "y"), measure=replace(racing(), strategy="fixed"))
+    x = plan.inputs[0].id
+    names = {c.id for c in plan.cells if c.input_id == x and c.label in ("a", "c", "control")}
+
+    def look(input_id: str, index: int, _: int) -> Decision:
+        done = input_id == x and index == 0
+        return Decision(stop=False, idle=tuple(names) if done else ())
+
+    record = fake.measure(plan, looker=look)
+    counts = rounds_of(record)
+    assert counts.pop(("x", "c")) == looks_of(plan).rounds[0] < 20
+    assert set(counts.values()) == {20}
+    [line] = record.contents.dropped.values()
+    assert (line.state, line.reason) == ("idle", "the remaining rounds cannot change its verdicts")
+
+
 def test_the_baseline_the_control_and_further_references_stay(fake: Any, plan_of: MakePlan) -> None:
     plan = plan_of(ARMS, measure=racing())
     plan = replace(plan, further_baselines=(next(v.id for v in plan.variants if v.label == "b"),))

@@ -11,7 +11,6 @@ import pytest
 
 from bench_framework.compare import stopping
 from bench_framework.compare.interim_analysis import look
-from bench_framework.compare.stage import Stage
 from bench_framework.features.judge import judge
 from bench_framework.model import race
 from bench_framework.model.judgement import Comparison
@@ -147,7 +146,7 @@ def test_a_fixed_plan_has_no_race(study: type[Study]) -> None:
         study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed")), race_timing(0.05)
     )
     assert fixed.judgement.race is None
-    assert not any(result.trailing or result.idle or result.dropped for result in fixed.looks)
+    assert not any(result.trailing for result in fixed.looks)
 
 
 def test_no_variant_is_dropped_while_the_control_differs(study: type[Study]) -> None:
@@ -196,7 +195,6 @@ def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(
     result.
     """
     example = racing(study)
-    stage = Stage(example.plan, looks_of(example.plan), {}, (18,), 0, frozenset())
     cells = [c.id for c in example.plan.cells if c.role is not Role.CONTROL]
 
     def pair(
@@ -217,4 +215,4 @@ def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(
     unknown, too = pair(5, 1, 1.04, mde=None), pair(5, 2, 1.2)
     headline = pair(3, 0, 1.01, family="headline")
     every = [near, far, from_the_other_side, unknown, too, headline]
-    assert stopping.one_rival_each(every, stage) == [far, from_the_other_side, unknown, headline]
+    assert stopping.one_rival_each(every) == [far, from_the_other_side, unknown, headline]
