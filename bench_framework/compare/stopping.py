@@ -197,8 +197,9 @@ def futile(comparison: Comparison, stage: Stage, *, by_estimate: bool = False) -
 def _target(comparison: Comparison, *, by_estimate: bool) -> float:
     """Return the effect with which the MDE is compared, on the log scale."""
     assert comparison.typical is not None
-    ratios = [comparison.typical.lo, comparison.typical.hi]
     if by_estimate:
-        shown = [comparison.shown.ratio] if comparison.shown else []
-        ratios = [comparison.typical.ratio, *shown]
+        intervals = (comparison.typical, comparison.shown)
+        ratios = [interval.ratio for interval in intervals if interval]
+    else:
+        ratios = [comparison.typical.lo, comparison.typical.hi]
     return max(abs(log(ratio)) for ratio in ratios)

@@ -175,10 +175,10 @@ def leaving_table(count: int) -> None:
     equal = {c.id for c in plan.cells if LEAVING[c.label] == 1.0}
     print(f"\nThree equal and three different candidates, wall and CPU, {count} records each")
     print(
-        f"{'noise':14}{'false':>7}{'≤':>7}{'run':>6}{f'found of {WHOLE * 6}: all stay, leaving':>35}{'runs':>7}"
+        f"{'noise':14}{'false':>7}{'≤':>7}{'run':>6}{f'differences of {WHOLE * 6}: all stay, leaving':>35}{'runs':>7}"
     )
     for name, noise in SIMULATED.items():
-        false, complete, found, runs = 0, 0, [0, 0], [0, 0]
+        false, complete, differences, runs = 0, 0, [0, 0], [0, 0]
         for replay in range(count):
             rng = np.random.default_rng([replay, 13, *name.encode()])
             wall, cpu = (noise(rng, len(LEAVING), ROUNDS) for _ in range(2))
@@ -203,10 +203,10 @@ def leaving_table(count: int) -> None:
                 assert suspicious or not wrong, "the shortcut left out a false verdict"
                 false += wrong and leave
                 if replay < WHOLE:
-                    found[leave] += sum(c.cell_id not in equal for c in decided)
+                    differences[leave] += sum(c.cell_id not in equal for c in decided)
                     runs[leave] += len(blocks)
         print(
-            f"{name:14}{false:7}{at_most(false, count):7.1%}{complete:6}{found[0]:28} →{found[1]:5}"
+            f"{name:14}{false:7}{at_most(false, count):7.1%}{complete:6}{differences[0]:34} →{differences[1]:5}"
             f"{runs[1] / runs[0]:7.0%}",
             flush=True,
         )

@@ -23,6 +23,7 @@ from bench_framework.compare.contrasts import (
     with_reported_verdict,
 )
 from bench_framework.compare.decide import equivalence_level
+from bench_framework.compare.verdict import PLAIN_LEVEL
 from bench_framework.features.effects.factorial import layout_of
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
@@ -80,10 +81,11 @@ def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], in
 
 
 def cells_of_open_effects(at: Measured, input_id: str) -> frozenset[str]:
-    """Return the cells of an input's effects if further rounds may decide any of these effects.
+    """Return the cells of an input's effects if further rounds may decide a main effect.
 
     An effect needs rounds with all cells of the product, so either none of them may leave or all
-    may. See `docs/method.md#finished-configurations`.
+    may. Interactions need most rounds and do not count. See
+    `docs/method.md#finished-configurations`.
     """
     _, layout = layout_of(at, input_id)
     if layout is None:
@@ -96,28 +98,30 @@ def cells_of_open_effects(at: Measured, input_id: str) -> frozenset[str]:
     means = judge_contrasts([d.mean for d in drafts], at, weights=[d.weights for d in drafts])
     needed = rounds_needed(at.looks.count, len(drafts), at.plan.judge.level)
     open_ = needed <= at.looks.rounds[-1] and any(
-        draft.input_id == input_id and _is_open(draft, mean, at)
+        draft.input_id == input_id and len(draft.changes) == 1 and _is_open(draft, mean, at)
         for draft, mean in zip(drafts, means, strict=True)
     )
     return cells if open_ else frozenset()
 
 
 def _is_open(draft: _Draft, mean: Contrast, at: Measured) -> bool:
-    """Return whether an effect as large as the estimate would be decided at the last look.
+    """Return whether an effect is inconclusive and not futile, as `stopping.futile` defines it.
 
-    A difference is decided if its interval excludes 1, and equivalence if its interval is inside
-    the margin. Intervals shrink with the root of the number of rounds.
+    The adjusted interval takes the place of the MDE. Intervals shrink with the root of the number
+    of rounds.
     """
     if mean.verdict.settled or mean.reason == ONE_PROGRAM:
         return False
     if mean.reason == TOO_FEW or mean.shown is None:
         return True
     shrink = math.sqrt(mean.rounds / at.looks.rounds[-1])
-    bounds = intervals.typical(draft.mean, equivalence_level(at.looks.count))
-    center = abs(bounds.estimate)
+    plain, equivalence = intervals.typical_at(
+        draft.mean, (PLAIN_LEVEL, equivalence_level(at.looks.count))
+    )
     half = (log(mean.shown.hi) - log(mean.shown.lo)) / 2
     margin = log1p(at.plan.judge.margin_of(at.metric))
-    return center >= half * shrink or center + bounds.half_width * shrink <= margin
+    allowed = max(margin, abs(plain.lo), abs(plain.hi))
+    return half * shrink <= allowed or equivalence.half_width * shrink <= margin
 
 
 def _factorials(at: Measured) -> tuple[list[Factorial], list[_Draft]]:
