@@ -23,7 +23,6 @@ from bench_framework.compare.contrasts import (
     with_reported_verdict,
 )
 from bench_framework.compare.decide import equivalence_level
-from bench_framework.compare.verdict import PLAIN_LEVEL
 from bench_framework.features.effects.factorial import layout_of
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
@@ -105,7 +104,7 @@ def cells_of_open_effects(at: Measured, input_id: str) -> frozenset[str]:
 
 
 def _is_open(draft: _Draft, mean: Contrast, at: Measured) -> bool:
-    """Return whether an effect is inconclusive and not futile, as `stopping.futile` defines it.
+    """Return whether an effect is inconclusive and not futile, by the rule of a race.
 
     The adjusted interval takes the place of the MDE. Intervals shrink with the root of the number
     of rounds.
@@ -115,13 +114,10 @@ def _is_open(draft: _Draft, mean: Contrast, at: Measured) -> bool:
     if mean.reason == TOO_FEW or mean.shown is None:
         return True
     shrink = math.sqrt(mean.rounds / at.looks.rounds[-1])
-    plain, equivalence = intervals.typical_at(
-        draft.mean, (PLAIN_LEVEL, equivalence_level(at.looks.count))
-    )
+    bounds = intervals.typical(draft.mean, equivalence_level(at.looks.count))
     half = (log(mean.shown.hi) - log(mean.shown.lo)) / 2
     margin = log1p(at.plan.judge.margin_of(at.metric))
-    allowed = max(margin, abs(plain.lo), abs(plain.hi))
-    return half * shrink <= allowed or equivalence.half_width * shrink <= margin
+    return half * shrink <= abs(bounds.estimate) or bounds.half_width * shrink < margin
 
 
 def _factorials(at: Measured) -> tuple[list[Factorial], list[_Draft]]:
