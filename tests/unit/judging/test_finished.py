@@ -122,7 +122,7 @@ def test_the_cells_of_an_effect_stay_while_it_is_open(crossed: type[Crossed]) ->
 
     def wall(values: Mapping[str, str], _: str, number: int) -> float:
         effect = {"system": 0.0, "fast": -0.5, "slow": 1.0}[values["alloc"]]
-        effect += 0.05 if values["io"] == "mmap" else 0.0
+        effect += 0.07 if values["io"] == "mmap" else 0.0
         return float(np.exp(effect + noise[" ".join(values.values()), number]))
 
     blocks = example.blocks(wall)
@@ -130,6 +130,6 @@ def test_the_cells_of_an_effect_stay_while_it_is_open(crossed: type[Crossed]) ->
     assert not early.stop
     assert early.idle
     assert after(plan, blocks, 12).idle == ()
-    late = after(plan, blocks, 60)
+    late = after(plan, blocks, 27)
     assert not late.stopped
     assert late.idle
