@@ -8,11 +8,14 @@ interim analysis of the schedule, including those that are not taken. See
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare.decide import equivalence_level
+from bench_framework.model.looks import LAST_LOOK
 from bench_framework.model.race import may_leave
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
+
+FUTILE: Final = "every comparison is conclusive or cannot become so in the remaining rounds"
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -146,12 +149,13 @@ def decide(
         index: index of the interim analysis, from 0.
     """
     measure = stage.plan.measure
-    if index >= stage.looks.count - 1:
-        return True, "this was the last interim analysis"
+    last = index >= stage.looks.count - 1
     if measure.until == "rounds":
-        return False, "the scenario requests all rounds"
+        return last, LAST_LOOK if last else "the scenario requests all rounds"
     if not comparisons:
         return True, "no comparison remains"
+    if open_ and last:
+        return True, LAST_LOOK
     if measure.until == "precision":
         return (
             not open_,
@@ -161,7 +165,7 @@ def decide(
         return False, f"{len(open_)} of {len(comparisons)} comparisons still open"
     if all(c.verdict.settled for c in comparisons):
         return True, "every comparison is conclusive"
-    return True, "every comparison is conclusive or cannot become so in the remaining rounds"
+    return True, LAST_LOOK if last else FUTILE
 
 
 def half_width(comparison: Comparison) -> float | None:

@@ -18,7 +18,7 @@ from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.racing import REASONS, cells_to_drop, drop_pending
 from bench_framework.execution.target import target_of
-from bench_framework.model.looks import decidable, limit_of_rounds, looks_of
+from bench_framework.model.looks import LAST_LOOK, decidable, limit_of_rounds, looks_of
 from bench_framework.model.run import Event, Look
 from bench_framework.store import layout, lines
 
@@ -321,7 +321,7 @@ class Measuring:
             return
         decision = self.looker(here, index, number)
         reason = decision.reason
-        if last and not decision.stop:
+        if last and (not decision.stop or (spent and reason == LAST_LOOK)):
             reason = "the time budget is used up" if spent else "the last round is measured"
         look = Look(
             here, index, number, decision.stop or last, reason, decision.trailing, decision.idle

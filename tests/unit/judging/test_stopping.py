@@ -72,7 +72,7 @@ def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(
     assert looks.rounds[0] < 15 < looks.rounds[1]
     blocks = [b for b in example.blocks(timing(0.2, 0.01)) if b.round <= 15]
     outcome = look(plan, blocks, here, looks.count - 1, 15)
-    assert (outcome.stop, outcome.reason) == (True, "this was the last interim analysis")
+    assert (outcome.stop, outcome.reason) == (True, "every comparison is conclusive")
     taken = [
         Look(here, 0, looks.rounds[0], stopped=False),
         Look(here, looks.count - 1, 15, stopped=True),
