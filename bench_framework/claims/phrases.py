@@ -108,8 +108,6 @@ def signed_bounds(
 MOST_STATED: Final = 100_000
 """The number of rounds or runs above which no number is stated."""
 
-FASTEST: Final = "in the fastest third of the rounds"
-
 
 def noun(metric: Metric | None) -> str:
     """Return the noun of a metric, or the noun of elapsed time if a claim names no metric."""
@@ -185,15 +183,6 @@ def _difference(claim: Claim) -> str:
     return f"{text} (significant, but {below} the margin of {format_percent(margin)})"
 
 
-def _all_rounds(claim: Claim) -> str:
-    """Return the change over all rounds, for a verdict that the fastest third decided."""
-    typical = [claim.values.get(name) for name in ("typical", "typical_lo", "typical_hi")]
-    ratio, lo, hi = (None if v is None else float(v) for v in typical)
-    if ratio is None or lo is None or hi is None:
-        return ""
-    return f"; over all rounds {percent_change(ratio, lo, hi, 0.0, keep=False)}"
-
-
 def aspect(claim: Claim) -> str:
     """Return ``" in memory"``, or an empty text for elapsed time, which sentences do not name."""
     return "" if claim.metric == WALL else f" in {noun(claim.metric)}"
@@ -267,8 +256,6 @@ def comparison(claim: Claim) -> str:
         return _one_program(claim)
     if verdict.decided:
         cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
-        if claim.values.get("statistic") == "floor":
-            return f"{FASTEST}, {_difference(claim)}{cost}{_all_rounds(claim)}"
         return f"{_difference(claim)}{cost}{metric_nouns.tail(claim)}"
     if verdict is Verdict.EQUIVALENT:
         return f"{_equivalent(claim)}{metric_nouns.tail(claim)}"

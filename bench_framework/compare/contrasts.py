@@ -20,7 +20,7 @@ from bench_framework.compare.decide import Evidence, decide, equivalence_level
 from bench_framework.compare.interim_analysis import CONTROL_DIFFERS
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
-from bench_framework.model.structure import TYPICAL_HERE, Contrast
+from bench_framework.model.structure import Contrast
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import intervals, signed_rank
 from bench_framework.stats.holm_family import adjust_for_looks, holm
@@ -45,9 +45,6 @@ FEWEST_ROUNDS: Final = 6
 TOO_FEW: Final = "too few rounds for so many contrasts"
 NO_WEIGHT: Final = 1e-9
 """A smaller sum of weights counts as zero, because sums of fractions have rounding errors."""
-FASTEST_ONLY: Final = (
-    "the comparison of this pair shows a difference only in the fastest third of the rounds"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,15 +227,6 @@ def with_reported_verdict(contrast: Contrast, cell_ids: Sequence[str], at: Measu
     comparison = at.reported.get((cell_ids[0], cell_ids[1]))
     if comparison is None or comparison.shown is None:
         return contrast
-    if comparison.statistic == "floor":
-        # Contributions use the typical ratio, so that the ratio of the fastest third is not shown.
-        if comparison.verdict is contrast.verdict:
-            return replace(contrast, reason=TYPICAL_HERE)
-        return replace(
-            contrast,
-            verdict=Verdict.INCONCLUSIVE,
-            reason=FASTEST_ONLY if comparison.verdict.decided else comparison.reason,
-        )
     return replace(
         contrast, verdict=comparison.verdict, shown=comparison.shown, reason=comparison.reason
     )

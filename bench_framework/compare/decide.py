@@ -32,11 +32,10 @@ Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1
 REACHES_ONE: Final = "significant, but the displayed confidence interval contains 1"
 TOO_SMALL: Final = "significant, but below the minimum effect size"
 
-Statistic = Literal["typical", "floor", "median", "exact", "welch"]
+Statistic = Literal["typical", "median", "exact", "welch"]
 """The quantity that a ratio estimates.
 
-- ``typical``: the typical ratio over rounds, exp(θ₂).
-- ``floor``: the ratio of the fastest thirds of the rounds, exp(θ₁).
+- ``typical``: the typical ratio over rounds, exp(θ).
 - ``median``: the ratio of two medians.
 - ``exact``: the ratio of two deterministic numbers.
 - ``welch``: the ratio of the means of imported runs.
@@ -118,14 +117,6 @@ def within_margin(interval: Interval, margin: float) -> bool:
     """Return whether an interval as reported is within the margin."""
     low, _, high = _relations(interval, margin)
     return low > 0 > high
-
-
-def excludes_one(interval: Interval, margin: float) -> bool:
-    """Return whether the reported interval of an inconclusive pair excludes 1.
-
-    The interval of an inconclusive pair is reported with fewer digits than that of other pairs.
-    """
-    return math.isfinite(interval.hi) and _relations(interval, margin, keep=False)[1] != 0
 
 
 def _relations(interval: Interval, margin: float, *, keep: bool = True) -> tuple[int, int, int]:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare import cell_state, same_programs, stopping
 from bench_framework.compare import samples as sampling
-from bench_framework.compare.paired_test import Levels, examine_looks
+from bench_framework.compare.paired_test import examine_looks
 from bench_framework.compare.stage import Stage
 from bench_framework.compare.verdict import PLAIN_LEVEL, Case, Rules, judge_family
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Comparison, NoiseFloor
-from bench_framework.model.looks import Looks, looks_of
+from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Interval, Verdict
@@ -96,8 +96,6 @@ def look(
         index,
         usable,
         higher=cell_state.higher_is_better(plan.metrics, builds or {}),
-        seed=plan.measure.seed,
-        thorough=False,
         same=same_programs.same_cells(plan, builds or {}),
     )
     headline = _by_rounds(headline_pairs(stage, input_id))
@@ -189,17 +187,6 @@ def control_pairs(stage: Stage, input_id: str) -> list[Request]:
     return [(stage, (control, baseline, metric)) for metric in stage.plan.judge.sampled]
 
 
-def resolution(plan: Plan, looks: Looks, taken: int) -> Levels:
-    """Return the range of levels that label swaps must resolve.
-
-    It is the same for all families of a plan, so that a pair has one p-value in all of them.
-    """
-    judged = max(looks.count, taken, 1)
-    widest = max(looks.family, 1, *(pairs_of(_best_cells(plan, item.id)) for item in plan.inputs))
-    level = plan.judge.level
-    return Levels(strict=level / (judged * widest), loose=level / judged)
-
-
 def pairs_of(cells: Sequence[Cell]) -> int:
     """Return the number of pairs of K cells, K(K − 1)/2."""
     return len(cells) * (len(cells) - 1) // 2
@@ -221,17 +208,13 @@ def judge_pairs(
     Returns:
         One comparison per request, in the order of `requests`.
     """
-    stages = {id(stage): stage for stage, _ in requests}
-    levels = {key: resolution(s.plan, s.looks, len(s.reached)) for key, s in stages.items()}
     cases = {
-        i: case
-        for i, (stage, pair) in enumerate(requests)
-        if (case := _case(stage, pair, family, levels[id(stage)]))
+        i: case for i, (stage, pair) in enumerate(requests) if (case := _case(stage, pair, family))
     }
     results: dict[int, Comparison] = {}
     if cases:
         # The looks taken may differ between inputs. J does not: it was fixed before the start.
-        rules = _rules(max((s for s, _ in requests), key=lambda s: len(s.reached)), family, size)
+        rules = _rules(max((s for s, _ in requests), key=lambda s: len(s.reached)), size)
         groups = [[i] for i in cases] if family == "control" else [list(cases)]
         for group in groups:
             judged = judge_family([cases[i] for i in group], rules)
@@ -249,17 +232,15 @@ def judge_pairs(
     )
 
 
-def _rules(stage: Stage, family: Family, size: int | None) -> Rules:
+def _rules(stage: Stage, size: int | None) -> Rules:
     return Rules(
         looks=max(stage.looks.count, len(stage.reached), 1),
         size=max(1, stage.looks.family if size is None else size),
         level=stage.plan.judge.level,
-        seed=stage.seed,
-        thorough=stage.thorough and family != "best",
     )
 
 
-def _case(stage: Stage, pair: MetricPair, family: Family, levels: Levels) -> Case | None:
+def _case(stage: Stage, pair: MetricPair, family: Family) -> Case | None:
     """Return a pair with its data; `None` if there is nothing to judge."""
     cell, reference, metric = pair
     if not {cell.id, reference.id} <= stage.usable or not stage.reached:
@@ -267,6 +248,7 @@ def _case(stage: Stage, pair: MetricPair, family: Family, levels: Levels) -> Cas
     whole = sampling.pair(
         stage.samples[cell.id].values(metric),
         stage.samples[reference.id].values(metric),
+        _control_values(stage, pair),
         higher=metric in stage.higher,
     ).until(stage.reached[-1])
     if not len(whole):
@@ -275,8 +257,23 @@ def _case(stage: Stage, pair: MetricPair, family: Family, levels: Levels) -> Cas
     return Case(
         with_runs(draft, stage, whole.rounds),
         whole,
-        examine_looks(whole, stage.reached, levels, stage.seed),
+        examine_looks(whole, stage.reached, stage.looks.needed),
     )
+
+
+def _control_values(stage: Stage, pair: MetricPair) -> Mapping[int, float] | None:
+    """Return the values of the A/A control if the reference is the baseline that it copies."""
+    cell, reference, metric = pair
+    baseline = stage.plan.baseline_cell(reference.input_id)
+    control = stage.plan.control_cell(reference.input_id)
+    if (
+        control is None
+        or control == cell
+        or reference != baseline
+        or control.id not in stage.usable
+    ):
+        return None
+    return stage.samples[control.id].values(metric)
 
 
 def without_rounds(stage: Stage, pair: MetricPair, family: Family) -> Comparison:

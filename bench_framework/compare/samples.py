@@ -67,11 +67,14 @@ class Pair:
         rounds: numbers of the common rounds, ascending; shape (n,).
         candidate: positive values of the candidate, shape (n,).
         reference: positive values of the reference in the same rounds, shape (n,).
+        control: positive values of the A/A control in the same rounds, if it is the reference's
+            copy and was measured; otherwise empty.
     """
 
     rounds: tuple[int, ...]
     candidate: tuple[float, ...]
     reference: tuple[float, ...]
+    control: tuple[float, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -79,7 +82,7 @@ class Pair:
     def until(self, last: int) -> Pair:
         """Return the pair without the rounds after `last`."""
         n = sum(1 for number in self.rounds if number <= last)
-        return Pair(self.rounds[:n], self.candidate[:n], self.reference[:n])
+        return Pair(self.rounds[:n], self.candidate[:n], self.reference[:n], self.control[:n])
 
     def mirrored(self) -> Pair:
         """Return the pair with its two sides exchanged."""
@@ -150,9 +153,13 @@ def _sample(cell_id: str, blocks: Sequence[Block], cache: CacheState | None = No
 
 
 def pair(
-    candidate: Mapping[int, float], reference: Mapping[int, float], *, higher: bool = False
+    candidate: Mapping[int, float],
+    reference: Mapping[int, float],
+    control: Mapping[int, float] | None = None,
+    *,
+    higher: bool = False,
 ) -> Pair:
-    """Pair two series over their common rounds.
+    """Pair two series over their common rounds, and those of the control if it has nearly all.
 
     Rounds in which either value is not positive are left out, because their ratio has no
     logarithm. This rule is symmetric in the two sides, so that label swaps remain valid.
@@ -160,16 +167,23 @@ def pair(
     Args:
         candidate: round → value.
         reference: round → value.
+        control: round → value of the reference's copy. If more than 5 % of the common rounds lack
+            it, it is not used; otherwise these rounds are left out.
         higher: whether larger values of the metric are better. Its values are then inverted, so
             that a ratio below 1 is always an improvement (`docs/method.md#declared-metrics`).
     """
-    rounds = tuple(
-        r for r in sorted(candidate) if r in reference and candidate[r] > 0 and reference[r] > 0
-    )
-    ours, theirs = [candidate[r] for r in rounds], [reference[r] for r in rounds]
-    if higher:
-        ours, theirs = [1 / v for v in ours], [1 / v for v in theirs]
-    return Pair(rounds, tuple(ours), tuple(theirs))
+    sides = [candidate, reference]
+    rounds = _common_rounds(sides)
+    if control is not None:
+        with_control = _common_rounds([*sides, control])
+        if len(rounds) - len(with_control) <= VOID_SHARE * len(rounds):
+            sides, rounds = [*sides, control], with_control
+    columns = [tuple(1 / side[r] if higher else side[r] for r in rounds) for side in sides]
+    return Pair(rounds, *columns)
+
+
+def _common_rounds(sides: Sequence[Mapping[int, float]]) -> tuple[int, ...]:
+    return tuple(r for r in sorted(sides[0]) if all(side.get(r, 0.0) > 0 for side in sides))
 
 
 def runs_within(sample: Sample, rounds: Iterable[int]) -> int:

@@ -28,9 +28,6 @@ class Stage:
         last_look: index of the last of them in the schedule, from 0.
         usable: ids of the cells that were measured as requested.
         higher: metrics that are better when larger.
-        seed: seed of the label swaps.
-        thorough: whether to compute the 95 % interval of the fastest third for every pair
-            (`verdict.Rules`).
         same: pairs of cells that run the same program; they get no verdict.
     """
 
@@ -41,8 +38,6 @@ class Stage:
     last_look: int
     usable: frozenset[str]
     higher: frozenset[Metric] = frozenset()
-    seed: int = 0
-    thorough: bool = True
     same: same_programs.Pairs = frozenset()
 
 
@@ -63,7 +58,6 @@ def stage_of(
         tuple(sorted({look.round for look in input_looks})),
         max((look.index for look in input_looks), default=0),
         usable,
-        seed=plan.measure.seed,
     )
 
 

@@ -113,8 +113,7 @@ def _change(c: Comparison) -> str:
     """Return a change for the list of a sign change: ``"+7.8 % [+7.2, +8.4] time"``."""
     assert c.shown is not None
     change = phrases.percent_change(*metric_nouns.natural_ratio(c), c.margin)
-    fastest = " in the fastest third" if c.statistic == "floor" else ""
-    return f"{change} {phrases.noun(c.metric)}{fastest}"
+    return f"{change} {phrases.noun(c.metric)}"
 
 
 def rejected_experiments(

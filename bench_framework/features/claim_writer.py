@@ -114,14 +114,6 @@ class _Author(Names):
         if cost and c.family == "headline":
             values["cost"] = cost
         values |= metric_nouns.details(c)
-        if c.statistic == "floor" and c.verdict.decided:
-            values["statistic"] = "floor"
-            if c.typical is not None:
-                values |= {
-                    "typical": c.typical.ratio,
-                    "typical_lo": c.typical.lo,
-                    "typical_hi": c.typical.hi,
-                }
         return Claim(
             id="",
             kind=kind or _KIND_OF_FAMILY.get(c.family, "comparison"),

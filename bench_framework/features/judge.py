@@ -71,7 +71,6 @@ def judge(
     *,
     noted: Sequence[Event] = (),
     observed: Sequence[Observation] = (),
-    seed: int | None = None,
     looks: Looks | None = None,
     tripped: Collection[str] = (),
 ) -> Judgement:
@@ -86,7 +85,6 @@ def judge(
             comparisons are inconclusive.
         noted: events of the execution, which the trust line counts.
         observed: counts of runs outside timing.
-        seed: seed of the label swaps. The default is the plan's seed.
         looks: the schedule. The default is the plan's schedule. If the plan was derived from
             another plan after measuring, this is the schedule of the measured plan for the family
             of the derived plan (`Looks.shared_by`).
@@ -101,10 +99,11 @@ def judge(
     cell_states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     usable = frozenset(s.cell_id for s in cell_states if s.state == "measured")
     same = same_programs.same_cells(plan, builds)
-    given = partial(replace, same=same) if seed is None else partial(replace, same=same, seed=seed)
     higher = cell_state.higher_is_better(plan.metrics, builds)
     stages = [
-        given(stage_of(plan, looks, samples, usable, looks_taken, item.id), higher=higher)
+        replace(
+            stage_of(plan, looks, samples, usable, looks_taken, item.id), same=same, higher=higher
+        )
         for item in plan.inputs
     ]
     exact = partial(exact_metrics.compare, plan, builds=builds, observations=observed)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.claims.phrases import FASTEST, IN_SESSION, comparison, noun
+from bench_framework.claims.phrases import IN_SESSION, comparison, noun
 from bench_framework.claims.value_phrases import FACT_SENTENCES, where
 from bench_framework.features.axes.sentences import STRUCTURE_SENTENCES
 from bench_framework.features.experiments.hypotheses import HYPOTHESIS_SENTENCES
@@ -51,7 +51,7 @@ def _main(claim: Claim) -> str:
         return f"{head}; {compared}: {claim.values['counts']} ({_extent(claim)})"
     if claim.verdict is None:
         return f"{head}; no other variant was compared with {claim.subject}"
-    return f"{head}. {_sentence(comparison(claim))} ({_extent(claim)})"
+    return f"{head}. {comparison(claim)} ({_extent(claim)})"
 
 
 def _extent(claim: Claim) -> str:
@@ -66,10 +66,6 @@ def _extent(claim: Claim) -> str:
         return f"{rounds} rounds, {runs} runs"
     each = runs // rounds
     return f"{rounds} rounds × {each} run{'s' if each != 1 else ''}"
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] if text.startswith(FASTEST) else text
 
 
 def _by_input(claim: Claim) -> str:

@@ -62,14 +62,12 @@ class Comparison:
     """Reason for a refusal or a lowered verdict, as printed in reports."""
     shown: Interval | None = None
     """Reported confidence interval, at level 1 - α/(J·h). `None` if nothing was compared."""
-    statistic: Literal["typical", "floor", "median", "exact", "welch"] | None = None
+    statistic: Literal["typical", "median", "exact", "welch"] | None = None
     """Statistic of `shown`. ``welch`` is used for imported figures."""
     typical: Interval | None = None
-    """Typical ratio e^θ₂: Hodges-Lehmann estimate over paired log ratios."""
-    floor: Interval | None = None
-    """Ratio e^θ₁ of the fastest thirds of the rounds."""
+    """Typical ratio with its 95 % interval, not adjusted."""
     p: float | None = None
-    """Smallest min-P p-value over the interim analyses so far, before the adjustments."""
+    """Smallest p-value over the interim analyses so far, before the adjustments."""
     p_adjusted: float | None = None
     """p-value adjusted for the interim analyses and the family (Holm)."""
     rounds: int = 0
@@ -121,9 +119,7 @@ class Comparison:
 
     def mirrored(self) -> Comparison:
         """Return the comparison with its sides exchanged: ratios and verdict are inverted."""
-        shown, typical, floor = (
-            interval and interval.inverse for interval in (self.shown, self.typical, self.floor)
-        )
+        shown, typical = (interval and interval.inverse for interval in (self.shown, self.typical))
         return replace(
             self,
             cell_id=self.ref_cell_id,
@@ -131,7 +127,6 @@ class Comparison:
             verdict=self.verdict.opposite,
             shown=shown,
             typical=typical,
-            floor=floor,
             runs=self.runs_ref,
             runs_ref=self.runs,
         )

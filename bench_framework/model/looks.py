@@ -11,8 +11,6 @@ from bench_framework.model.plan import Plan, Role
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-STATISTICS: Final = 2
-"""Number of statistics: typical ratio and fastest thirds. A verdict reports that of smaller p."""
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Rounds of the looks, each about 1.5 times the previous one. Each look costs some level."""
 LAST_LOOK: Final = "this was the last interim analysis"
@@ -64,13 +62,12 @@ class Looks:
 
 
 def rounds_needed(looks: int, family: int, level: float) -> int:
-    """Return n_min = 1 + ⌈log₂(2·J·M/α)⌉, the rounds that a verdict needs.
+    """Return n_min = ⌈log₂(2.5·J·M/α)⌉, the rounds that a verdict needs.
 
-    With n rounds there are 2ⁿ label swaps, and two of them are the most extreme ones. The test
-    needs one round less. The reported interval includes the choice between two statistics
-    (docs/method.md#families), so it needs n_min rounds to have finite ends.
+    Without a control, n rounds have 2ⁿ labels, and two of them are the most extreme ones. The
+    factor is 2 ÷ 0.8, because the main score has 80 % of the level (docs/method.md#paired-test).
     """
-    return 1 + (math.ceil(STATISTICS * looks * family / level) - 1).bit_length()
+    return (math.ceil(2.5 * looks * family / level) - 1).bit_length()
 
 
 def schedule(first: int, last: int, family: int, level: float, *, single: bool = False) -> Looks:

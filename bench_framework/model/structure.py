@@ -14,8 +14,6 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Interval, Verdict
 
 Design = Literal["ladder", "alone", "shapley"]
-TYPICAL_HERE: Final = "the typical ratio; the results report the fastest third"
-"""Reason why a pair of cells has other figures in the contributions than in the results."""
 MEASURED_COSTS: Final[tuple[Metric, ...]] = (WALL, PEAK_RSS)
 """Metrics of a Pareto front that have a confidence interval."""
 

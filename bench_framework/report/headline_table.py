@@ -25,7 +25,6 @@ from bench_framework.report.numbers import (
     margin_text,
     percent_up,
     rate_unit,
-    show_ratio,
 )
 from bench_framework.report.scales import Scale, cores_cell, rate_cell, scale_of, titled
 from bench_framework.rounding import up_to_two_digits
@@ -140,7 +139,6 @@ def _row(
     notes = (
         reason,
         _stopped(data, cell.id),
-        _by_floor(comparison),
         effect_note(comparison),
         variant.describe,
     )
@@ -228,17 +226,6 @@ def _stopped(data: ReportData, cell_id: str) -> str:
     return f"dropped after round {lost.round}{to}"
 
 
-def _by_floor(comparison: Comparison | None) -> str:
-    """Return the ratio over all rounds where the verdict uses the fastest third."""
-    if comparison is None or comparison.statistic != "floor" or not comparison.verdict.decided:
-        return ""
-    all_rounds = comparison.typical
-    if all_rounds is None:
-        return "ratio of the fastest third of rounds"
-    typical = show_ratio(all_rounds.ratio, all_rounds.lo, all_rounds.hi, 0.0, keep=False)
-    return f"ratio of the fastest third of rounds; over all rounds: {typical}"
-
-
 def _changed(state: CellState, variant: Variant) -> str:
     """Return requested and actual modes that differ, such as ``io: direct was requested, read was used``."""
     requested = dict(variant.values)
@@ -276,12 +263,6 @@ def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
             "comparisons and interim analyses, as the test is. Its ends are rounded outward."
         ),
     ]
-    compared = [data.comparison(cell.id, data.metric) for cell in data.arms(item.id)]
-    if any(map(_by_floor, compared)):
-        lines.append(
-            "Over all rounds: the typical ratio with an unadjusted 95 % CI. The fastest third is used "
-            "where its evidence is stronger."
-        )
     if smaller := _below_floor(data, item):
         lines.append(smaller)
     cpu = [data.comparison(cell.id, CPU) for cell in data.arms(item.id) if data.metric != CPU]

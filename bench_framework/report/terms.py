@@ -52,13 +52,6 @@ def terms(data: ReportData) -> tuple[tuple[str, str], ...]:
                 "comparisons (Holm's procedure) and of interim analyses"
             ),
         ),
-        (
-            "fastest third",
-            (
-                "the geometric mean of the fastest third of a variant's rounds: other load adds time and "
-                "never removes it"
-            ),
-        ),
     ]
     if any(data.plan.control_cell(item.id) for item in data.plan.inputs):
         terms += [

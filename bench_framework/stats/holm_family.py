@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.looks import STATISTICS
 from bench_framework.stats.portable_math import log1p, normal_quantile
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjuste
     It controls the family-wise error rate: with probability at least 1 − α, no comparison without
     a true difference is rejected (S. Holm, Scandinavian Journal of Statistics 6, 1979).
     Equal p-values share the divisor of the first of them, so that the order of variants in a
-    scenario has no influence; p-values from few label swaps are often equal. The set of rejected
+    scenario has no influence; p-values from few rounds are often equal. The set of rejected
     comparisons is the same as without this rule.
 
     Args:
@@ -85,10 +84,8 @@ def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjuste
 def minimum_detectable_effect(half: float, strict: float, epsilon: float) -> float:
     """Return the minimum detectable effect (MDE): the true log ratio that is found with 95 % power.
 
-    MDE = 1.25·(z₁₋a⁄₂ + z₀.₉₅)·SE, with SE = half ÷ z₀.₉₇₅ and a = `strict` ÷ 2, because the
-    displayed interval accounts for the choice between two statistics
-    (`docs/method.md#verdicts`). A verdict also needs an estimate beyond ε, so that the first
-    summand is at least ln(1 + ε).
+    MDE = 1.25·(z₁₋a⁄₂ + z₀.₉₅)·SE, with SE = half ÷ z₀.₉₇₅ and a = `strict`. A verdict
+    also needs an estimate beyond ε, so that the first summand is at least ln(1 + ε).
 
     Args:
         half: half-width of a 95 % interval, on the log scale.
@@ -97,4 +94,4 @@ def minimum_detectable_effect(half: float, strict: float, epsilon: float) -> flo
     """
     error = MDE_FACTOR * half / normal_quantile(0.975)
     power = normal_quantile(DETECTION_POWER)
-    return max(normal_quantile(1 - strict / STATISTICS / 2) * error, log1p(epsilon)) + power * error
+    return max(normal_quantile(1 - strict / 2) * error, log1p(epsilon)) + power * error

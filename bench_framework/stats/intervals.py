@@ -1,11 +1,10 @@
-"""Estimates and confidence intervals of the two statistics of a paired comparison.
+"""Estimates and confidence intervals of log ratios from paired rounds.
 
 All values are natural logarithms of ratios, candidate ÷ reference, so that 0 means equal.
 
-- Typical ratio, θ₂: the Hodges-Lehmann estimate with Walsh averages and the exact null
-  distribution of the signed-rank statistic.
-- Fastest third (floor), θ₁: the difference of the means of the smallest third of each side. Its
-  interval contains all shifts that the label-swap test does not reject.
+- `LabelInverter`: the typical ratio of a comparison, by inversion of the label test.
+- `typical`: the Hodges-Lehmann estimate of a series, such as a contrast, with Walsh averages and the
+  exact null distribution of the signed-rank statistic.
 
 See `docs/method.md#paired-test` and `docs/method.md#intervals`.
 """
@@ -15,30 +14,33 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
 from bench_framework.model.verdict import Interval
-from bench_framework.stats import label_swaps, signed_rank
-from bench_framework.stats.portable_math import drop_unstable_digits, exp
+from bench_framework.stats import run_labels, signed_rank
+from bench_framework.stats.portable_math import drop_unstable_digits, exp, normal_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Floats = npt.NDArray[np.float64]
 
-SWAPS_LEAST: Final = 2047
-"""Fewest swaps. These are all swaps of 12 rounds."""
-SWAPS_ENOUGH: Final = 40_000
-"""Most swaps for a level that fewer swaps can reach."""
-SWAPS_MOST: Final = 200_000
-"""Most swaps for levels that fewer swaps cannot reach: families of 500 comparisons and more."""
-QUICK_SWAPS: Final = 499
-"""Swaps that give the half-width of a 95 % interval within 10 %."""
 PRECISION: Final = 0.005
-"""Precision of a bound of θ₁, as a share of the half-width. Bounds are moved outward by it."""
-WIDENINGS: Final = 40
-"""Steps of 50 % by which a search for a bound moves outward before the bound counts as infinite."""
+"""Precision of a bound, as a share of its distance. Bounds are moved outward by it."""
+PLAIN_TAIL: Final = 0.025
+"""One-sided level of a 95 % interval, with which the search for a bound begins."""
+WIDEST: Final = 1e7
+"""Multiple of the first distance of the search at which a bound counts as infinite."""
+STEP_LEAST: Final = 1e-6
+"""First step of a search where all rounds have one ratio."""
+BALANCE_PRECISION: Final = 1e-9
+"""Precision of the estimate, on the log scale."""
+SMALLEST_P: Final = 1e-300
+"""Smallest p-value with a normal score in double precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,10 @@ class Bounds:
         )
         return Interval(exp(self.estimate), lo, hi, self.level)
 
+    def containing(self, value: float) -> Bounds:
+        """Return the bounds, moved outward if necessary until they contain a value."""
+        return Bounds(self.estimate, min(self.lo, value), max(self.hi, value), self.level)
+
     def inside(self, limit: float) -> bool:
         """Return whether the whole interval is strictly between −limit and +limit."""
         return -limit < self.lo and self.hi < limit
@@ -93,7 +99,7 @@ def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
 
 
 def attainable(n: int) -> float:
-    """Return the highest level that an interval over n rounds can have: 1 − 2·2⁻ⁿ."""
+    """Return the highest level that a signed-rank interval over n rounds can have: 1 − 2·2⁻ⁿ."""
     return 1 - 2.0 ** (1 - n) if n else 0.0
 
 
@@ -127,106 +133,99 @@ def typical_at(differences: Floats, levels: tuple[float, ...]) -> tuple[Bounds, 
     return tuple(bounds)
 
 
-class FloorInverter:
-    """Confidence intervals of θ₁ by inversion of its label-swap test.
+class LabelInverter:
+    """The typical ratio of a comparison, by inversion of the test of `run_labels`.
 
-    A shift c is in the interval if more than a share 1 − level of the swaps of (x − c, y) reach
-    |θ₁ − c|. One set of swaps serves all shifts. The critical value changes slowly and
-    continuously with c, so that each end of the interval is a root that a search can find.
+    The estimate is the shift of the candidate at which the main score is balanced. An interval
+    contains the shifts that the test does not reject.
     """
 
-    def __init__(self, x: Floats, y: Floats, seed: int, count: int) -> None:
-        self._x, self._y, self._tolerance = label_swaps.centred(x, y)
-        self.estimate = label_swaps.floor_difference(x, y)
-        self._swaps = label_swaps.Swaps(x, y, seed).take(count)
-        self._known: dict[tuple[float, int], float] = {}
+    def __init__(self, values: Floats) -> None:
+        self._values = values
+        self._known: dict[float, run_labels.Result] = {}
+        differences = values[:, :1] - values[:, 1:]
+        self.estimate = self._balance(float(differences.min()), float(differences.max()))
+        plain = typical(differences[:, 0], 0.95)
+        self._step = max(plain.half_width if plain.bounded else 0.0, STEP_LEAST)
 
-    def _critical(self, shift: float, rank: int) -> float:
-        """Return the rank-th largest |θ₁| over the swaps of the shifted sides.
+    def _balance(self, low: float, high: float) -> float:
+        """Return the shift between the smallest and the largest difference that balances the score."""
+        while high - low > BALANCE_PRECISION:
+            middle = (low + high) / 2
+            score = run_labels.main_score(run_labels.shifted(self._values, middle))
+            total = round(math.fsum(score[:, 0].tolist()), run_labels.RESOLUTION)
+            if not total:
+                return middle
+            low, high = (middle, high) if total > 0 else (low, middle)
+        return (low + high) / 2
 
-        Results are cached, because a search evaluates the ends of its range twice.
-        """
-        if (shift, rank) not in self._known:
-            self._known[shift, rank] = self._largest(shift, rank)
-        return self._known[shift, rank]
-
-    def _largest(self, shift: float, rank: int) -> float:
-        moved = self._x - np.float32(shift)
-        size = np.abs(label_swaps.floor_under(moved, self._y, self._swaps))
-        size.partition(len(size) - rank)
-        return float(size[len(size) - rank])
+    def examine(self, shift: float) -> run_labels.Result:
+        """Test a shift. Results are cached, because the levels of a pair share a search range."""
+        if shift not in self._known:
+            self._known[shift] = run_labels.examine(self._values, shift)
+        return self._known[shift]
 
     def bounds(self, level: float) -> Bounds:
-        """Return the interval at a level; its ends are infinite if the swaps cannot reach it."""
-        count = self._swaps.shape[1]
-        rank = int((1 - level) * (count + 1) * (1 + 1e-12))
-        if rank < 1 or rank > count:
-            return Bounds(self.estimate, -math.inf, math.inf, level)
-        width = self._critical(self.estimate, rank)
-        if width <= 0:
-            return self._degenerate(level, rank)
-        return Bounds(self.estimate, self._end(-1, width, rank), self._end(+1, width, rank), level)
+        """Return the interval at a level, or at the attainable level if that is lower."""
+        reached = min(level, run_labels.attainable(*self._values.shape))
+        limit = (1 - reached) / 2 * (1 + 1e-12)
 
-    def _degenerate(self, level: float, rank: int) -> Bounds:
-        """Return the interval where no swap changes θ₁: the two sides differ by a constant."""
-        tiny = 1e-6
-        if self._critical(self.estimate + tiny, rank) < tiny:
-            return Bounds(self.estimate, self.estimate - tiny, self.estimate + tiny, level)
-        return Bounds(self.estimate, self._end(-1, tiny, rank), self._end(+1, tiny, rank), level)
+        def rejected(side: int, result: run_labels.Result) -> float:
+            return result.low if side > 0 else result.high
 
-    def _end(self, side: int, width: float, rank: int) -> float:
-        """Return the end on one side, whose distance from the estimate is the critical value."""
+        return Bounds(
+            self.estimate,
+            self._end(-1, limit, rejected),
+            self._end(+1, limit, rejected),
+            reached,
+        )
+
+    def equivalence(self, level: float, limit: float) -> Bounds | None:
+        """Return the interval of shifts that at least one statistic does not reject.
+
+        Args:
+            level: 1 − twice the level of each one-sided test.
+            limit: the margin, on the log scale.
+
+        Returns:
+            The interval; `None` if it is not between −limit and +limit.
+        """
+        alpha = (1 - level) / 2
+
+        def rejected(side: int, result: run_labels.Result) -> float:
+            main, rank = result.main, result.rank
+            return max(main.low, rank.low) if side > 0 else max(main.high, rank.high)
+
+        if any(rejected(side, self.examine(side * limit)) > alpha for side in (-1, 1)):
+            return None
+        ends = (self._end(side, alpha, rejected) for side in (-1, 1))
+        bounds = Bounds(self.estimate, *ends, level)
+        return bounds if bounds.inside(limit) else None
+
+    def _end(
+        self, side: int, limit: float, rejected: Callable[[int, run_labels.Result], float]
+    ) -> float:
+        """Return the shift on one side of the estimate from which the test rejects at `limit`."""
 
         def excess(distance: float) -> float:
-            # A swap that exchanges no fast round is equal to the observed order at every shift.
-            # It counts as reached.
-            return (
-                distance - self._tolerance - self._critical(self.estimate + side * distance, rank)
-            )
+            p = rejected(side, self.examine(self.estimate + side * distance))
+            return _score(p) - _score(limit)
 
-        inner, outer = 0.0, width
-        for _ in range(WIDENINGS):
-            if excess(outer) > 0:
-                break
+        start = self._step * _score(limit) / _score(PLAIN_TAIL)
+        inner = outer = start
+        while excess(outer) > 0:
             inner, outer = outer, outer * 1.5
-        else:
-            return side * math.inf
-        step = PRECISION * width
-        root = brentq(excess, inner, outer, xtol=step) if inner or excess(0.0) < 0 else outer
+            if outer > start * WIDEST:
+                return side * math.inf
+        while inner == outer or excess(inner) <= 0:
+            inner, outer = inner / 1.5, inner
+            if inner < BALANCE_PRECISION:
+                return self.estimate + side * outer
+        step = PRECISION * outer
+        root = brentq(excess, inner, outer, xtol=step)
         return self.estimate + side * (drop_unstable_digits(root) + step)
 
 
-def swaps_for(level: float) -> int:
-    """Return how many swaps resolve a level.
-
-    The number is 4/(1 − level), from 2 047 to 40 000. If that cannot reach the level, it is
-    1.5/(1 − level), at most 200 000.
-    """
-    precise = min(SWAPS_ENOUGH, max(SWAPS_LEAST, math.ceil(4 / (1 - level))))
-    return max(precise, min(SWAPS_MOST, math.ceil(1.5 / (1 - level))))
-
-
-def floor(x: Floats, y: Floats, level: float, seed: int) -> Bounds:
-    """Estimate θ₁, the log ratio of the fastest thirds, with its confidence interval.
-
-    Args:
-        x: log values of the candidate, one per round.
-        y: log values of the reference in the same rounds.
-        level: requested confidence level; lowered to the attainable level of so many rounds.
-        seed: seed of the label swaps.
-    """
-    reached = min(level, attainable(len(x)))
-    return FloorInverter(x, y, seed, swaps_for(reached)).bounds(reached)
-
-
-def approximate_floor_half_width(x: Floats, y: Floats, level: float, seed: int) -> float:
-    """Approximate the half-width of θ₁'s interval by one pass of swaps.
-
-    It is the critical value of the swap test at the estimate, without a search for the ends.
-    """
-    inverter = FloorInverter(x, y, seed, QUICK_SWAPS)
-    rank = max(1, int((1 - level) * (QUICK_SWAPS + 1)))
-    count = inverter._swaps.shape[1]  # noqa: SLF001 -- same module
-    if not count:
-        return math.inf
-    return inverter._critical(inverter.estimate, min(rank, count))  # noqa: SLF001
+def _score(p: float) -> float:
+    """Return the normal score of a p-value, which is nearly linear in the shift."""
+    return normal_quantile(min(max(p, SMALLEST_P), 1 - 1e-16))

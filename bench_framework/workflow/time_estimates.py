@@ -243,10 +243,8 @@ def _detectable(
 
 
 def _half_width(c: Comparison) -> float | None:
-    """Return the half-width of the narrower of the two 95 % intervals on the log scale."""
-    widths = [
-        (log(i.hi) - log(i.lo)) / 2
-        for i in (c.typical, c.floor)
-        if i is not None and i.lo > 0 and math.isfinite(i.hi)
-    ]
-    return min(widths, default=None) if c.rounds else None
+    """Return the half-width of the 95 % interval on the log scale."""
+    interval = c.typical
+    if not c.rounds or interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
+        return None
+    return (log(interval.hi) - log(interval.lo)) / 2

@@ -20,7 +20,6 @@ from interval_words import BETTER, MIRROR, WORSE, claim_of, examine, sentence_ag
 
 from bench_framework import rounding
 from bench_framework.compare import paired_test, verdict
-from bench_framework.compare.paired_test import Levels
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules
 from bench_framework.features import sentences
@@ -29,8 +28,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from tests.unit.judging.conftest import pair_of_logs
 
-RULES = Rules(looks=2, size=2, level=0.05, seed=1)
-LEVELS = Levels(RULES.strict, 0.025)
+RULES = Rules(looks=2, size=2, level=0.05)
 
 
 def test_sentences_of_4_000_random_intervals_agree_with_their_digits_from_both_sides() -> None:
@@ -92,7 +90,7 @@ series = st.integers(0, 2**32 - 1).flatmap(
 
 
 def case_of(pair: Pair) -> Case:
-    evidence = paired_test.examine_looks(pair, (len(pair) // 2 + 1, len(pair)), LEVELS, 1)
+    evidence = paired_test.examine_looks(pair, (len(pair) // 2 + 1, len(pair)))
     return Case(
         Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)), pair, evidence
     )
@@ -144,7 +142,6 @@ def test_a_displayed_interval_never_contradicts_its_verdict(
         assert not comparison.shown.lo <= 1 <= comparison.shown.hi
     if comparison.verdict is Verdict.EQUIVALENT:
         assert 1 / 1.02 < comparison.shown.lo <= comparison.shown.hi < 1.02
-    for interval in (comparison.typical, comparison.floor):
-        assert interval is None or all(
-            math.isfinite(v) and v > 0 for v in (interval.lo, interval.ratio, interval.hi)
-        )
+    interval = comparison.typical
+    assert interval is not None
+    assert 0 <= interval.lo <= interval.ratio <= interval.hi

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.structure import TYPICAL_HERE
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Row, Table
@@ -40,10 +39,6 @@ _HEADS: Final = {
 _ROUNDED: Final = (
     "Ratios and times are rounded to the precision of their intervals. Shares are computed before "
     "rounding and have no interval: the share of an inconclusive step is inconclusive."
-)
-_TYPICAL: Final = (
-    "Contributions use typical ratios over all rounds. If the results use the fastest third of the "
-    "rounds, the same pair has a different ratio and interval there."
 )
 _NEAR_ONE: Final = 0.1
 """The distance from 1 below which a remainder has three decimals.
@@ -190,11 +185,6 @@ def _share(share: float | None) -> Cell:
 
 def _legend(table: Contribution) -> tuple[str, ...]:
     lines = [_ROUNDED]
-    reasons = [s.contrast.reason for s in (*table.steps, *table.beyond)] + [
-        table.total.reason if table.total else ""
-    ]
-    if TYPICAL_HERE in reasons:
-        lines.append(_TYPICAL)
     if table.total is None:
         lines.append("No variant has every change, so there are no total and no shares.")
     elif table.unexplained is None:

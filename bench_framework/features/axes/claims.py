@@ -13,7 +13,7 @@ from bench_framework.claims.phrases import TIMES_FROM, Factor, change, printed_p
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM, Claim
 from bench_framework.model.metrics import WALL
-from bench_framework.model.structure import MEASURED_COSTS, TYPICAL_HERE
+from bench_framework.model.structure import MEASURED_COSTS
 from bench_framework.rounding import plain
 from bench_framework.units import THIN_SPACE, size_unit
 
@@ -60,7 +60,6 @@ class StructureClaims(Names):
 
     def _replacement(self, pair: Replacement) -> Claim:
         values: Values = {"changes": ", ".join(c.text for c in pair.changes)}
-        values |= {"statistic": pair.statistic} if pair.statistic and pair.verdict.decided else {}
         values |= {"reason": pair.reason} if pair.reason else {}
         cost = self._costs.phrase(
             pair.verdict, pair.after_cell_id, pair.before_cell_id, pair.metric
@@ -248,9 +247,8 @@ class StructureClaims(Names):
             step.contrast.verdict, step.cell_id or "", step.ref_cell_id or "", table.metric
         )
         cost = f", {phrase}" if phrase else ""
-        other = f" ({TYPICAL_HERE})" if step.contrast.reason == TYPICAL_HERE else ""
         change_ = self._change(step.contrast, table.metric, percent=percent)
-        return f"{_changes_text(step)}: {change_}{share}{cost}{other}"
+        return f"{_changes_text(step)}: {change_}{share}{cost}"
 
     def _change(self, contrast: Contrast, metric: str, *, percent: bool) -> str:
         interval = contrast.shown

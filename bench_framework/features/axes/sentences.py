@@ -122,11 +122,8 @@ def _before_after(claim: Claim) -> str:
         return _one_program(claim, head)
     if claim.estimate is None or claim.verdict is None:
         return f"{head}: {words.word(claim.verdict or Verdict.INCONCLUSIVE, WALL)}{_reason(claim)}"
-    fastest = (
-        " in the fastest third of the rounds" if claim.values.get("statistic") == "floor" else ""
-    )
     cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
-    return f"{head}: {_change(claim)}{fastest}{cost}{_reason(claim)}"
+    return f"{head}: {_change(claim)}{cost}{_reason(claim)}"
 
 
 def _crossover(claim: Claim) -> str:

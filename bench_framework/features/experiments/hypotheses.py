@@ -77,8 +77,6 @@ def hypothesis_claims(
             values["reason"] = test.reason
         if comparison is not None and comparison.direction == "higher":
             values["direction"] = "higher"
-        if comparison and comparison.statistic == "floor" and comparison.verdict.decided:
-            values["statistic"] = "floor"
         if cost := costs.phrase(verdict, test.cell_id, test.ref_cell_id, test.metric):
             values["cost"] = cost
         interval = comparison.shown if comparison and test.status != "not tested" else None
@@ -110,11 +108,8 @@ def _sentence(claim: Claim) -> str:
         return f"{test}, {words.word(verdict, metric)}{reason}"
     higher = claim.values.get("direction") == "higher"
     effect = change(verdict, *claim.figures, claim.margin or 0.0, metric, higher=higher)
-    fastest = (
-        " in the fastest third of the rounds" if claim.values.get("statistic") == "floor" else ""
-    )
     cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
-    return f"{test}, {effect}{fastest} vs {claim.reference}{cost}{reason}"
+    return f"{test}, {effect} vs {claim.reference}{cost}{reason}"
 
 
 HYPOTHESIS_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {"hypothesis": _sentence}

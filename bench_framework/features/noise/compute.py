@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.stats import beta
 
 from bench_framework.compare.interim_analysis import floor_fraction
-from bench_framework.compare.paired_test import Levels, examine_looks
+from bench_framework.compare.paired_test import examine_looks
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules, judge_family
 from bench_framework.model.judgement import Comparison
@@ -62,8 +62,6 @@ def judge_looks(
     *,
     metrics: Sequence[Metric] = (),
     stop: bool = False,
-    thorough: bool = False,
-    seed: int = 1,
 ) -> tuple[Comparison, ...]:
     """Judge a family by the interim analyses of a schedule, as a report or a gate does.
 
@@ -72,21 +70,19 @@ def judge_looks(
         looks: the schedule, with M and the level.
         metrics: one for each pair. The default is wall time.
         stop: end measuring when every pair is significant or equivalent.
-        thorough: see `verdict.Rules`.
-        seed: seed of the label swaps.
     """
-    rules = rules_of(looks, seed, thorough=thorough)
+    rules = rules_of(looks)
     comparisons: tuple[Comparison, ...] = ()
     for taken in range(1 if stop else looks.count, looks.count + 1):
-        comparisons = judge_family(cases_at(pairs, looks, taken, metrics=metrics, seed=seed), rules)
+        comparisons = judge_family(cases_at(pairs, looks, taken, metrics=metrics), rules)
         if all(c.verdict.settled for c in comparisons):
             break
     return comparisons
 
 
-def rules_of(looks: Looks, seed: int, *, thorough: bool = False) -> Rules:
+def rules_of(looks: Looks) -> Rules:
     """Return the rules of a family that has a separate schedule."""
-    return Rules(looks.count, looks.family, looks.level, seed, thorough=thorough)
+    return Rules(looks.count, looks.family, looks.level)
 
 
 def cases_at(
@@ -95,17 +91,15 @@ def cases_at(
     taken: int,
     *,
     metrics: Sequence[Metric] = (),
-    seed: int = 1,
 ) -> list[Case]:
     """Return the cases of a family after `taken` interim analyses."""
-    levels = Levels(looks.level / (looks.count * looks.family), looks.level / looks.count)
     reached = looks.rounds[:taken]
     names = metrics or (WALL,) * len(pairs)
     cases = []
     for i, (x, y) in enumerate(pairs):
         n = min(reached[-1], len(x))
         pair = Pair(tuple(range(1, n + 1)), tuple(x[:n].tolist()), tuple(y[:n].tolist()))
-        evidence = examine_looks(pair, reached, levels, seed)
+        evidence = examine_looks(pair, reached, looks.needed)
         draft = Comparison.unjudged(str(i), "reference", names[i], "headline", THRESHOLDS)
         cases.append(Case(draft, pair, evidence))
     return cases
@@ -209,33 +203,28 @@ def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> W
             used.
         looks: the schedule, where M is the number of metrics.
         families: number of relabelled families.
-        seed: seed of the labels and the swaps. Equal windows and seeds give equal verdicts.
+        seed: seed of the labels. Equal windows and seeds give equal verdicts.
     """
     random = np.random.default_rng(seed)
-    rules, false = rules_of(looks, seed), 0
+    rules, false = rules_of(looks), 0
     for _ in range(families):
         first, second = relabelled(window.equal, window.reference, random)
-        cases = cases_at([(first[m], second[m]) for m in first], looks, looks.count, seed=seed)
+        cases = cases_at([(first[m], second[m]) for m in first], looks, looks.count)
         false += bool(significant_verdicts(cases, rules))
     return WindowVerdicts(
         window.program,
         window.rounds,
-        _family(window.equal, window.reference, looks, seed),
+        _family(window.equal, window.reference, looks),
         false,
         families,
-        {
-            effect: _family(arm, window.reference, looks, seed)
-            for effect, arm in window.slower.items()
-        },
+        {effect: _family(arm, window.reference, looks) for effect, arm in window.slower.items()},
     )
 
 
-def _family(
-    candidate: Series, reference: Series, looks: Looks, seed: int
-) -> dict[Metric, Comparison]:
+def _family(candidate: Series, reference: Series, looks: Looks) -> dict[Metric, Comparison]:
     metrics = tuple(candidate)
     pairs = [(candidate[m], reference[m]) for m in metrics]
-    return dict(zip(metrics, judge_looks(pairs, looks, metrics=metrics, seed=seed), strict=True))
+    return dict(zip(metrics, judge_looks(pairs, looks, metrics=metrics), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,8 +88,7 @@ def _gap(
     before = [baseline[r] - reference[r] for r in rounds]
     after = [cell[r] - reference[r] for r in rounds]
     if statistics.median(before) <= 0:
-        # The verdict may result from the fastest third. A gap that the median does not show has no
-        # size.
+        # A gap that the median does not show has no size.
         return None
     closed, bounds = share_closed(before, after)
     return Gap(

@@ -134,8 +134,7 @@ def turning(
 
     Returns:
         Estimate and bounds in log size. `None` if the intervals of the typical ratios of the two
-            ends are not on opposite sides of zero. The verdicts then result from the fastest third,
-            and no place can be interpolated.
+            ends are not on opposite sides of zero. No place can be interpolated then.
     """
 
     def bounds(place: float) -> intervals.Bounds:

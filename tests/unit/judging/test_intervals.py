@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from bench_framework.compare import paired_test
-from bench_framework.compare.paired_test import Levels
-from bench_framework.stats import intervals, signed_rank
-from tests.unit.judging.conftest import pair_of_logs
+from bench_framework.stats import intervals, run_labels, signed_rank
 
 
 def test_hodges_lehmann_of_a_known_sample() -> None:
@@ -47,41 +42,56 @@ def test_the_typical_interval_contains_what_its_test_does_not_reject(seed: int) 
     assert signed_rank.p_value(d - bounds.hi + 1e-6) > 0.05
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_floor_interval_contains_what_its_test_does_not_reject(seed: int) -> None:
-    """At 12 rounds all swaps are enumerated, so that the test is exact at the bounds."""
-    random = np.random.default_rng(seed)
-    x, y = random.exponential(0.1, 12) + 0.05, random.exponential(0.1, 12)
-    bounds = intervals.floor(x, y, 0.95, 0)
+def inverter_of(*columns: np.ndarray) -> intervals.LabelInverter:
+    return intervals.LabelInverter(np.stack(columns, axis=1))
+
+
+@pytest.mark.parametrize("runs", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_label_interval_contains_what_its_test_does_not_reject(seed: int, runs: int) -> None:
+    values = np.random.default_rng(seed).exponential(0.1, (18, runs))
+    values[:, 0] += 0.05
+    bounds = intervals.LabelInverter(values).bounds(0.95)
 
     def p_of(shift: float) -> float:
-        p = paired_test.examine(pair_of_logs(x - shift, y), Levels(1e-6, 0.9), 0).p_floor
-        assert p is not None
-        return p
+        result = run_labels.examine(values, shift)
+        return 2 * min(result.low, result.high)
 
-    room = 2 * intervals.PRECISION * bounds.half_width
-    assert p_of(bounds.lo - 1e-4) <= 0.05
-    assert p_of(bounds.hi + 1e-4) <= 0.05
-    assert p_of(bounds.lo + 2 * room + 1e-4) > 0.05
-    assert p_of(bounds.hi - 2 * room - 1e-4) > 0.05
+    room = 5 * intervals.PRECISION * bounds.half_width
+    assert bounds.lo < bounds.estimate < bounds.hi
+    assert p_of(bounds.lo) <= 0.05
+    assert p_of(bounds.hi) <= 0.05
+    assert p_of(bounds.lo + room) > 0.05
+    assert p_of(bounds.hi - room) > 0.05
 
 
-def test_equal_series_have_a_floor_interval_around_zero() -> None:
+def test_the_equivalence_interval_contains_what_either_statistic_does_not_reject() -> None:
+    values = np.random.default_rng(3).normal(0, 0.01, (30, 3))
+    bounds = intervals.LabelInverter(values).equivalence(0.9, 0.02)
+    assert bounds is not None
+    for end, tail in ((bounds.lo, "high"), (bounds.hi, "low")):
+        result = run_labels.examine(values, end)
+        assert max(getattr(result.main, tail), getattr(result.rank, tail)) <= 0.05
+    assert intervals.LabelInverter(values).equivalence(0.9, bounds.hi * 0.99) is None
+
+
+def test_equal_series_have_an_interval_around_zero() -> None:
     x = np.random.default_rng(0).normal(0, 0.1, 20)
-    bounds = intervals.floor(x, x, 0.95, 0)
+    bounds = inverter_of(x, x).bounds(0.95)
     assert bounds.lo <= 0 <= bounds.hi
     assert bounds.bounded
 
 
 def test_constant_series_have_an_interval_without_width() -> None:
-    bounds = intervals.floor(np.full(20, 0.3), np.full(20, 0.1), 0.95, 0)
+    bounds = inverter_of(np.full(20, 0.3), np.full(20, 0.1)).bounds(0.95)
     assert bounds.estimate == pytest.approx(0.2)
     assert bounds.half_width < 0.01
 
 
-def test_a_level_that_the_swaps_cannot_reach_has_no_end() -> None:
-    inverter = intervals.FloorInverter(np.arange(4.0), np.arange(4.0) + 1, 0, 100)
-    assert inverter.bounds(0.999).hi == math.inf
+def test_few_rounds_give_the_label_interval_the_level_that_they_can() -> None:
+    bounds = inverter_of(np.arange(6.0), np.arange(6.0) ** 2 / 9).bounds(0.999)
+    assert bounds.level == pytest.approx(1 - 2 / 0.8 / 2**6)
+    assert bounds.bounded
 
 
 def _noise(random: np.random.Generator, n: int, *, skewed: bool) -> np.ndarray:
@@ -91,33 +101,21 @@ def _noise(random: np.random.Generator, n: int, *, skewed: bool) -> np.ndarray:
 @pytest.mark.parametrize("skewed", [False, True])
 def test_95_percent_intervals_cover_the_truth_in_95_of_100(skewed: bool) -> None:
     random = np.random.default_rng(2024)
-    replays, truth, typical, floor = 1000, 0.03, 0, 0
+    replays, truth, typical, label = 1000, 0.03, 0, 0
     for i in range(replays):
-        x, y = _noise(random, 15, skewed=skewed) + truth, _noise(random, 15, skewed=skewed)
-        bounds = intervals.typical(x - y, 0.95)
+        x, y, z = (_noise(random, 15, skewed=skewed) for _ in range(3))
+        bounds = intervals.typical(x + truth - y, 0.95)
         typical += bounds.lo <= truth <= bounds.hi
-        if i % 4 == 0:
-            by_floor = intervals.floor(x, y, 0.95, i)
-            floor += by_floor.lo <= truth <= by_floor.hi
+        if i % 10 == 0:
+            bounds = inverter_of(x + truth, y, z).bounds(0.95)
+            label += bounds.lo <= truth <= bounds.hi
     assert binomtest(typical, replays, 0.95, alternative="less").pvalue > 0.001
-    assert binomtest(floor, replays // 4, 0.95, alternative="less").pvalue > 0.001
+    assert binomtest(label, replays // 10, 0.95, alternative="less").pvalue > 0.001
 
 
-def test_the_quick_half_width_is_near_the_real_one() -> None:
-    ratios = []
-    for seed in range(10):
-        random = np.random.default_rng(seed)
-        x, y = random.exponential(0.1, 40), random.exponential(0.1, 40)
-        ratios.append(
-            intervals.approximate_floor_half_width(x, y, 0.95, 0)
-            / intervals.floor(x, y, 0.95, 0).half_width
-        )
-    assert 0.75 < float(np.median(ratios)) < 1.25
-
-
-def test_the_level_of_a_large_family_still_gives_the_floor_an_interval() -> None:
+def test_the_level_of_a_large_family_still_gives_an_interval() -> None:
     """24 variants × 3 inputs and 10 interim analyses: α/(J·M) is about 10⁻⁵."""
     random = np.random.default_rng(1)
-    bounds = intervals.floor(random.normal(0.5, 0.01, 40), random.normal(0, 0.01, 40), 1 - 1e-5, 0)
-    assert bounds.bounded
+    bounds = inverter_of(random.normal(0.5, 0.01, 40), random.normal(0, 0.01, 40)).bounds(1 - 1e-5)
     assert 0 < bounds.lo < 0.5 < bounds.hi
+    assert bounds.half_width < 0.02

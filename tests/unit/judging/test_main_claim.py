@@ -10,7 +10,6 @@ import numpy as np
 
 from bench_framework.claims import costs, value_phrases
 from bench_framework.compare import interim_analysis, paired_test, verdict
-from bench_framework.compare.paired_test import Levels
 from bench_framework.compare.stage import Stage
 from bench_framework.compare.verdict import Case, Rules
 from bench_framework.features.judge import judge
@@ -23,8 +22,7 @@ from tests.unit.judging.conftest import pair_of_logs
 if TYPE_CHECKING:
     from conftest import Study
 
-RULES = Rules(looks=1, size=1, level=0.05, seed=0)
-LEVELS = Levels(0.05, 0.05)
+RULES = Rules(looks=1, size=1, level=0.05)
 
 
 def draw(arm: str, where: str, number: int, spread: float = 0.004) -> float:
@@ -86,7 +84,7 @@ def test_a_variant_beyond_the_margin_leads_before_one_of_uncertain_size(
 
 def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Comparison:
     pair = pair_of_logs(x, y)
-    evidence = paired_test.examine_looks(pair, looks, LEVELS, 0)
+    evidence = paired_test.examine_looks(pair, looks)
     (results,) = verdict.judge_family(
         [
             Case(
@@ -101,45 +99,18 @@ def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Compari
 
 
 def test_two_statistics_with_opposite_directions_are_inconclusive() -> None:
-    """The p-value of the ranks is far below the level. That of the fastest rounds is too, in
-    the opposite direction.
+    """Most rounds are slightly slower, which the main score sees. The largest differences are
+    faster, which the signed ranks see.
     """
     random_ = np.random.default_rng(1)
-    n = 60
-    base = np.repeat([0.0, 1.0], [20, 40])
-    x = base + np.where(base == 0, 0.2, -0.3) + random_.normal(0, 0.005, n)
-    y = base + random_.normal(0, 0.005, n)
-    (evidence,) = paired_test.examine_looks(pair_of_logs(x, y), (n,), LEVELS, 0)
-    assert 2 * evidence.p_typical <= LEVELS.strict
-    assert evidence.p_floor is not None
+    n = 600
+    x = np.where(np.arange(n) % 20 < 8, -0.5, 0.01) + random_.normal(0, 0.003, n)
+    y = random_.normal(0, 0.003, n)
+    (evidence,) = paired_test.examine_looks(pair_of_logs(x, y), (n,))
+    assert max(evidence.p, evidence.p_opposite) <= RULES.strict
     results = judged_pair(x, y, (n,))
     assert results.verdict is Verdict.INCONCLUSIVE
     assert results.reason.startswith("mixed")
-
-
-def test_later_noise_in_slow_rounds_does_not_change_the_verdict_of_the_fast_ones() -> None:
-    random_ = np.random.default_rng(2)
-    quiet, loud = random_.normal(0, 0.004, (2, 18)), np.abs(random_.normal(0, 0.8, (2, 42))) + 0.3
-    x, y = np.concatenate([quiet, loud], axis=1)
-    results = judged_pair(x - 0.15, y, (18, 60))
-    assert results.verdict is Verdict.BETTER
-    assert results.statistic == "floor"
-    assert results.typical is not None
-    assert results.typical.hi > 1
-
-
-def test_a_verdict_of_the_fastest_third_says_so_and_what_all_rounds_say(study: type[Study]) -> None:
-    example = study(arms=("a", "b"))
-
-    def wall(arm: str, where: str, number: int) -> float:
-        slow = 1 + (random.Random(f"{arm}{number}").random() if number % 3 else 0)
-        return draw(arm, where, number) * (0.85 if arm == "b" else 1) * slow
-
-    judged = example.judge(example.blocks(wall, cpu=draw))
-    assert example.comparison(judged, "b").statistic == "floor"
-    texts = next(c for c in judged.claims if c.kind == "comparison" and c.metric == "wall").text
-    assert texts.startswith("in the fastest third of the rounds, b takes ")
-    assert "; over all rounds −" in texts
 
 
 def test_no_variant_is_slower_than_the_baseline_and_among_the_best(study: type[Study]) -> None:

@@ -74,8 +74,6 @@ def test_a_family_is_judged_as_a_report_judges_the_same_rounds(study: Any) -> No
         [(x[m], y[m]) for m in ("wall", "cpu")],
         schedule(12, 40, 2, one_window.plan.judge.level),
         metrics=("wall", "cpu"),
-        thorough=True,
-        seed=one_window.plan.measure.seed,
     )
     for theirs, mine in zip(report, ours, strict=True):
         assert (mine.metric, mine.verdict, mine.shown, mine.p_adjusted) == (

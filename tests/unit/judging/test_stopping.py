@@ -44,7 +44,7 @@ def test_precision_goes_on_until_every_headline_interval_is_narrow_enough(
     study: type[Study],
 ) -> None:
     example = study(measure=MeasurePolicy(until="precision", precision=0.02))
-    wall = timing(0.5, 0.02)
+    wall = timing(0.5, 0.03)
     outcomes = [looked(example, wall, i) for i in range(looks_of(example.plan).count)]
     widths = [[stopping.half_width(c) for c in o.verdicts] for o in outcomes]
     for outcome, results in list(zip(outcomes, widths, strict=True))[:-1]:
@@ -105,12 +105,12 @@ def test_a_max_below_n_min_is_measured_warned_of_and_exploratory(study: type[Stu
     assert not any(c.verdict.decided for c in judged.comparisons if c.family == "headline")
 
 
-@pytest.mark.parametrize(("least", "first"), [(1, 9), (12, 12), (25, 25), (40, 40)])
+@pytest.mark.parametrize(("least", "first"), [(1, 8), (12, 12), (25, 25), (40, 40)])
 def test_min_moves_the_first_look_and_max_is_always_the_last(
     study: type[Study], least: int, first: int
 ) -> None:
     """A `min` below 12 requests an earlier interim analysis. None comes before n_min, which is
-    9 here.
+    8 here.
     """
     plan = study(measure=MeasurePolicy(rounds_min=least, rounds_max=40)).plan
     plan = replace(plan, judge=replace(plan.judge, metrics=("wall",)))

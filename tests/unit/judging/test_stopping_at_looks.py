@@ -43,7 +43,7 @@ def test_equivalence_settles_too(study: type[Study]) -> None:
 
 def test_an_inconclusive_comparison_continues_until_the_last_look(study: type[Study]) -> None:
     example = study(measure=MeasurePolicy(rounds_max=200), rounds=200)
-    wall = timing({"b": 0.03}, 0.04)
+    wall = timing({"b": 0.03}, 0.08)
     assert at(example, wall, 0).reason.endswith("comparisons still open")
     last = looks_of(example.plan).count - 1
     assert (

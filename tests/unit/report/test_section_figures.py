@@ -15,7 +15,6 @@ from bench_framework.features.references import section as references_section
 from bench_framework.features.scaling import section as scaling_section
 from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.structure import (
-    TYPICAL_HERE,
     Change,
     Contrast,
     Contribution,
@@ -76,14 +75,6 @@ class TestContributions:
         below = "A negative share: the step works against the total."
         assert below in ladder(data, LESS, MORE).legend
         assert below not in ladder(data, LESS, LESS).legend
-
-    def test_typical_ratios_are_explained_where_there_are_any(self, data: ReportData) -> None:
-        other = replace(LESS, reason=TYPICAL_HERE)
-        explained = [
-            any("typical ratios over all rounds" in line for line in ladder(data, c, LESS).legend)
-            for c in (LESS, other)
-        ]
-        assert explained == [False, True]
 
 
 class TestReferences:

@@ -101,7 +101,7 @@ def test_detectable_effects_follow_from_the_noise_of_the_record(tmp_path: Path) 
     resolution = time_estimates.resolution(
         longer, looks, [record(plan_of(tmp_path, name="other"), 0.1, 0.04)], rounds=160
     )
-    rules = Rules(looks.count, looks.family, looks.level, seed=0)
+    rules = Rules(looks.count, looks.family, looks.level)
     assert (resolution.record, resolution.pairs) == ("other/1", 2)
     assert resolution.by_metric == {
         metric: pytest.approx(
