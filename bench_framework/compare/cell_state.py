@@ -331,9 +331,7 @@ def refuse_invalid(
         return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
     runs = runs_within(samples[comparison.cell_id], samples[comparison.cell_id].runs)
     if runs == 1 and plan.measure.rounds_max == 1 and comparison.family != "exact":
-        return replace(
-            comparison, verdict=Verdict.SINGLE_RUN, reason="", shown=None, typical=None, floor=None
-        )
+        return replace(comparison, verdict=Verdict.SINGLE_RUN, reason="", shown=None, typical=None)
     ours, theirs = (samples[c].blocks for c in (comparison.cell_id, comparison.ref_cell_id))
     return refuse_incomplete(comparison, ours, theirs, VOID_SHARE)
 

@@ -17,7 +17,7 @@ from bench_framework.compare.paired_test import examine_looks
 from bench_framework.compare.stage import Stage
 from bench_framework.compare.verdict import PLAIN_LEVEL, Case, Rules, judge_family
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Comparison, NoiseFloor
-from bench_framework.model.looks import looks_of
+from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Interval, Verdict
@@ -315,7 +315,7 @@ def floor_fraction(control: Comparison | None) -> float | None:
 
     The result is `None` if there is no such interval, or if the rounds are too few for 95 %.
     """
-    interval = control.unadjusted if control else None
+    interval = control.typical if control else None
     return reach(interval) if interval and interval.level >= PLAIN_LEVEL else None
 
 

@@ -108,11 +108,6 @@ class Comparison:
         )
 
     @property
-    def unadjusted(self) -> Interval | None:
-        """95 % interval of the statistic of `shown`, not adjusted for looks and family."""
-        return self.floor if self.statistic == "floor" else self.typical
-
-    @property
     def thresholds(self) -> Thresholds:
         """Margin and minimum effect size of the metric."""
         return Thresholds(self.margin, self.epsilon)

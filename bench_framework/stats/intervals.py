@@ -198,8 +198,8 @@ class LabelInverter:
 
         if any(rejected(side, self.examine(side * limit)) > alpha for side in (-1, 1)):
             return None
-        ends = (self._end(side, alpha, rejected) for side in (-1, 1))
-        bounds = Bounds(self.estimate, *ends, level)
+        low, high = (self._end(side, alpha, rejected) for side in (-1, 1))
+        bounds = Bounds(self.estimate, low, high, level)
         return bounds if bounds.inside(limit) else None
 
     def _end(

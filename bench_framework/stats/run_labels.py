@@ -82,7 +82,7 @@ def examine(values: Floats, shift: float = 0.0) -> Result:
 
 def attainable(rounds: int, runs: int) -> float:
     """Return the highest level that an interval can have: 1 − 2·runs⁻ʳᵒᵘⁿᵈˢ ÷ weight."""
-    return max(0.0, 1 - 2 / MAIN_WEIGHT * runs**-rounds)
+    return max(0.0, 1 - 2 / MAIN_WEIGHT / float(runs**rounds))
 
 
 def shifted(values: Floats, shift: float) -> Floats:

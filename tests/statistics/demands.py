@@ -145,8 +145,8 @@ def cover(count: int) -> Iterator[Row]:
             ):
                 x, y = np.log(times["Ac"] * 1.03), np.log(times["A"])
                 bounds = {
-                    "typical": intervals.typical(x - y, LEVEL),
-                    "fastest third": intervals.floor(x, y, LEVEL, replay),
+                    "Hodges-Lehmann": intervals.typical(x - y, LEVEL),
+                    "typical": intervals.LabelInverter(np.stack([x, y], axis=1)).bounds(LEVEL),
                 }
                 for statistic, b in bounds.items():
                     covered[f"{metric}, {statistic}"] += bool(b.lo <= np.log(1.03) <= b.hi)
@@ -175,7 +175,7 @@ def stated_difference(count: int) -> Iterator[Row]:
         for replay in range(count):
             rng = random_of(replay, name, "stated")
             x, y = noise(rng, 2, ROUNDS)
-            (c,) = judge_looks([(x, y)], looks, thorough=True)
+            (c,) = judge_looks([(x, y)], looks)
             if c.verdict is not Verdict.INCONCLUSIVE or c.mde is None:
                 continue  # no MDE was reported
             tries += 1

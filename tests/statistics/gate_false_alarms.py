@@ -55,9 +55,9 @@ def suspects(plan: Plan, draw: Draw, rng: np.random.Generator) -> bool:
         baseline = plan.baseline_cell(cell.input_id)
         if cell.role is Role.CANDIDATE and baseline is not None:
             pairs += list(zip(times[cell.id], times[baseline.id], strict=True))
-    rules = rules_of(wider, plan.measure.seed)
+    rules = rules_of(wider)
     return any(
-        significant_verdicts(cases_at(pairs, wider, taken, seed=plan.measure.seed), rules)
+        significant_verdicts(cases_at(pairs, wider, taken), rules)
         for taken in range(1, wider.count + 1)
     )
 

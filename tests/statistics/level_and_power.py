@@ -23,8 +23,7 @@ import replays
 from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
 from bench_framework.compare.interim_analysis import LookOutcome, look
-from bench_framework.compare.samples import Pair
-from bench_framework.compare.verdict import Rules, half_width
+from bench_framework.compare.verdict import Rules
 from bench_framework.features.judge import judge
 from bench_framework.features.noise.compute import (
     at_most,
@@ -39,7 +38,7 @@ from bench_framework.model.looks import schedule
 from bench_framework.model.plan import Plan
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.holm_family import minimum_detectable_effect
-from bench_framework.stats.intervals import typical
+from bench_framework.stats.intervals import LabelInverter
 
 ALPHA = 0.05
 ROUNDS = 40
@@ -52,7 +51,7 @@ WHOLE = 10
 
 
 def judged(
-    pairs: Sequence[tuple[Floats, Floats]], *, size: int | None = None, stop: bool = False
+    pairs: Sequence[Sequence[Floats]], *, size: int | None = None, stop: bool = False
 ) -> tuple[Comparison, ...]:
     """Judge a family of (candidate, reference), at all looks or until each pair is conclusive."""
     return judge_looks(pairs, schedule(12, ROUNDS, size or len(pairs), ALPHA), stop=stop)
@@ -78,6 +77,7 @@ def families(noise: Noise, rng: np.random.Generator) -> dict[str, tuple[Comparis
     arms = [baseline, *candidates]
     return {
         "one candidate": judged([(times[2], baseline)]),
+        "one, with control": judged([(times[2], baseline, control)]),
         "one, stopping": judged([(times[2], baseline)], stop=True),
         "three candidates": judged([(c, baseline) for c in candidates]),
         "control of three": judged([(control, baseline)], size=3),
@@ -138,16 +138,14 @@ def detectable_table(replays: int) -> None:
     for work in WORKS:
         sources[work] = _walls(recorded(work))
     looks = schedule(12, ROUNDS, 1, ALPHA)
-    rules = Rules(looks.count, looks.family, ALPHA, seed=1, thorough=False)
+    rules = Rules(looks.count, looks.family, ALPHA)
     for name, noise in sources.items():
         stated, same, fresh = [], 0, 0
         for replay in range(replays):
             rng = np.random.default_rng([replay, 11, *name.encode()])
             x, y = noise(rng, 2, ROUNDS)
-            pair = Pair(tuple(range(ROUNDS)), tuple(x.tolist()), tuple(y.tolist()))
-            plain = typical(np.log(x) - np.log(y), 0.95)
-            half = half_width(pair, plain, None, rules.seed)
-            stated.append(math.exp(minimum_detectable_effect(half or math.inf, rules.strict, 0.01)))
+            half = LabelInverter(np.log(np.stack([x, y], axis=1))).bounds(0.95).half_width
+            stated.append(math.exp(minimum_detectable_effect(half, rules.strict, 0.01)))
             swap = rng.random(ROUNDS) < 0.5
             again, reference = np.where(swap, y, x), np.where(swap, x, y)
             same += judged([(again * stated[-1], reference)])[0].verdict.worse

@@ -47,7 +47,7 @@ LARGE_REPLAYS = 5
 
 def by_looks(pairs: Sequence[tuple[Floats, Floats]], looks: Looks) -> list[frozenset[Verdict]]:
     """Return the verdicts of difference at each look of a schedule."""
-    rules = rules_of(looks, seed=1)
+    rules = rules_of(looks)
     return [
         significant_verdicts(cases_at(pairs, looks, taken), rules)
         for taken in range(1, looks.count + 1)
@@ -141,7 +141,7 @@ def large_families(name: str, sources: Sequence[Recorded], replays: int) -> None
                 for arm in range(1, others + 1)
             ]
             count += bool(
-                significant_verdicts(cases_at(pairs, looks, looks.count), rules_of(looks, seed=1))
+                significant_verdicts(cases_at(pairs, looks, looks.count), rules_of(looks))
             )
         windows = min(source.rounds // 40 for source in sources)
         _level_row(name, f"{sum(arms)} × wall and CPU", level, count, replays, str(windows))

@@ -90,7 +90,6 @@ def _verdicts(
                 str(c.verdict),
                 c.shown,
                 c.typical,
-                c.floor,
                 c.p_adjusted,
             )
             for c in judgement.comparisons

@@ -57,7 +57,7 @@ def at_least(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
 
 
 def judge_looks(
-    pairs: Sequence[tuple[Floats, Floats]],
+    pairs: Sequence[Sequence[Floats]],
     looks: Looks,
     *,
     metrics: Sequence[Metric] = (),
@@ -66,7 +66,8 @@ def judge_looks(
     """Judge a family by the interim analyses of a schedule, as a report or a gate does.
 
     Args:
-        pairs: (candidate, reference), positive times of the same rounds, each of shape (rounds,).
+        pairs: (candidate, reference) or (candidate, reference, control), positive times of the same
+            rounds, each of shape (rounds,).
         looks: the schedule, with M and the level.
         metrics: one for each pair. The default is wall time.
         stop: end measuring when every pair is significant or equivalent.
@@ -86,7 +87,7 @@ def rules_of(looks: Looks) -> Rules:
 
 
 def cases_at(
-    pairs: Sequence[tuple[Floats, Floats]],
+    pairs: Sequence[Sequence[Floats]],
     looks: Looks,
     taken: int,
     *,
@@ -96,9 +97,9 @@ def cases_at(
     reached = looks.rounds[:taken]
     names = metrics or (WALL,) * len(pairs)
     cases = []
-    for i, (x, y) in enumerate(pairs):
-        n = min(reached[-1], len(x))
-        pair = Pair(tuple(range(1, n + 1)), tuple(x[:n].tolist()), tuple(y[:n].tolist()))
+    for i, columns in enumerate(pairs):
+        n = min(reached[-1], len(columns[0]))
+        pair = Pair(tuple(range(1, n + 1)), *(tuple(times[:n].tolist()) for times in columns))
         evidence = examine_looks(pair, reached, looks.needed)
         draft = Comparison.unjudged(str(i), "reference", names[i], "headline", THRESHOLDS)
         cases.append(Case(draft, pair, evidence))
@@ -214,16 +215,19 @@ def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> W
     return WindowVerdicts(
         window.program,
         window.rounds,
-        _family(window.equal, window.reference, looks),
+        _family(looks, window.equal, window.reference),
         false,
         families,
-        {effect: _family(arm, window.reference, looks) for effect, arm in window.slower.items()},
+        {
+            effect: _family(looks, arm, window.reference, window.equal)
+            for effect, arm in window.slower.items()
+        },
     )
 
 
-def _family(candidate: Series, reference: Series, looks: Looks) -> dict[Metric, Comparison]:
-    metrics = tuple(candidate)
-    pairs = [(candidate[m], reference[m]) for m in metrics]
+def _family(looks: Looks, *columns: Series) -> dict[Metric, Comparison]:
+    metrics = tuple(columns[0])
+    pairs = [[times[m] for times in columns] for m in metrics]
     return dict(zip(metrics, judge_looks(pairs, looks, metrics=metrics), strict=True))
 
 

@@ -109,7 +109,7 @@ def _row_point(data: ReportData, cell_id: str, *, strong: bool) -> Point | None:
     interval = comparison.shown
     text = show_comparison(comparison)
     assert text is not None
-    single = comparison.unadjusted
+    single = comparison.typical
     inner = (single.lo, single.hi) if single is not None and single.level < interval.level else None
     return Point(
         data.label(cell_id),

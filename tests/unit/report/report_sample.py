@@ -396,7 +396,6 @@ def _comparison(
         interval(ratio, half, 0.9989),
         "median" if metric == "peak_rss" else "typical",
         interval(ratio, half * 0.6, 0.95),
-        interval(ratio * 0.998, half * 0.9, 0.95),
         0.0001,
         0.004,
         ROUNDS,

@@ -231,23 +231,6 @@ class TestHeadline:
         assert row.cells[titles.index("MiB/s")].value == pytest.approx(size / wall.median)
         assert row.cells[titles.index("Cores")].value == pytest.approx(cpu.median / wall.median)
 
-    def test_a_verdict_of_the_fastest_third_is_explained(self, data: ReportData) -> None:
-        item = data.plan.inputs[0]
-        explanation = "Over all rounds: the typical ratio with an unadjusted 95 % CI."
-        floored = tuple(
-            replace(c, statistic="floor", typical=c.shown)
-            if c.verdict.decided and c.metric == "wall"
-            else c
-            for c in data.judgement.comparisons
-        )
-        typical = tuple(replace(c, statistic="typical") for c in data.judgement.comparisons)
-        explained = [
-            any(explanation in line for line in headline_table(judged, item, "r").legend)
-            for comparisons in (floored, typical)
-            if (judged := replace(data, judgement=replace(data.judgement, comparisons=comparisons)))
-        ]
-        assert explained == [True, False]
-
 
 def test_the_first_significant_comparison_leads_without_a_best_group(data: ReportData) -> None:
     item = data.plan.inputs[0]
