@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from bench_framework.stats import run_labels
+from bench_framework.stats import intervals, run_labels
 from bench_framework.stats.portable_math import log
 
 if TYPE_CHECKING:
@@ -50,6 +50,12 @@ def table(pair: Pair) -> Floats:
     """Return the logarithms of candidate, reference and, if present, control: (rounds, runs)."""
     columns = [*logs(pair), *([np.array([log(v) for v in pair.control])] if pair.control else [])]
     return np.stack(columns, axis=1)
+
+
+@lru_cache(maxsize=1024)
+def inverter(pair: Pair) -> intervals.LabelInverter:
+    """Return the intervals of a pair, which families and the final judgement share."""
+    return intervals.LabelInverter(table(pair))
 
 
 @lru_cache(maxsize=8192)

@@ -146,7 +146,7 @@ def judge_by_t(
 
 def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
     level = 1 - rules.level / (rules.looks * adjusted.divisor)
-    inverter = intervals.LabelInverter(paired_test.table(case.pair))
+    inverter = paired_test.inverter(case.pair)
     plain, at_level = inverter.bounds(PLAIN_LEVEL), inverter.bounds(level)
     reason = ""
     if adjusted.rejected:

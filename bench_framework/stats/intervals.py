@@ -37,7 +37,7 @@ WIDEST: Final = 1e7
 """Multiple of the first distance of the search at which a bound counts as infinite."""
 STEP_LEAST: Final = 1e-6
 """First step of a search where all rounds have one ratio."""
-BALANCE_PRECISION: Final = 1e-9
+BALANCE_PRECISION: Final = 1e-8
 """Precision of the estimate, on the log scale."""
 SMALLEST_P: Final = 1e-300
 """Smallest p-value with a normal score in double precision."""
@@ -211,7 +211,7 @@ class LabelInverter:
             p = rejected(side, self.examine(self.estimate + side * distance))
             return _score(p) - _score(limit)
 
-        start = self._step * _score(limit) / _score(PLAIN_TAIL)
+        start = max(STEP_LEAST, self._step * _score(limit) / _score(PLAIN_TAIL))
         inner = outer = start
         while excess(outer) > 0:
             inner, outer = outer, outer * 1.5
