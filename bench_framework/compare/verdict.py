@@ -21,7 +21,6 @@ from bench_framework.compare.decide import (
     rounds_for_margin,
 )
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.stats import intervals, welch
 from bench_framework.stats.holm_family import (
     Adjusted,
     adjust_for_looks,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from bench_framework.compare.samples import Pair
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.verdict import Thresholds
+    from bench_framework.stats import intervals, welch
     from bench_framework.stats.intervals import Bounds
 
 PLAIN_LEVEL: Final = 0.95

@@ -318,7 +318,7 @@ class TestTheSecondPass:
     def test_what_the_second_measurement_cannot_judge_is_not_judged(
         self, study: type[Study]
     ) -> None:
-        gating = self.passes(study, {"slow": 1.05}, spread=0.3)
+        gating = self.passes(study, {"slow": 1.05}, spread=0.6)
         assert gating.exit_code == 4
         assert {p.state for p in gating.pairs if p.again is not None} == {"not-judged"}
         assert gating.reasons[0] == (

@@ -38,7 +38,7 @@ def race_timing(spread: float, seed: int = 0, effects: Mapping[str, float] = EFF
     return timing({"control": effects["a"], **effects}, spread, seed)
 
 
-LONG = race_timing(0.1, 1, {**EFFECTS, "c": 0.05})
+LONG = race_timing(0.1, 3, {**EFFECTS, "c": 0.07})
 """Rounds in which b and c differ only late, so that their race continues."""
 
 

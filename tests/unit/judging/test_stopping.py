@@ -44,7 +44,7 @@ def test_precision_goes_on_until_every_headline_interval_is_narrow_enough(
     study: type[Study],
 ) -> None:
     example = study(measure=MeasurePolicy(until="precision", precision=0.02))
-    wall = timing(0.5, 0.03)
+    wall = timing(0.5, 0.025)
     outcomes = [looked(example, wall, i) for i in range(looks_of(example.plan).count)]
     widths = [[stopping.half_width(c) for c in o.verdicts] for o in outcomes]
     for outcome, results in list(zip(outcomes, widths, strict=True))[:-1]:
