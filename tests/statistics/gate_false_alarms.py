@@ -1,7 +1,8 @@
 """False alarms of the gate over equal programs, on recordings (`docs/method.md#false-alarms-of-the-gate`).
 
 Usage: ``python tests/statistics/gate_false_alarms.py [REPLAYS [FAMILY…]]``. Seeded; 2 000 replays per family, the
-default, take about half an hour. Families: small (one candidate), large (8 variants × 3 inputs). It exits with 1 if
+default, take about half an hour. Families: small (one candidate), control (the same, with the A/A control, and arms
+exchanged at random), large (8 variants × 3 inputs). It exits with 1 if
 more than 0.6 % of the gates of a family report a regression.
 
 Every replay uses the gate of the product: the plan of a scenario with the defaults, early stopping, and a second
@@ -53,8 +54,10 @@ def suspects(plan: Plan, draw: Draw, rng: np.random.Generator) -> bool:
     pairs = []
     for cell in plan.cells:
         baseline = plan.baseline_cell(cell.input_id)
+        control = plan.control_cell(cell.input_id)
         if cell.role is Role.CANDIDATE and baseline is not None:
-            pairs += list(zip(times[cell.id], times[baseline.id], strict=True))
+            others = [baseline, *([control] if control else [])]
+            pairs += list(zip(times[cell.id], *(times[c.id] for c in others), strict=True))
     rules = rules_of(wider)
     return any(
         significant_verdicts(cases_at(pairs, wider, taken), rules)
@@ -106,6 +109,13 @@ def main(count: int, families: list[str]) -> int:
             met &= row(
                 name, "1 candidate, wall and CPU", alarms, source.rounds // plan.measure.rounds_max
             )
+    if "control" in families:
+        plan = replays.plan_of(["old", "changed"], control=True)
+        for name, source in SOURCES.items():
+            alarms = replayed(plan, replays.shuffled(source), count, name, "control")
+            met &= row(
+                name, "1 candidate and control", alarms, source.rounds // plan.measure.rounds_max
+            )
     if "large" in families:
         plan = replays.plan_of([f"arm-{n}" for n in range(VARIANTS)], SIZES)
         for name, source in (
@@ -123,7 +133,7 @@ def main(count: int, families: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    selected = sys.argv[2:] or ["small", "large"]
-    if unknown := set(selected) - {"small", "large"}:
-        sys.exit(f"no family {', '.join(sorted(unknown))}: small, large")
+    selected = sys.argv[2:] or ["small", "control", "large"]
+    if unknown := set(selected) - {"small", "control", "large"}:
+        sys.exit(f"no family {', '.join(sorted(unknown))}: small, control, large")
     sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000, selected))

@@ -132,7 +132,7 @@ class Recorded:
 def recorded(work: str, session: str | None = None, *, kind: str = "rounds") -> Recorded:
     """Read the rounds of a recording that contain every arm, of all sessions or of one.
 
-    Recordings of `kind` ``later`` were made when the method was complete. Nothing was chosen on them.
+    Recordings of `kind` ``later`` and ``fresh`` were made when the method was complete. Nothing was chosen on them.
     """
     rounds: dict[tuple[str, str, str], dict[str, tuple[float, float]]] = {}
     with gzip.open(NOISE / f"{kind}_{work}.csv.gz", "rt", encoding="utf-8", newline="") as file:

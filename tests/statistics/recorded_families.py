@@ -45,7 +45,7 @@ LARGE_REPLAYS = 5
 # -- benchctl -------------------------------------------------------------------------------------------
 
 
-def by_looks(pairs: Sequence[tuple[Floats, Floats]], looks: Looks) -> list[frozenset[Verdict]]:
+def by_looks(pairs: Sequence[Sequence[Floats]], looks: Looks) -> list[frozenset[Verdict]]:
     """Return the verdicts of difference at each look of a schedule."""
     rules = rules_of(looks)
     return [
@@ -110,6 +110,12 @@ def level_table(sources: Mapping[str, Recorded], replays: int) -> None:
                 differences = by_looks(pairs, schedule(FIRST, 40, 2, level))
                 counts["one", level] += bool(differences[-1])
                 counts["one, any look", level] += any(differences)
+            triples = [
+                metric[:3] for metric in source.shuffled(np.random.default_rng([replay, 3]), 40)
+            ]
+            for level in (GATE, REPORT):
+                differences = by_looks(triples, schedule(FIRST, 40, 2, level))
+                counts["one, with control", level] += any(differences)
         for (family, level), count in counts.items():
             _level_row(name, family, level, count, replays, str(source.rounds // 40))
         _as_recorded(name, source)
@@ -191,7 +197,11 @@ def _benchctl_power(
             wall, cpu = source.window(
                 np.random.default_rng([replay, 7, *work.encode()]), LENGTHS[-1]
             )
-            pairs = [(metric[arm] * factor, metric["A"]) for metric in (wall, cpu)]
+            control = ["Ac"] if arm != "Ac" else []
+            pairs = [
+                [metric[arm] * factor, *(metric[name] for name in ("A", *control))]
+                for metric in (wall, cpu)
+            ]
             for name, (metrics, level) in ways.items():
                 looks = schedule(FIRST, LENGTHS[-1], metrics, level)
                 for n, differences in zip(

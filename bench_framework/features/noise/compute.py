@@ -62,6 +62,7 @@ def judge_looks(
     *,
     metrics: Sequence[Metric] = (),
     stop: bool = False,
+    thresholds: Thresholds = THRESHOLDS,
 ) -> tuple[Comparison, ...]:
     """Judge a family by the interim analyses of a schedule, as a report or a gate does.
 
@@ -71,11 +72,14 @@ def judge_looks(
         looks: the schedule, with M and the level.
         metrics: one for each pair. The default is wall time.
         stop: end measuring when every pair is significant or equivalent.
+        thresholds: margin and minimum effect size.
     """
     rules = rules_of(looks)
     comparisons: tuple[Comparison, ...] = ()
     for taken in range(1 if stop else looks.count, looks.count + 1):
-        comparisons = judge_family(cases_at(pairs, looks, taken, metrics=metrics), rules)
+        comparisons = judge_family(
+            cases_at(pairs, looks, taken, metrics=metrics, thresholds=thresholds), rules
+        )
         if all(c.verdict.settled for c in comparisons):
             break
     return comparisons
@@ -92,6 +96,7 @@ def cases_at(
     taken: int,
     *,
     metrics: Sequence[Metric] = (),
+    thresholds: Thresholds = THRESHOLDS,
 ) -> list[Case]:
     """Return the cases of a family after `taken` interim analyses."""
     reached = looks.rounds[:taken]
@@ -101,7 +106,7 @@ def cases_at(
         n = min(reached[-1], len(columns[0]))
         pair = Pair(tuple(range(1, n + 1)), *(tuple(times[:n].tolist()) for times in columns))
         evidence = examine_looks(pair, reached, looks.needed)
-        draft = Comparison.unjudged(str(i), "reference", names[i], "headline", THRESHOLDS)
+        draft = Comparison.unjudged(str(i), "reference", names[i], "headline", thresholds)
         cases.append(Case(draft, pair, evidence))
     return cases
 
