@@ -29,16 +29,22 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-PRECISION: Final = 0.005
+PRECISION: Final = 0.01
 """Precision of a bound, as a share of its distance. Bounds are moved outward by it."""
 PLAIN_TAIL: Final = 0.025
 """One-sided level of a 95 % interval, with which the search for a bound begins."""
+SMALLEST_DISTANCE: Final = 1e-9
+"""Distance below which a bound is not searched."""
+WIDENING: Final = 1.4
+"""Factor between the distances of the search for a bound."""
 WIDEST: Final = 1e7
 """Multiple of the first distance of the search at which a bound counts as infinite."""
 STEP_LEAST: Final = 1e-6
 """First step of a search where all rounds have one ratio."""
-BALANCE_PRECISION: Final = 1e-8
+BALANCE_PRECISION: Final = 1e-6
 """Precision of the estimate, on the log scale."""
+HALF: Final = 0.45
+"""Below this one-sided level, the distance of a bound predicts those at other levels."""
 SMALLEST_P: Final = 1e-300
 """Smallest p-value with a normal score in double precision."""
 
@@ -146,18 +152,20 @@ class LabelInverter:
         differences = values[:, :1] - values[:, 1:]
         self.estimate = self._balance(float(differences.min()), float(differences.max()))
         plain = typical(differences[:, 0], 0.95)
-        self._step = max(plain.half_width if plain.bounded else 0.0, STEP_LEAST)
+        step = max(plain.half_width, STEP_LEAST) / _score(PLAIN_TAIL)
+        self._unit = {-1: step, 1: step}
+        """Distance of an end divided by the normal score of its level, by side."""
 
     def _balance(self, low: float, high: float) -> float:
         """Return the shift between the smallest and the largest difference that balances the score."""
-        while high - low > BALANCE_PRECISION:
-            middle = (low + high) / 2
-            score = run_labels.main_score(run_labels.shifted(self._values, middle))
-            total = round(math.fsum(score[:, 0].tolist()), run_labels.RESOLUTION)
-            if not total:
-                return middle
-            low, high = (middle, high) if total > 0 else (low, middle)
-        return (low + high) / 2
+
+        def total(shift: float) -> float:
+            score = run_labels.main_score(run_labels.shifted(self._values, shift))
+            return round(math.fsum(score[:, 0].tolist()), run_labels.RESOLUTION)
+
+        if high - low <= BALANCE_PRECISION or total(low) <= 0 or total(high) >= 0:
+            return (low + high) / 2
+        return drop_unstable_digits(brentq(total, low, high, xtol=BALANCE_PRECISION))
 
     def examine(self, shift: float) -> run_labels.Result:
         """Test a shift. Results are cached, because the levels of a pair share a search range."""
@@ -211,19 +219,21 @@ class LabelInverter:
             p = rejected(side, self.examine(self.estimate + side * distance))
             return _score(p) - _score(limit)
 
-        start = max(STEP_LEAST, self._step * _score(limit) / _score(PLAIN_TAIL))
+        start = max(STEP_LEAST, self._unit[side] * _score(limit))
         inner = outer = start
         while excess(outer) > 0:
-            inner, outer = outer, outer * 1.5
+            inner, outer = outer, outer * WIDENING
             if outer > start * WIDEST:
                 return side * math.inf
         while inner == outer or excess(inner) <= 0:
-            inner, outer = inner / 1.5, inner
-            if inner < BALANCE_PRECISION:
+            inner, outer = inner / WIDENING, inner
+            if inner < SMALLEST_DISTANCE:
                 return self.estimate + side * outer
         step = PRECISION * outer
-        root = brentq(excess, inner, outer, xtol=step)
-        return self.estimate + side * (drop_unstable_digits(root) + step)
+        root = drop_unstable_digits(brentq(excess, inner, outer, xtol=step)) + step
+        if limit < HALF:
+            self._unit[side] = root / _score(limit)
+        return self.estimate + side * root
 
 
 def _score(p: float) -> float:

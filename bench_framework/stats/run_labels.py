@@ -1,12 +1,13 @@
 """The exact test of "the label has no effect" for runs in random order within rounds.
 
-In each round, every run is equally likely to carry the candidate's label if the programs are equal.
-Both statistics are sums over rounds of a score of the run that carries it, so that their exact null
+If the programs are equal, every run of a round is equally likely to have the candidate's label.
+Both statistics are sums over rounds of a score of the run that has it, so that their exact null
 distributions are convolutions. See `docs/method.md#paired-test`.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from bench_framework.stats import signed_rank
 from bench_framework.stats.portable_math import log
 
 Floats = npt.NDArray[np.float64]
@@ -29,6 +31,7 @@ SMALLEST_SCALE: Final = 1e-6
 """Smallest scale of the Cauchy score, for clocks so coarse that most differences are zero."""
 UNITS: Final = 4096
 """Sum over rounds of the score's range, after rounding to integers."""
+PAIR: Final = 2
 ROUNDS_AT_ONCE: Final = 500
 """Rounds after which label counts are divided: 3⁵⁰⁰ labels are still a finite number."""
 RESOLUTION: Final = 12
@@ -77,7 +80,9 @@ def examine(values: Floats, shift: float = 0.0) -> Result:
         shift: log ratio of the candidate under the null hypothesis.
     """
     moved = shifted(values, shift)
-    return Result(_tails(main_score(moved)), _tails(rank_score(moved)))
+    pair = values.shape[1] == PAIR
+    rank = _wilcoxon(moved[:, 0] - moved[:, 1]) if pair else _tails(rank_score(moved))
+    return Result(_tails(main_score(moved)), rank)
 
 
 def attainable(rounds: int, runs: int) -> float:
@@ -97,12 +102,16 @@ def main_score(values: Floats) -> Floats:
     """Return the sum of log-rank and Cauchy score of each run; the sum of every round is zero."""
     doubled = _doubled_midranks(values.ravel()).reshape(values.shape)
     log_rank = _centred(_logs_of_halves(2 * values.size)[doubled])
-    differences = values[:, :, None] - values[:, None, :]
-    first, second = np.triu_indices(values.shape[1], 1)
-    sizes = np.abs(differences[:, first, second]).ravel()
+    pairs = list(itertools.combinations(range(values.shape[1]), 2))
+    differences = np.array([values[:, a] - values[:, b] for a, b in pairs])
+    sizes = np.abs(differences).ravel()
     place = int(SCALE_QUANTILE * (len(sizes) - 1))
     scale = max(float(np.partition(sizes, place)[place]), SMALLEST_SCALE)
-    cauchy = _centred((differences / (scale * scale + differences * differences)).sum(axis=2))
+    weighted = differences / (scale * scale + differences * differences)
+    cauchy = np.zeros(values.shape)
+    for (a, b), score in zip(pairs, weighted, strict=True):
+        cauchy[:, a] += score
+        cauchy[:, b] -= score
     total: Floats = _normalised(log_rank) + _normalised(cauchy)
     return total
 
@@ -126,8 +135,15 @@ def _normalised(score: Floats) -> Floats:
 
 def _doubled_midranks(values: Floats) -> Ints:
     """Return twice the rank of each value; equal values have their mean rank."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Ints = (2 * np.cumsum(counts) - counts + 1)[inverse]
+    order = np.argsort(values, kind="stable")
+    ascending = values[order]
+    last = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]), len(values) - 1)
+    ranks = np.empty(len(values), dtype=np.int64)
+    if len(last) == len(values):
+        ranks[order] = 2 * last + 2
+    else:
+        counts = np.diff(last, prepend=-1)
+        ranks[order] = np.repeat(2 * last - counts + 3, counts)
     return ranks
 
 
@@ -135,6 +151,18 @@ def _doubled_midranks(values: Floats) -> Ints:
 def _logs_of_halves(most: int) -> Floats:
     """Return ln(i/2) for i = 0 … most; 0 in place of ln 0."""
     return np.array([0.0, *(log(i / 2) for i in range(1, most + 1))])
+
+
+def _wilcoxon(differences: Floats) -> Tails:
+    """Return the tails of the signed-rank statistic: those of `rank_score` with two runs."""
+    ranks = signed_rank.signed_ranks(differences)
+    both, observed = signed_rank.tail(ranks), int(ranks.sum())
+    beyond = abs(observed) + 1
+    extreme = float(both[abs(observed)]) / 2
+    rest = 1 - (float(both[beyond]) / 2 if beyond < len(both) else 0.0)
+    if not observed:
+        return Tails(rest, rest)
+    return Tails(extreme, rest) if observed < 0 else Tails(rest, extreme)
 
 
 def _tails(score: Floats) -> Tails:

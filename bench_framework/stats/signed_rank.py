@@ -67,8 +67,7 @@ def tail(ranks: Ints) -> Floats:
     if n == 0:
         return np.ones(1)
     if np.array_equal(sizes, 2 * np.arange(1, n + 1)):
-        single = _two_sided(_positive_sum(n)) if n <= EXACT_UNTIED else _normal(sizes // 2)
-        return np.repeat(single, 2)[1:]  # V is even there: P(|V| ≥ 2v − 1) = P(|V| ≥ 2v)
+        return _untied(n)
     return _two_sided(_distribution(sizes)) if n <= EXACT_TIED else _normal(sizes)
 
 
@@ -93,6 +92,12 @@ def walsh_cut(n: int, level: float) -> int | None:
         return max(0, int(mean + float(ndtri(target)) * sd - 0.5))
     below = np.searchsorted(_cumulative(n), target * (1 + 1e-12), side="right")
     return int(below) - 1 if below else None
+
+
+@lru_cache(maxsize=64)
+def _untied(n: int) -> Floats:
+    single = _two_sided(_positive_sum(n)) if n <= EXACT_UNTIED else _normal(np.arange(1, n + 1))
+    return np.repeat(single, 2)[1:]  # V is even there: P(|V| ≥ 2v − 1) = P(|V| ≥ 2v)
 
 
 @lru_cache(maxsize=64)

@@ -52,14 +52,14 @@ def verdict_at(columns: list[Floats], level: float, margin: float) -> tuple[Verd
 
 def row(source: Recorded, name: str, metric: int, runs: int, replays: int) -> None:
     """Print one row: equal programs within 5 % at 5 %, and +3 % at the level of a gate."""
-    same, found = [], []
+    equal_pairs, slower_pairs = [], []
     for replay in range(replays):
         rng = np.random.default_rng([replay, *name.encode()])
-        same.append(verdict_at(equal(source, rng)[metric][:runs], REPORT, 0.05))
-        found.append(verdict_at(slower(source, rng)[metric][:runs], GATE, 0.001))
-    false = sum(v.decided for v, _ in same)
-    equivalent = [n for v, n in same if v is Verdict.EQUIVALENT]
-    worse = [n for v, n in found if v.worse]
+        equal_pairs.append(verdict_at(equal(source, rng)[metric][:runs], REPORT, 0.05))
+        slower_pairs.append(verdict_at(slower(source, rng)[metric][:runs], GATE, 0.001))
+    false = sum(v.decided for v, _ in equal_pairs)
+    equivalent = [n for v, n in equal_pairs if v is Verdict.EQUIVALENT]
+    worse = [n for v, n in slower_pairs if v.worse]
     shares = "".join(
         f"{len(rounds) / replays:8.0%}{(sum(rounds) + ROUNDS * (replays - len(rounds))) / replays:8.1f}"
         for rounds in (equivalent, worse)
@@ -71,7 +71,7 @@ def main(replays: int, works: list[str]) -> None:
     """Print the table."""
     began = time.process_time()
     print(
-        f"{replays} windows of {ROUNDS} rounds per row; looks after 12 to 60 rounds; undecided: {ROUNDS}"
+        f"{replays} windows of {ROUNDS} rounds per row; looks after 12 to 60 rounds; inconclusive: {ROUNDS}"
     )
     print(f"{'':48}{'equal programs, within 5 %':>23}{'+3 %, gate':>16}")
     print(
