@@ -221,7 +221,7 @@ def _equal_pairs(
 def _suspicious(pair: tuple[Floats, Floats]) -> bool:
     """Return whether a pair of equal programs differs at any look, as a family of its own."""
     looks = schedule(12, ROUNDS, 12, ALPHA).shared_by(1, ALPHA)
-    rules = rules_of(looks, seed=1)
+    rules = rules_of(looks)
     return any(
         significant_verdicts(cases_at([pair], looks, taken), rules)
         for taken in range(1, looks.count + 1)
