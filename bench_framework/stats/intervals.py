@@ -43,8 +43,6 @@ STEP_LEAST: Final = 1e-6
 """First step of a search where all rounds have one ratio."""
 BALANCE_PRECISION: Final = 1e-6
 """Precision of the estimate, on the log scale."""
-HALF: Final = 0.45
-"""Below this one-sided level, the distance of a bound predicts those at other levels."""
 SMALLEST_P: Final = 1e-300
 """Smallest p-value with a normal score in double precision."""
 
@@ -152,9 +150,8 @@ class LabelInverter:
         differences = values[:, :1] - values[:, 1:]
         self.estimate = self._balance(float(differences.min()), float(differences.max()))
         plain = typical(differences[:, 0], 0.95)
-        step = max(plain.half_width, STEP_LEAST) / _score(PLAIN_TAIL)
-        self._unit = {-1: step, 1: step}
-        """Distance of an end divided by the normal score of its level, by side."""
+        self._unit = max(plain.half_width, STEP_LEAST) / _score(PLAIN_TAIL)
+        """Expected distance of an end divided by the normal score of its level."""
 
     def _balance(self, low: float, high: float) -> float:
         """Return the shift between the smallest and the largest difference that balances the score."""
@@ -219,7 +216,7 @@ class LabelInverter:
             p = rejected(side, self.examine(self.estimate + side * distance))
             return _score(p) - _score(limit)
 
-        start = max(STEP_LEAST, self._unit[side] * _score(limit))
+        start = max(STEP_LEAST, self._unit * _score(limit))
         inner = outer = start
         while excess(outer) > 0:
             inner, outer = outer, outer * WIDENING
@@ -230,10 +227,8 @@ class LabelInverter:
             if inner < SMALLEST_DISTANCE:
                 return self.estimate + side * outer
         step = PRECISION * outer
-        root = drop_unstable_digits(brentq(excess, inner, outer, xtol=step)) + step
-        if limit < HALF:
-            self._unit[side] = root / _score(limit)
-        return self.estimate + side * root
+        root = brentq(excess, inner, outer, xtol=step)
+        return self.estimate + side * (drop_unstable_digits(root) + step)
 
 
 def _score(p: float) -> float:

@@ -111,7 +111,8 @@ def level_table(sources: Mapping[str, Recorded], replays: int) -> None:
                 counts["one", level] += bool(differences[-1])
                 counts["one, any look", level] += any(differences)
             triples = [
-                list(metric[:3]) for metric in source.shuffled(np.random.default_rng([replay, 3]), 40)
+                list(metric[:3])
+                for metric in source.shuffled(np.random.default_rng([replay, 3]), 40)
             ]
             for level in (GATE, REPORT):
                 differences = by_looks(triples, schedule(FIRST, 40, 2, level))

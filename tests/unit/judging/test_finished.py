@@ -106,7 +106,7 @@ def replayed(example: Study, wall: Timing, *, leave: bool) -> tuple[dict[str, Ve
 @pytest.mark.parametrize("seed", range(3))
 def test_leaving_changes_no_verdict_and_saves_runs(study: type[Study], seed: int) -> None:
     example = study(arms=("a", "slow", "slower", "near"), rounds=90, measure=MeasurePolicy(12, 90))
-    wall = timing({**ARMS, "slower": 1.0, "near": 0.03}, 0.08, seed)
+    wall = timing({**ARMS, "slower": 1.0, "near": 0.03}, 0.12, seed)
     expected, whole = replayed(example, wall, leave=False)
     verdicts, runs = replayed(example, wall, leave=True)
     assert verdicts == expected
