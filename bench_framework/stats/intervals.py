@@ -41,7 +41,7 @@ WIDEST: Final = 1e7
 """Multiple of the first distance of the search at which a bound counts as infinite."""
 STEP_LEAST: Final = 1e-6
 """First step of a search where all rounds have one ratio."""
-BALANCE_PRECISION: Final = 1e-6
+BALANCE_PRECISION: Final = 1e-8
 """Precision of the estimate, on the log scale."""
 SMALLEST_P: Final = 1e-300
 """Smallest p-value with a normal score in double precision."""

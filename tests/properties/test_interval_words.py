@@ -119,7 +119,7 @@ def test_exchanging_the_two_sides_mirrors_verdict_and_words(
     )
     assert one.shown is not None
     assert two.shown is not None
-    assert math.log(one.shown.ratio) == pytest.approx(-math.log(two.shown.ratio), abs=1e-9)
+    assert math.log(one.shown.ratio) == pytest.approx(-math.log(two.shown.ratio), abs=3e-8)
     assert words.word(one.verdict, "wall").replace("faster", "slower") == words.word(
         two.verdict, "wall"
     ).replace("faster", "slower")
