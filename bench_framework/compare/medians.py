@@ -1,4 +1,4 @@
-"""Comparisons without label swaps: medians of memory, and deterministic metrics.
+"""Comparisons without the label test: medians of memory, and deterministic metrics.
 
 See `docs/method.md#memory` and `docs/method.md#exact-metrics`.
 """

@@ -162,7 +162,7 @@ def pair(
     """Pair two series over their common rounds, and those of the control if it has nearly all.
 
     Rounds in which either value is not positive are left out, because their ratio has no
-    logarithm. This rule is symmetric in the two sides, so that label swaps remain valid.
+    logarithm. This rule is symmetric in the two sides, so that exchanged labels remain valid.
 
     Args:
         candidate: round → value.

@@ -1,6 +1,6 @@
 """Wilcoxon's signed-rank statistic with its exact null distribution, including ties and zeros.
 
-Under label swaps within rounds, every difference keeps its size and gets a random sign. The null
+If labels are exchanged within rounds, every difference keeps its size and gets a random sign. The null
 distribution of the sum of signed ranks is therefore exact for any noise, given the ranks. Zeros do
 not change under a swap, contain no information and are left out (Wilcoxon 1945). Ties get
 midranks, which are doubled so that they are integers (Hollander, Wolfe & Chicken 2014,
