@@ -132,7 +132,7 @@ def test_parallel_stream_1_7_times_faster_changes_sign_between_two_sizes() -> No
         for t in report.claims_of("sign-change")
         if t.startswith("parallel vs stream depends on the input")
     )
-    assert "10MiB: +7.8" in change
+    assert "10MiB: +7.79" in change
     assert "200MiB: −40.4" in change
     assert change.endswith("the sign changes between 10MiB and 200MiB")
     for text in (*report.claims_of("main"), *report.claims_of("recommendation")):
