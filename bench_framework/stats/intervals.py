@@ -173,6 +173,8 @@ class LabelInverter:
     def bounds(self, level: float) -> Bounds:
         """Return the interval at a level, or at the attainable level if that is lower."""
         reached = min(level, run_labels.attainable(*self._values.shape))
+        if not reached:  # one round of two runs
+            return Bounds(self.estimate, self.estimate, self.estimate, reached)
         limit = (1 - reached) / 2 * (1 + 1e-12)
 
         def rejected(side: int, result: run_labels.Result) -> float:

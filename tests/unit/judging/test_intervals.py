@@ -119,3 +119,11 @@ def test_the_level_of_a_large_family_still_gives_an_interval() -> None:
     bounds = inverter_of(random.normal(0.5, 0.01, 40), random.normal(0, 0.01, 40)).bounds(1 - 1e-5)
     assert 0 < bounds.lo < 0.5 < bounds.hi
     assert bounds.half_width < 0.02
+
+
+def test_one_round_has_an_estimate_and_finite_bounds_at_level_zero() -> None:
+    bounds = intervals.LabelInverter(np.array([[0.03, 0.01]])).bounds(0.95)
+    assert bounds.bounded
+    assert (bounds.lo, bounds.hi) == (bounds.estimate, bounds.estimate)
+    assert bounds.estimate == pytest.approx(0.02, abs=1e-6)
+    assert bounds.level == 0
