@@ -114,6 +114,19 @@ def test_a_cell_that_no_time_can_judge_is_not_passed(study: type[Study]) -> None
     assert "minimum detectable effect" in gating.pairs[0].reason
 
 
+def test_a_record_that_ended_early_says_how_to_measure_until_the_gate_can_judge(
+    study: type[Study],
+) -> None:
+    example = study(arms=("a", "b"))
+    loud = log_normal_timing({}, spread=0.4)
+    blocks = [b for b in example.blocks(loud) if b.round <= 12]
+    early = [replace(look, stopped=True) for look in example.looks() if look.round == 12]
+    gating = gate.first_pass(example.plan, blocks, {}, example.inputs(), early)
+    assert gating.exit_code == 4
+    assert gating.remarks == (gate.ENDED_EARLY,)
+    assert not first(example, loud).remarks
+
+
 def test_one_judged_time_is_enough_unless_the_policy_asks_for_more(study: type[Study]) -> None:
     quiet, loud = log_normal_timing({}), log_normal_timing({}, spread=0.4)
     margins = (("wall", 0.02), ("cpu", 0.02))
