@@ -14,7 +14,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 CHANGED = ("runs.csv", "report.html", "claims.json")
 SMALL = (
     "-k",
-    "size=1MiB io!=slurp",
+    "size=1MiB",
     "-S",
     "measure.rounds={min: 6, max: 6}",
     "-S",
