@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import UsageError
-from bench_framework.workflow.pages import Pages, judge_record, write_pages
+from bench_framework.workflow.pages import Pages, judge_record, located, write_pages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,8 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
         judgement = judge_record(record)
         record.save(judgement)
         pages = write_pages(record, judgement)
-    return Pages(final.absolute(), tuple(final / path.name for path in pages.files), pages.document)
+    document = located(pages.document, final) if pages.document else None
+    return Pages(final.absolute(), tuple(final / path.name for path in pages.files), document)
 
 
 def _name(requested: str | None, files: Sequence[Path]) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from bench_framework import assets
@@ -185,7 +187,8 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         finished=contents.ended_at or "",
         commands=(plan.command,),
         events=tuple(contents.events),
-        record_dir="/".join((*record.path.parts[-3:-1], record.id)),
+        # Not the folder: a record that is renamed or copied must render the same pages.
+        record_dir=f"{plan.name}/{record.id}",
         scenario_text=scenario_text,
         tuning=tuning,
         profiles=read_profiles(record.path, plan),
@@ -235,7 +238,13 @@ def write_pages(
     if texts:
         record.seal()
     files = tuple(record.path / name for name in texts if "/" not in name)
-    return Pages(record.path, files, document if "term" in formats else None)
+    return Pages(record.path, files, located(document, record.path) if "term" in formats else None)
+
+
+def located(document: Document, folder: Path) -> Document:
+    """Return a document for the terminal, which lists the files of the record by their paths."""
+    here = os.path.relpath(folder)
+    return replace(document, files=tuple(f"{here}/{PurePath(f).name}" for f in document.files))
 
 
 def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, str]) -> Runs:

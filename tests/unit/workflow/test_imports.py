@@ -71,6 +71,13 @@ def test_ten_commands_of_one_call_become_a_record_with_a_report(tmp_path: Path) 
     assert "fastest" not in page
 
 
+def test_a_moved_imported_set_is_unchanged(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    moved = tmp_path / "elsewhere" / "moved"
+    moved.parent.mkdir()
+    imported(tmp_path, *files).rename(moved)
+    assert verify_record(tmp_path, str(moved)).differences == ()
+
+
 def test_names_with_control_characters_give_valid_pages_and_figures(tmp_path: Path) -> None:
     (tmp_path / "odd.csv").write_text(
         "label,mean,sd,n,unit\n\x1b[31mred\x07,1,.1,10,ms\n\u202etxt,2,.1,10,ms\n"

@@ -46,6 +46,28 @@ def test_an_unchanged_record_has_no_differences(plain: Path, full: Path) -> None
         assert result.files >= 10
 
 
+@pytest.mark.parametrize("place", ["other/moved", "a/b c/d/é/renamed", "2"])
+def test_a_record_that_was_moved_or_renamed_is_unchanged(
+    full: Path, tmp_path: Path, place: str
+) -> None:
+    moved = tmp_path / place
+    shutil.copytree(full, moved)
+    assert verify_record(tmp_path, str(moved)).differences == ()
+    report_record(tmp_path, str(moved))
+    assert (moved / "report.html").read_bytes() == (full / "report.html").read_bytes()
+    assert verify_record(tmp_path, str(moved)).differences == ()
+
+
+def test_the_terminal_lists_the_files_of_a_moved_record_where_they_are(
+    full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(full, tmp_path / "moved")
+    monkeypatch.chdir(tmp_path)
+    document = report_record(tmp_path, "moved", formats=("term",)).document
+    assert document is not None
+    assert document.files[0] == "moved/report.html"
+
+
 def test_blocks_read_from_the_table_are_identical(plain: Path) -> None:
     record = Record.open(plain)
     text = (plain / "runs.csv").read_text(encoding="utf-8")
