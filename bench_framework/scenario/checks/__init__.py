@@ -17,6 +17,7 @@ from bench_framework.scenario.checks import (
     metrics,
     rules,
 )
+from bench_framework.scenario.checks.matrix import TOO_MANY
 from bench_framework.scenario.schema import VERSION
 
 if TYPE_CHECKING:
@@ -71,4 +72,8 @@ def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:
     problems = [problem for run in CHECKS for problem in run(scenario)]
     if damaged:
         return [problem for problem in problems if problem.code not in _CONSEQUENCES]
-    return problems or [problem for run in MATRIX_CHECKS for problem in run(scenario)]
+    for run in () if problems else MATRIX_CHECKS:
+        problems += run(scenario)
+        if any(problem.code == TOO_MANY for problem in problems):
+            break  # the other checks would expand the whole product
+    return problems

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_PRODUCT: Final = 20_000
 """Largest product of the axes that is expanded."""
+TOO_MANY: Final = "BC203"
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -63,7 +64,7 @@ def _too_many(scenario: Scenario, message: str) -> Problem:
     names = list(scenario.spec.axes)
     pair = f"`pairs: [{names[-2]}, {names[-1]}]`, " if len(names) > 1 else ""
     advice = f"add `exclude`, {pair}`design: one-at-a-time`, or raise `limits.max-cells`"
-    return scenario.key_problem(("axes",), "BC203", message, advice)
+    return scenario.key_problem(("axes",), TOO_MANY, message, advice)
 
 
 def _same_program(

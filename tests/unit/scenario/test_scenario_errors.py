@@ -10,6 +10,7 @@ import pytest
 from bench_framework import assets
 from bench_framework.errors import ScenarioError
 from bench_framework.scenario import bundled
+from bench_framework.scenario.checks import derived, matrix
 from bench_framework.scenario.load import load, render
 from bench_framework.scenario.plan import expand
 from bench_framework.workflow.scenarios import codes
@@ -964,3 +965,21 @@ def test_the_fixture_of_every_key_loads_and_uses_every_key() -> None:
     scenario = load(FIXTURES / "every_key.yaml")
     assert scenario.spec.model_fields_set == set(type(scenario.spec).model_fields)
     assert len(expand(scenario).cells) == 9
+
+
+def test_a_product_that_is_too_large_is_not_expanded(
+    refuses: Refuses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (derived, matrix):
+        monkeypatch.setattr(module, "combine", lambda _: pytest.fail("the product was expanded"))
+    values = ", ".join(f"v{n}" for n in range(8))
+    axes = "".join(f"  a{n}: [{values}]\n" for n in range(12))
+    words = ", ".join(f'"{{a{n}}}"' for n in range(12))
+    baseline = ", ".join(f"a{n}: v0" for n in range(12))
+    error = refuses(
+        f'axes:\n{axes}command: ["{{bin}}", {words}]\nbaseline: {{{baseline}}}\n'
+        "limits: {max-cells: 99999}\n"
+    )
+    assert [(p.code, p.message.partition(":")[0]) for p in error.problems] == [
+        ("BC203", "too many combinations")
+    ]
