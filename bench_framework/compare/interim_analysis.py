@@ -99,7 +99,8 @@ def look(
         same=same_programs.same_cells(plan, builds or {}),
     )
     headline = _by_rounds(headline_pairs(stage, input_id))
-    judged = judge_pairs([*headline, *_by_rounds(reference_pairs(stage, input_id))], "headline")
+    further = _by_rounds([*reference_pairs(stage, input_id), *contrast_pairs(stage, input_id)])
+    judged = judge_pairs([*headline, *further], "headline")
     refused = {s.cell_id for s in states if s.state in _REFUSED}
     comparable = [
         c for c in judged if not {c.cell_id, c.ref_cell_id} & refused and c.reason != ONE_PROGRAM
@@ -164,6 +165,11 @@ def reference_pairs(stage: Stage, input_id: str) -> list[Request]:
         for cell, reference in stage.plan.reference_pairs(input_id)
         for metric in stage.plan.judge.metrics
     ]
+
+
+def contrast_pairs(stage: Stage, input_id: str) -> list[Request]:
+    """Return the pairs of the named contrasts that are no comparison with a baseline."""
+    return [(stage, pair) for pair in stage.plan.contrast_pairs(input_id)]
 
 
 def headline_pairs(stage: Stage, input_id: str) -> list[Request]:

@@ -11,6 +11,8 @@ from bench_framework.claims.costs import Costs, other_metrics
 from bench_framework.claims.factory import Facts, Names
 from bench_framework.features import axis_dependence, sentences
 from bench_framework.features.axes.claims import StructureClaims
+from bench_framework.features.contrasts.claims import contrast_claims
+from bench_framework.features.experiments.before_after import judged_pairs
 from bench_framework.features.experiments.hypotheses import hypothesis_claims
 from bench_framework.features.race.claims import race_claims
 from bench_framework.features.references.claims import gap_claims
@@ -91,14 +93,20 @@ class _Author(Names):
         yield self._facts.trust(self._noted)
         for group in self._judgement.best:
             yield from self._recommendation(group)
+        yield from contrast_claims(self.plan, self._pairs_of, self._comparison)
         for comparison in self._judgement.comparisons:
-            yield self._comparison(comparison)
+            if comparison.family != "contrast":
+                yield self._comparison(comparison)
         yield from map(self._facts.noise_floor, self._judgement.floors)
         yield from self._facts.write()
         yield from StructureClaims(self.plan, self._judgement, self._costs_of).write()
         yield from gap_claims(self, self._judgement.gaps, self._costs_of)
         yield from hypothesis_claims(self, self._judgement.hypotheses, self._costs_of)
         yield from race_claims(self, self._judgement, self._comparison)
+
+    def _pairs_of(self, metric: str) -> dict[tuple[str, str], Comparison]:
+        best = (c for group in self._judgement.best for c in group.comparisons)
+        return judged_pairs((*self._judgement.comparisons, *best), metric)
 
     def _comparison(self, c: Comparison, kind: str | None = None) -> Claim:
         input_id = self.cells[c.cell_id].input_id
@@ -133,7 +141,7 @@ class _Author(Names):
 
     def _adjust(self, c: Comparison) -> str | None:
         looks = self._judgement.looks
-        if c.family in ("headline", "reference"):
+        if c.family in ("headline", "reference", "contrast"):
             return f"Holm over {looks.family} comparisons, {looks.count} looks"
         if c.family == "control":
             return f"as the first of {looks.family} comparisons, {looks.count} looks"

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from bench_framework.compare.samples import Sample
+    from bench_framework.compare.stage import Request
+    from bench_framework.model.judgement import Family
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.policies import Metric
@@ -108,11 +110,9 @@ def judge(
     ]
     exact = partial(exact_metrics.compare, plan, builds=builds, observations=observed)
     judged = _judge_inputs(plan, stages, cell_states, exact, tripped)
-    comparisons = tuple(
-        c for j in judged for c in (*j.headline, *j.control, *j.memory, *j.reference)
-    )
+    comparisons = tuple(c for j in judged for c in (*j.headline, *j.control, *j.memory, *j.further))
     floors = tuple(f for j in judged for f in j.floors)
-    headline = [c for j in judged for c in (*j.headline, *j.reference)]
+    headline = [c for j in judged for c in (*j.headline, *j.further)]
     sampled = _summaries(plan, samples)
     draft = Judgement(
         looks=looks,
@@ -199,7 +199,8 @@ class _InputJudgement:
     """All results of one input."""
 
     headline: tuple[Comparison, ...]
-    reference: tuple[Comparison, ...]
+    further: tuple[Comparison, ...]
+    """Comparisons with further baselines, then named contrasts."""
     control: tuple[Comparison, ...]
     memory: tuple[Comparison, ...]
     floors: tuple[NoiseFloor, ...]
@@ -215,20 +216,22 @@ def _judge_inputs(
 ) -> list[_InputJudgement]:
     """Return the judgements of all inputs.
 
-    The headline and the comparisons with further references are one family over all inputs. Every
-    other family belongs to one input.
+    The headline, the comparisons with further references and the named contrasts are one family
+    over all inputs. Every other family belongs to one input.
     """
+    kinds: dict[Family, Callable[[Stage, str], list[Request]]] = {
+        "headline": interim_analysis.headline_pairs,
+        "reference": interim_analysis.reference_pairs,
+        "contrast": interim_analysis.contrast_pairs,
+    }
     pairs_of = {
-        item.id: (
-            interim_analysis.headline_pairs(stage, item.id),
-            interim_analysis.reference_pairs(stage, item.id),
-        )
+        item.id: {kind: list_pairs(stage, item.id) for kind, list_pairs in kinds.items()}
         for stage, item in zip(stages, plan.inputs, strict=True)
     }
     requests = [
         r
         for pairs in pairs_of.values()
-        for kind in pairs
+        for kind in pairs.values()
         for r in kind
         if r[1][2] not in medians.EXACT_METRICS
     ]
@@ -242,31 +245,25 @@ def _judge_inputs(
         )
         floors = interim_analysis.noise_floor(stage, item.id, control)
         tripped = item.id in known or any(f.tripped for f in floors)
-        headline, further = (
-            tuple(
-                cell_state.refuse_invalid(plan, c, state_of, stage.samples)
-                for c in _with_exact([pair for _, pair in kind], by_pair, exact)
-            )
-            for kind in pairs_of[item.id]
-        )
+        judged: list[Comparison] = []
+        for family, pairs in pairs_of[item.id].items():
+            for c in _with_exact([pair for _, pair in pairs], by_pair, exact):
+                valid = cell_state.refuse_invalid(plan, c, state_of, stage.samples)
+                judged.append(valid if c.family == "exact" else replace(valid, family=family))
+        if tripped:
+            judged = list(interim_analysis.trip(judged))
+        count = len(pairs_of[item.id]["headline"])
         memory = _memory(plan, stage, item.id, state_of)
-        headline, further = (
-            (interim_analysis.trip(headline), interim_analysis.trip(further))
-            if tripped
-            else (headline, further)
-        )
         judgements.append(
             _InputJudgement(
-                headline=headline,
-                reference=tuple(references.in_family(c) for c in further),
+                headline=tuple(judged[:count]),
+                further=tuple(judged[count:]),
                 control=tuple(
                     cell_state.refuse_invalid(plan, c, state_of, stage.samples) for c in control
                 ),
                 memory=interim_analysis.trip(memory) if tripped else memory,
                 floors=floors,
-                best=interim_analysis.best_group(
-                    stage, item.id, tripped=tripped, headline=(*headline, *further)
-                )
+                best=interim_analysis.best_group(stage, item.id, tripped=tripped, headline=judged)
                 if plan.judge.sampled
                 else exact_metrics.best_group(plan, item.id, stage.usable, exact),
             )

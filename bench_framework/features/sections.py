@@ -17,6 +17,7 @@ from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
 from bench_framework.report.sections.author import AUTHOR
 from bench_framework.report.sections.budget import BUDGET
+from bench_framework.report.sections.findings import FINDINGS
 from bench_framework.report.sections.headline import HEADLINE
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.report.sections.metrics import OTHER_METRICS
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 SECTIONS: Final[tuple[SectionKind, ...]] = (
     SUMMARY,
     HEADLINE,
+    FINDINGS,
     BEFORE_AFTER,
     TWO_REFERENCES,
     MEMORY,

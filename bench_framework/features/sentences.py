@@ -119,6 +119,7 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "control": comparison,
     "memory": _memory_comparison,
     "reference": _memory_comparison,
+    "contrast": _memory_comparison,
     "gap": gap,
     "cost": _cost,
     "sign-change": _sign_change,

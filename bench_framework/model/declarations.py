@@ -42,6 +42,25 @@ class Hypothesis:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedContrast:
+    """A comparison that the scenario names (docs/method.md#families).
+
+    Attributes:
+        name: name of the comparison.
+        variant_id: id of the candidate.
+        reference_id: id of the variant that it is compared with.
+        input_ids: ids of the inputs on which they are compared.
+        metric: name of the metric, one of the judged metrics.
+    """
+
+    name: str
+    variant_id: str
+    reference_id: str
+    input_ids: tuple[str, ...]
+    metric: Metric
+
+
+@dataclass(frozen=True, slots=True)
 class NamedCell:
     """A variant with its name in formulas."""
 

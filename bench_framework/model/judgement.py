@@ -44,7 +44,9 @@ class Summary:
     warnings: tuple[str, ...] = ()
 
 
-Family = Literal["headline", "reference", "control", "best", "memory", "exact", "bridge"]
+Family = Literal[
+    "headline", "reference", "contrast", "control", "best", "memory", "exact", "bridge"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,8 @@ class Comparison:
     metric: Metric
     family: Family
     """Family of comparisons. ``headline`` has the (first) baseline as reference. ``reference`` has
-    a further baseline as reference and is in the same Holm family."""
+    a further baseline as reference, ``contrast`` is named by the scenario; both are in the same
+    Holm family."""
     verdict: Verdict
     reason: str = ""
     """Reason for a refusal or a lowered verdict, as printed in reports."""

@@ -8,14 +8,22 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal
 
-from bench_framework.model.declarations import DerivedRow, Experiment, Hypothesis, NamedCell, Note
+from bench_framework.model.declarations import (
+    DerivedRow,
+    Experiment,
+    Hypothesis,
+    NamedCell,
+    NamedContrast,
+    Note,
+)
+from bench_framework.model.lookup import by_id
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy, Metric
 from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.revisions import Revisions
 
@@ -25,7 +33,6 @@ CONTROL_LABEL: Final = "control"
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
 _KEPT_IDS: Final = 4096
-_KEPT_INDICES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +279,8 @@ class Plan:
     revisions: Revisions | None = None
     """The two revisions if each input compares one variant at two revisions, else `None`."""
     hypotheses: tuple[Hypothesis, ...] = ()
+    contrasts: tuple[NamedContrast, ...] = ()
+    """The comparisons that the scenario names, in its order."""
     confirms: str = ""
     """Id of the record whose suspicious pairs the gate measures again with this plan, empty for
     any other plan."""
@@ -286,15 +295,15 @@ class Plan:
 
     def variant(self, variant_id: str) -> Variant:
         """Return the variant with this id. Raises `KeyError` if it does not exist."""
-        return _by_id(self.variants, variant_id)
+        return by_id(self.variants, variant_id)
 
     def input(self, input_id: str) -> Input:
         """Return the input with this id. Raises `KeyError` if it does not exist."""
-        return _by_id(self.inputs, input_id)
+        return by_id(self.inputs, input_id)
 
     def cell(self, cell_id: str) -> Cell:
         """Return the cell with this id. Raises `KeyError` if it does not exist."""
-        return _by_id(self.cells, cell_id)
+        return by_id(self.cells, cell_id)
 
     def cells_of(self, input_id: str) -> tuple[Cell, ...]:
         """Return the cells of one input, including the control."""
@@ -325,9 +334,32 @@ class Plan:
                 ]
         return tuple(pairs)
 
+    def contrast_cells(self, input_id: str) -> tuple[tuple[NamedContrast, Cell, Cell], ...]:
+        """Return the named contrasts of an input, each with its candidate and its reference."""
+        compared = (Role.BASELINE, Role.CANDIDATE)
+        cells = {c.variant_id: c for c in self.cells_of(input_id) if c.role in compared}
+        return tuple(
+            (contrast, cells[contrast.variant_id], cells[contrast.reference_id])
+            for contrast in self.contrasts
+            if input_id in contrast.input_ids
+            and contrast.metric in self.judge.metrics
+            and {contrast.variant_id, contrast.reference_id} <= cells.keys()
+        )
+
+    def contrast_pairs(self, input_id: str) -> tuple[tuple[Cell, Cell, Metric], ...]:
+        """Return the pairs of the named contrasts that no baseline is part of, each pair once."""
+        baseline = self.baseline_cell(input_id)
+        further = {frozenset(pair) for pair in self.reference_pairs(input_id)}
+        pairs: dict[tuple[frozenset[Cell], Metric], tuple[Cell, Cell, Metric]] = {}
+        for contrast, cell, reference in self.contrast_cells(input_id):
+            both = frozenset((cell, reference))
+            if baseline not in both and both not in further:
+                pairs.setdefault((both, contrast.metric), (cell, reference, contrast.metric))
+        return tuple(pairs.values())
+
     @property
     def comparisons_planned(self) -> int:
-        """The number M of comparisons: candidate × reference × metric × input.
+        """The number M of comparisons: candidate × reference × metric × input, and named contrasts.
 
         The control and exact metrics are not counted.
         """
@@ -337,7 +369,12 @@ class Plan:
             if cell.role is Role.CANDIDATE and self.baseline_cell(cell.input_id) is not None
         )
         further = sum(len(self.reference_pairs(item.id)) for item in self.inputs)
-        return (candidates + further) * len(self.judge.sampled)
+        named = sum(
+            metric in self.judge.sampled
+            for item in self.inputs
+            for _, _, metric in self.contrast_pairs(item.id)
+        )
+        return (candidates + further) * len(self.judge.sampled) + named
 
 
 @lru_cache(maxsize=_KEPT_IDS)
@@ -352,40 +389,9 @@ def _variant_id(values: Values, experiment: str | None, anchor: str) -> str:
 
 @lru_cache(maxsize=_KEPT_IDS)
 def _build_id(spec: BuildSpec) -> str:
-    return stable_id(
-        "build",
-        spec.crate,
-        spec.bin,
-        spec.git,
-        spec.package,
-        spec.features,
-        spec.default_features,
-        spec.profile,
-        spec.profile_keys,
-        spec.rustflags,
-        spec.toolchain,
-        spec.revision,
-    )
+    return stable_id("build", *astuple(spec))
 
 
 @lru_cache(maxsize=_KEPT_IDS)
 def _input_id(values: Values, dataset: Dataset | None) -> str:
     return stable_id("input", sorted(values), dataset.id if dataset else None)
-
-
-_Item = TypeVar("_Item", Variant, Input, Cell)
-
-
-_indices: dict[int, tuple[tuple[object, ...], dict[str, Any]]] = {}
-"""Indexes of the tuples in plans, by `id` of the tuple. Hashing a whole plan would cost more than a
-linear search."""
-
-
-def _by_id(items: tuple[_Item, ...], item_id: str) -> _Item:
-    index = _indices.get(id(items))
-    if index is None or index[0] is not items:  # Python reuses an `id` after deallocation
-        if len(_indices) >= _KEPT_INDICES:
-            _indices.clear()
-        index = _indices[id(items)] = (items, {item.id: item for item in reversed(items)})
-    item: _Item = index[1][item_id]
-    return item

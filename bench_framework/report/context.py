@@ -159,7 +159,7 @@ class ReportData:
 
     def between(self, cell_id: str, ref_cell_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of a configuration with the baseline or another reference."""
-        families = ("headline", "reference", "exact")
+        families = ("headline", "reference", "contrast", "exact")
         return next(
             (
                 c

@@ -17,6 +17,7 @@ from bench_framework.model.policies import (
 from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.scenario import template
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
+from bench_framework.scenario.contrasts import named_contrasts
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
@@ -90,6 +91,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
             for name, part in scenario.spec.derived.items()
         ),
         hypotheses=tuple(expansion.hypotheses),
+        contrasts=tuple(named_contrasts(expansion)),
         unit_family=_unit_family(scenario, expansion.axes),
         profile=_profile_policy(scenario, variants, expansion.baseline.id),
         metrics=declared_metrics(scenario),

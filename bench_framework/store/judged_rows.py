@@ -33,11 +33,9 @@ def comparison_rows(source: Source) -> Iterator[ComparisonRow]:
     judgement = source.judgement
     assert judgement is not None
     claims = {
-        (claim.cells, claim.metric): claim
-        for claim in reversed(judgement.claims)
-        if claim.kind == "comparison"
+        kind: {(c.cells, c.metric): c for c in reversed(judgement.claims) if c.kind == kind}
+        for kind in ("comparison", "reference", "contrast")
     }
-    further = {(c.cells, c.metric): c for c in judgement.claims if c.kind == "reference"}
     floors = {(floor.input_id, floor.metric): floor for floor in judgement.floors}
     headline = (c.cell_id for c in judgement.comparisons if c.family == "headline")
     sessions = Counter(source.cells[key].input.id for key in headline)
@@ -49,7 +47,7 @@ def comparison_rows(source: Source) -> Iterator[ComparisonRow]:
             at,
             reference,
             comparison,
-            _claim_of(further if comparison.family == "reference" else claims, comparison),
+            _claim_of(claims.get(comparison.family, claims["comparison"]), comparison),
             # Each session of an imported set is a separate family.
             sessions[at.input.id] if source.contents.imported else judgement.looks.family,
             floors.get((at.input.id, comparison.metric)),

@@ -244,6 +244,7 @@ def _other_plan(
         plan,
         baseline_id=base.id,
         further_baselines=(),
+        contrasts=(),
         variants=tuple(variant for variant in plan.variants if variant.id in ids),
         cells=tuple(cells),
         experiments=(),

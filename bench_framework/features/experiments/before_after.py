@@ -25,7 +25,7 @@ SOURCE_FIELDS: Final = frozenset({"features", "default_features", "revision"})
 Two builds that differ only in these fields are a before-and-after pair.
 """
 PAIR: Final = 2
-_PREFERRED: Final = ("headline", "reference", "exact", "best")
+_PREFERRED: Final = ("headline", "reference", "contrast", "exact", "best")
 
 
 def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Replacement, ...]:

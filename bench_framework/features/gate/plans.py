@@ -82,7 +82,7 @@ def judged_by(
     judged = replace(
         plan.judge, metrics=metrics or (WALL,), margins=tuple(known.items()), level=level
     )
-    return replace(plan, judge=judged, further_baselines=())
+    return replace(plan, judge=judged, further_baselines=(), contrasts=())
 
 
 def rounds_needed(plan: Plan) -> int | None:

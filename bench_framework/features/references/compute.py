@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -28,11 +27,6 @@ if TYPE_CHECKING:
 
 TIMES: Final = (WALL, CPU)
 """The metrics in seconds. For other metrics, a gap has no name."""
-
-
-def in_family(comparison: Comparison) -> Comparison:
-    """Return a comparison of the headline family, marked as one with a further reference."""
-    return comparison if comparison.family == "exact" else replace(comparison, family="reference")
 
 
 def gaps(

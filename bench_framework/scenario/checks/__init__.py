@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.scenario.checks import (
     commands,
+    contrasts,
     crate,
     derived,
     gate,
@@ -34,12 +35,14 @@ CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     metrics.check,
     gate.check,
     derived.check,
+    contrasts.check,
     crate.check,
 )
 """Checks of single keys, which always run."""
 MATRIX_CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     matrix.check,
     derived.check_cells,
+    contrasts.check_cells,
 )
 """Checks of the whole matrix, which run if there is no other problem."""
 _CONSEQUENCES = frozenset({"BC205"})

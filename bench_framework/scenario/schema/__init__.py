@@ -12,6 +12,7 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.scenario import scalars
+from bench_framework.scenario.schema.contrasts import ContrastPart
 from bench_framework.scenario.schema.measure import Gate, Measure
 from bench_framework.scenario.schema.parts import (
     AnchorPart,
@@ -149,6 +150,9 @@ class ScenarioFile(Part):
     """Parameters that are not varied, used as `{name}`. An experiment may change one."""
     experiments: list[ExperimentPart] = []
     """Single changes to the baseline, measured in addition to the combinations of the axes."""
+    contrasts: list[ContrastPart] = []
+    """Comparisons of two variants, of which neither needs to be a baseline. They are judged with
+    the comparisons with the baseline, and the report states them among its key findings."""
     bounds: list[Annotated[dict[Text, Text], Field(min_length=1)]] = []
     """Variants that are limits and not candidates; each item maps axes to values. They do different
     work, so they are timed and shown, but not compared."""

@@ -16,7 +16,7 @@ from bench_framework.compare import contrasts, samples
 from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.experiments import hypotheses
 from bench_framework.features.judge import analyse_axes
-from bench_framework.model.declarations import Experiment, Hypothesis, Note
+from bench_framework.model.declarations import Experiment, Hypothesis, NamedContrast, Note
 from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import (
     BestGroup,
@@ -200,6 +200,11 @@ def plan() -> Plan:
             Hypothesis("stealing of work", "runtime: rayon → tokio", vs[6].id, vs[0].id),
             Hypothesis("the runtime of rayon", "runtime: rayon → smol", vs[3].id, vs[0].id),
             Hypothesis("<b>the disk</b>", "disk: hdd → ssd", "", ""),
+        ),
+        contrasts=(
+            NamedContrast(
+                "smol against rayon", vs[4].id, vs[1].id, tuple(i.id for i in ins[1:]), "wall"
+            ),
         ),
         notes=(
             Note(

@@ -225,6 +225,16 @@ CATALOGUE = {
         bare,
         "Nothing was measured",
     ),
+    "S17": Pair(
+        sample,
+        (
+            "On 50MiB: smol+jemalloc vs rayon+jemalloc is inconclusive",
+            "On 200MiB: smol+jemalloc vs",
+        ),
+        ("On 10MiB", "faster"),
+        bare,
+        "The scenario names no contrast.",
+    ),
     "S04": Pair(
         sample,
         (f"54{THIN}% closed [48, 61]", "the closed share is inconclusive"),

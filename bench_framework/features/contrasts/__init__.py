@@ -1,0 +1,1 @@
+"""Named contrasts: comparisons of two variants that a reader would act on."""

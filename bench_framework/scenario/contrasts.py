@@ -1,0 +1,53 @@
+"""The variants and inputs that named contrasts select."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.model.declarations import NamedContrast
+from bench_framework.model.policies import JudgePolicy
+from bench_framework.scenario.axes import named_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from bench_framework.model.plan import Variant
+    from bench_framework.scenario.expansion import Expansion
+    from bench_framework.scenario.schema.contrasts import ContrastPart
+
+EXPERIMENT = "experiment"
+"""The key that selects the variant of an experiment in place of axis values."""
+
+
+def selected(expansion: Expansion, given: Mapping[str, str]) -> Variant | None:
+    """Return the variant that one side of a contrast selects, or `None` if it does not exist."""
+    variants = [
+        p.variant for p in (*expansion.parts.values(), *expansion.experiment_parts.values())
+    ]
+    if EXPERIMENT in given:
+        ids = {e.name: e.variant_id for e in expansion.experiments}
+        return next((v for v in variants if v.id == ids.get(given[EXPERIMENT])), None)
+    values = named_values(expansion.axes, expansion.scenario.spec.baseline, given)
+    return next((v for v in variants if v.values == values and v.experiment is None), None)
+
+
+def input_ids(expansion: Expansion, part: ContrastPart) -> tuple[str, ...]:
+    """Return the ids of the inputs that have the values of a contrast."""
+    return tuple(
+        given.id
+        for values, (given, _) in expansion.inputs.items()
+        if part.input.items() <= dict(values).items()
+    )
+
+
+def named_contrasts(expansion: Expansion) -> Iterator[NamedContrast]:
+    """Yield the contrasts of a valid scenario."""
+    spec = expansion.scenario.spec
+    for part in spec.contrasts:
+        candidate = selected(expansion, part.candidate)
+        reference = selected(expansion, part.reference)
+        assert candidate is not None
+        assert reference is not None
+        metric = part.metric or JudgePolicy(tuple(spec.judge)).headline
+        ids = input_ids(expansion, part)
+        yield NamedContrast(part.name, candidate.id, reference.id, ids, metric)

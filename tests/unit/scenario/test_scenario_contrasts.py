@@ -1,0 +1,148 @@
+"""Named contrasts: what each side selects, their part of the family, and their errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.model.looks import looks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench_framework.errors import ScenarioError
+    from bench_framework.model.plan import Plan
+
+BODY = """
+axes: {mode: [read, mmap, ring], threads: ["1", "2"], size: [1MiB, 2MiB]}
+input: {dataset: prose, size: "{size}"}
+command: ["{bin}", "{mode}", "{threads}", "{block}", "{input}"]
+baseline: {mode: read, threads: "1"}
+exclude: {mode: mmap, threads: "2"}
+bounds: [{mode: ring, threads: "2"}]
+fixed: {block: 64K}
+experiments: [{name: larger, change: {block: 1M}}, {name: mapped, change: {mode: mmap}}]
+"""
+
+
+def compared(plan: Plan) -> list[tuple[str, str, str, int]]:
+    """Return name, candidate, reference and number of inputs of each contrast."""
+    return [
+        (
+            c.name,
+            plan.variant(c.variant_id).label,
+            plan.variant(c.reference_id).label,
+            len(c.input_ids),
+        )
+        for c in plan.contrasts
+    ]
+
+
+def test_a_side_has_the_values_of_the_baseline_where_it_names_none(
+    plans: Callable[..., Plan],
+) -> None:
+    plan = plans(
+        BODY
+        + """
+contrasts:
+  - {name: rings, of: {mode: ring}, against: {mode: mmap}}
+  - {name: threads, of: {threads: "2"}, against: {mode: ring}, input: {size: 2MiB}, metric: cpu}
+  - {name: blocks, of: {experiment: larger}, against: {experiment: mapped}}
+"""
+    )
+    assert compared(plan) == [
+        ("rings", "ring + 1", "mmap + 1", 2),
+        ("threads", "read + 2", "ring + 1", 1),
+        ("blocks", "larger", "mmap + 1", 2),
+    ]
+    assert [c.metric for c in plan.contrasts] == ["wall", "cpu", "wall"]
+
+
+def test_contrasts_without_a_baseline_add_to_the_family(plans: Callable[..., Plan]) -> None:
+    alone = plans(BODY)
+    text = """
+contrasts:
+  - {name: rings, of: {mode: ring}, against: {mode: mmap}}
+  - {name: the same pair, of: {mode: mmap}, against: {mode: ring}}
+  - {name: one input, of: {mode: ring}, against: {mode: mmap}, metric: cpu, input: {size: 1MiB}}
+  - {name: with the baseline, of: {mode: ring}, against: {mode: read}}
+"""
+    plan = plans(BODY + text)
+    # Two inputs for wall time, one for CPU time; the pair with the baseline is planned anyway.
+    assert plan.comparisons_planned == alone.comparisons_planned + 2 + 1
+    assert looks_of(plan).family == plan.comparisons_planned
+    both = 'baseline: [{mode: read, threads: "1"}, {mode: mmap, threads: "1"}]'
+    further = plans(BODY.replace('baseline: {mode: read, threads: "1"}', both) + text)
+    assert [further.contrast_pairs(item.id) for item in further.inputs] == [(), ()]
+
+
+def test_a_selection_without_one_side_has_no_contrast(plans: Callable[..., Plan]) -> None:
+    text = "contrasts: [{name: rings, of: {mode: ring}, against: {mode: mmap}}]"
+    plan = plans(BODY + text, only="mode=ring")
+    assert [plan.contrast_cells(item.id) for item in plan.inputs] == [(), ()]
+    assert plan.comparisons_planned == plans(BODY, only="mode=ring").comparisons_planned
+
+
+@pytest.mark.parametrize(
+    ("contrast", "message", "marked"),
+    [
+        (
+            "{name: x, of: {mode: mmap}, against: {mode: mmap, threads: '1'}}",
+            "contrast `x` compares a variant with itself",
+            "{mode: mmap, threads: '1'}",
+        ),
+        (
+            "{name: x, of: {mode: mmap, threads: '2'}, against: {mode: ring}}",
+            "`of` (mode=mmap, threads=2) of contrast `x` is not compared with anything",
+            "{mode: mmap, threads: '2'}",
+        ),
+        (
+            "{name: x, of: {mode: mmap}, against: {mode: ring, threads: '2'}}",
+            "`against` (mode=ring, threads=2) of contrast `x` is not compared with anything",
+            "{mode: ring, threads: '2'}",
+        ),
+        (
+            "{name: x, of: {experiment: large}, against: {mode: ring}}",
+            "there is no experiment `large` that changes the baseline",
+            "large",
+        ),
+        (
+            "{name: x, of: {experiment: larger, mode: ring}, against: {mode: ring}}",
+            "`experiment` selects one variant, so axis values cannot be added",
+            "experiment",
+        ),
+        (
+            "{name: x, of: {mode: ring}, against: {mode: mmap}, input: {mode: ring}}",
+            "`mode` is an axis of the variants, not of the input",
+            "mode",
+        ),
+        (
+            "{name: x, of: {mode: ring}, against: {mode: mmap}, metric: peak_rss}",
+            "metric `peak_rss` is not in `judge`",
+            "peak_rss",
+        ),
+        (
+            "{name: x, of: {mode: ring}, against: {moode: mmap}}",
+            "there is no axis `moode`",
+            "moode",
+        ),
+    ],
+)
+def test_a_side_that_selects_no_variant_is_marked(
+    contrast: str, message: str, marked: str, refuses: Callable[..., ScenarioError]
+) -> None:
+    text = f"{BODY}\ncontrasts:\n  - {contrast}\n"
+    (problem,) = refuses(text).problems
+    assert (problem.code, problem.message) == ("BC206", message)
+    assert problem.fix
+    assert problem.at is not None
+    line = next(line for line in text.splitlines() if contrast in line)
+    start = problem.at.column - 1
+    assert line[start : start + problem.at.length] == marked
+
+
+def test_two_contrasts_need_two_names(refuses: Callable[..., ScenarioError]) -> None:
+    one = "{name: x, of: {mode: ring}, against: {mode: mmap}}"
+    (problem,) = refuses(f"{BODY}\ncontrasts: [{one}, {one}]\n").problems
+    assert problem.message == "two contrasts have the name `x`"
