@@ -15,7 +15,8 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri
+
+from bench_framework.stats.portable_math import normal_quantile
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -89,7 +90,7 @@ def walsh_cut(n: int, level: float) -> int | None:
         return None
     if n > EXACT_UNTIED:
         mean, sd = n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-        return max(0, int(mean + float(ndtri(target)) * sd - 0.5))
+        return max(0, int(mean + normal_quantile(target) * sd - 0.5))
     below = np.searchsorted(_cumulative(n), target * (1 + 1e-12), side="right")
     return int(below) - 1 if below else None
 
@@ -137,6 +138,8 @@ def _two_sided(chances: Floats) -> Floats:
 
 
 def _normal(sizes: Ints) -> Floats:
+    from scipy.special import ndtr  # noqa: PLC0415 -- scipy is slow to import
+
     sd = math.sqrt(int((sizes * sizes).sum()))
     v = np.arange(int(sizes.sum()) + 1)
     return np.minimum(1.0, 2 * ndtr(-np.maximum(v - 1, 0) / sd))

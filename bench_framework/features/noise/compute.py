@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from bench_framework.compare.interim_analysis import floor_fraction
 from bench_framework.compare.paired_test import examine_looks
@@ -48,7 +48,7 @@ def at_most(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
     """
     if count >= tries:
         return 1.0
-    return drop_unstable_digits(float(beta.ppf(confidence, count + 1, tries - count)))
+    return drop_unstable_digits(float(betaincinv(count + 1, tries - count, confidence)))
 
 
 def at_least(count: int, tries: int, confidence: float = CONFIDENCE) -> float:

@@ -12,7 +12,6 @@ import itertools
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.optimize import brentq
 
 from bench_framework.compare.contrasts import FEWEST_ROUNDS, Floats, Measured
 from bench_framework.features.scaling import compute as scaling
@@ -136,6 +135,7 @@ def turning(
         Estimate and bounds in log size. `None` if the intervals of the typical ratios of the two
             ends are not on opposite sides of zero. No place can be interpolated then.
     """
+    from scipy.optimize import brentq  # noqa: PLC0415 -- scipy is slow to import
 
     def bounds(place: float) -> intervals.Bounds:
         return intervals.typical(interpolated(places, ratios, place), level)

@@ -7,7 +7,9 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from scipy.stats import kendalltau, theilslopes
 
 from bench_framework.compare import data_quality, medians, samples, summaries
 from bench_framework.features.scaling import compute as scaling
@@ -258,3 +260,17 @@ def test_each_of_two_medians_pays_for_the_other_and_for_the_family(size: int) ->
         (bounds[0] / bounds[1], bounds[1] / bounds[0])
     )
     assert comparison.shown.level == pytest.approx(1 - 0.05 / size)
+
+
+def test_the_test_for_drift_agrees_with_scipy() -> None:
+
+    random = np.random.default_rng(5)
+    for slope in np.linspace(0, 0.004, 60):
+        times = np.exp(slope * np.arange(40) + random.normal(0, 0.03, 40))
+        moved = data_quality.drift(dict(enumerate(times.tolist())))
+        p = kendalltau(range(40), times).pvalue
+        expected = np.expm1(theilslopes(np.log(times))[0] * 39)
+        if p < 0.0005:
+            assert moved == pytest.approx(expected)
+        elif p > 0.002:
+            assert moved is None
