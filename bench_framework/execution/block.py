@@ -34,6 +34,8 @@ HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine itself takes 5 ms, and much longer on a busy machine."""
 LEAST_ROOM_BYTES: Final = 1 << 20
 """Required free space on the record's disk: several times the journal of a round."""
+KEPT_BYTES: Final = 1 << 16
+"""Bytes that are kept of each end of an output that is too large."""
 SIGNAL_BASE: Final = 128
 LAST_SIGNAL: Final = 64
 
@@ -149,8 +151,14 @@ class BlockRunner:
             log_start = self._log.stat().st_size
         timeout_s = runs * self._timeout_s + HYPERFINE_OVERHEAD_S
         # hyperfine itself opens the input.
+        limited = (output, worker.largest_answer(self._policy)) if stored else None
         command = target.command(
-            self._answers.path, timeout_s, argv=argv, stdin=None, stderr=str(self._log)
+            self._answers.path,
+            timeout_s,
+            argv=argv,
+            stdin=None,
+            stderr=str(self._log),
+            limited=limited,
         )
         self._answers.mark()
         self._readings.mark()
@@ -178,7 +186,26 @@ class BlockRunner:
                 timed_out=True,
                 message=f"timed out after {self._timeout_s:g} s",
             )
+        if limited and self._printed > limited[1]:
+            return self._cut_output(block, "its output is too large")
         return self._check_free_space(block) or self._read(block, finished, runs, log_start)
+
+    @property
+    def _printed(self) -> int:
+        return self._raw.stdout.stat().st_size if self._raw.stdout.is_file() else 0
+
+    def _cut_output(self, block: Block, how: str) -> Block:
+        """Return the block as failed. Of its output, the first and last bytes are kept in a log."""
+        log, output = self._raw.log(f"{block.cell_id}.stdout"), self._raw.stdout
+        with writing(output), output.open("rb+") as file:
+            printed = file.seek(0, os.SEEK_END)
+            head = os.pread(file.fileno(), KEPT_BYTES, 0)
+            tail = os.pread(file.fileno(), KEPT_BYTES, max(len(head), printed - KEPT_BYTES))
+            file.truncate(0)
+            log.write_bytes(head + b"\n[bytes are left out here]\n" + tail)
+        place = log.relative_to(self._raw.root.parent)
+        words = f"{how} ({format_size(printed)}, of which {place} contains both ends)"
+        return replace(block, status="failed", message=words)
 
     def _check_free_space(self, block: Block) -> Block | None:
         """Return the block as failed if its output filled the disk, because it is truncated.
@@ -188,14 +215,13 @@ class BlockRunner:
         """
         if _free(self._raw.root) >= LEAST_ROOM_BYTES:
             return None
-        printed = self._raw.stdout.stat().st_size if self._raw.stdout.is_file() else 0
+        printed = self._printed
         if printed:
-            os.truncate(self._raw.stdout, 0)
+            block = self._cut_output(block, "its output filled the record's disk")
         if printed < LEAST_ROOM_BYTES or _free(self._raw.root) < LEAST_ROOM_BYTES:
             with writing(self._raw.root):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        words = f"its output filled the record's disk after {format_size(printed)}"
-        return replace(block, status="failed", message=words)
+        return block
 
     @property
     def _discard(self) -> str:

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from bench_framework.foreign import parse_json
 from bench_framework.model import json_path
 from bench_framework.model.run import Event
 
@@ -111,7 +112,7 @@ class Readings:
             return tuple(receipts)
         completed = []
         for line, receipt in zip(lines, receipts, strict=True):
-            reply, metrics = json.loads(line), dict(receipt.metrics)
+            reply, metrics = parse_json(line), dict(receipt.metrics)
             for metric in reported:
                 metrics.pop(metric.name, None)
                 try:
@@ -131,7 +132,7 @@ class Readings:
                 if metric.source != "worker":
                     continue
                 try:
-                    _number_at(json.loads(line), metric.path or ("metrics", metric.name), metric)
+                    _number_at(parse_json(line), metric.path or ("metrics", metric.name), metric)
                 except Missing as reason:
                     missing.setdefault(metric.name, str(reason))
         return missing
@@ -160,14 +161,12 @@ def number_in(text: str, metric: DeclaredMetric) -> float:
 def _document(text: str) -> Any:
     """Parse the text as JSON; if it contains several documents, parse the last line."""
     try:
-        return json.loads(text, object_pairs_hook=_members)
+        return parse_json(text, members=_members)
     except ValueError:
         lines = [line for line in text.splitlines() if line.strip()]
-    except RecursionError as error:
-        raise Missing("the JSON is nested too deeply") from error
     try:
-        return json.loads(lines[-1], object_pairs_hook=_members) if lines else None
-    except (ValueError, RecursionError) as error:
+        return parse_json(lines[-1], members=_members) if lines else None
+    except ValueError as error:
         raise Missing(
             f"neither the whole text nor its last line is JSON: {_excerpt(lines[-1])}"
         ) from error

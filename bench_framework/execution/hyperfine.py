@@ -28,7 +28,7 @@ Version = tuple[int, int, int]
 MINIMUM: Final[Version] = (1, 20, 0)
 INSTALLED: Final = "1.20.0"
 """Newest version that builds with the minimum rustc of this project."""
-UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
 """Errors of the reader for a document that is not hyperfine's JSON."""
 INSTALL_TIMEOUT_S: Final = 1800.0
 _VERSION: Final = re.compile(r"hyperfine (\d+)\.(\d+)\.(\d+)")

@@ -8,10 +8,12 @@ JSON object per line. It imports no module of the package, for three reasons:
 * Forking a small process is cheap.
 * If benchctl dies, even by SIGKILL, this process reads end-of-file and kills its children.
 
-Request: ``{"argv", "env", "cwd", "stdin", "stdout", "stderr", "timeout_s", "cpus", "observe"}``,
-where ``observe`` lists names of getrusage(2) and /proc/PID/io to report under ``used``. Answers:
+Request: ``{"argv", "env", "cwd", "stdin", "stdout", "stderr", "timeout_s", "cpus", "observe",
+"most", "limited"}``, where ``observe`` lists names of getrusage(2) and /proc/PID/io to report under
+``used``, ``most`` gives the bytes that are kept of ``stdout`` and ``stderr``, as `Excerpt` does, and
+``limited`` is a file with the size at which the command is killed. Answers:
 ``{"pid"}``, then ``{"exit_code", "signal", "timed_out", "killed", "stragglers", "seconds",
-"read_bytes", "cpu_s", "used"}``; or ``{"error", "errno"}`` if the program could not be started.
+"read_bytes", "cpu_s", "used", "overflowed"}``; or ``{"error", "errno"}`` if the program could not be started.
 ``{"kill": true}`` ends the running command.
 """
 
@@ -33,6 +35,11 @@ PR_SET_CHILD_SUBREAPER = 36
 STDIN, STDOUT = 0, 1
 REAPING_PATIENCE_S = 5.0
 """Time that a killed process has to die; one that waits for a disk cannot be interrupted."""
+TAIL_BYTES = 1 << 16
+"""Bytes that are kept of the end of an output. They are in memory, which must stay small."""
+SIZE_CHECK_MS = 1000.0
+"""Interval of the check of a file that must not grow beyond its limit. It costs about 2 µs."""
+APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -89,14 +96,26 @@ class Lines:
 def serve(request: dict[str, Any], lines: Lines) -> bool:
     """Run one command to its end and send the result. Return True if benchctl is still alive."""
     start = time.monotonic()
-    pid, failure = spawn(request)
+    excerpts: dict[str, Excerpt] = {}
+    try:
+        for name, most in (request.get("most") or {}).items():
+            excerpts[name] = Excerpt(request[name], most)
+        pid, failure = spawn(request, {name: e.writer for name, e in excerpts.items()})
+    except OSError as error:
+        pid, failure = None, (error.errno or 0, f"{error.strerror}: {error.filename}")
+    for excerpt in excerpts.values():
+        os.close(excerpt.writer)
     if failure is not None:
-        os.waitpid(pid, 0)
+        if pid is not None:
+            os.waitpid(pid, 0)
+        for excerpt in excerpts.values():
+            excerpt.close()
         send({"error": failure[1], "errno": failure[0]})
         return True
+    assert pid is not None
     send({"pid": pid})
-    timed_out, killed = watch(pid, request.get("timeout_s"), lines)
-    if timed_out or killed:
+    end = watch(pid, request, lines, list(excerpts.values()))
+    if end:
         kill_group(pid)
     counters = request.get("observe") or []
     storage = storage_of(pid, counters) if counters else {}
@@ -105,12 +124,17 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
     kill_group(pid)
     stragglers, left_s = kill_stragglers()
     code = os.waitstatus_to_exitcode(status)
+    refused = [excerpt.close() for excerpt in excerpts.values()]
+    if any(refused):
+        send({"error": next(filter(None, refused))})
+        return not lines.ended
     send(
         {
             "exit_code": code if code >= 0 else None,
             "signal": -code if code < 0 else None,
-            "timed_out": timed_out,
-            "killed": killed,
+            "timed_out": end == "timed_out",
+            "killed": end == "killed",
+            "overflowed": end == "overflowed",
             "stragglers": stragglers,
             "seconds": seconds,
             # Includes all children that it waited for. The kernel counts in units of 512 bytes.
@@ -141,39 +165,109 @@ def storage_of(pid: int, names: list[str]) -> dict[str, int]:
     return {name: int(value) for name, value in pairs if name in names}
 
 
-def watch(pid: int, timeout_s: float | None, lines: Lines) -> tuple[bool, bool]:
-    """Wait until the process ends, its time limit is reached, or a kill is requested.
+class Excerpt:
+    """The reader of an output that stores its first and last bytes in a file.
+
+    A program may print without end. Only a pipe limits what it stores without a limit on the files
+    that it writes.
+    """
+
+    def __init__(self, path: str, most: int) -> None:
+        self._file = os.open(os.fsencode(path), APPEND | os.O_CLOEXEC, 0o644)
+        self._room = most - TAIL_BYTES
+        self._tail = b""
+        self._dropped = 0
+        self._error: str | None = None
+        self.reader, self.writer = os.pipe()
+        os.set_blocking(self.reader, False)
+
+    def read(self) -> bool:
+        """Store what the pipe contains. Return False if it is empty."""
+        try:
+            part = os.read(self.reader, TAIL_BYTES)
+        except BlockingIOError:
+            return False
+        self._write(part[: self._room])
+        rest = self._tail + part[self._room :]
+        self._room -= min(self._room, len(part))
+        self._tail = rest[-TAIL_BYTES:]
+        self._dropped += len(rest) - len(self._tail)
+        return bool(part)
+
+    def close(self) -> str | None:
+        """Store the rest. Return the error of the operating system if something was not stored."""
+        while self.read():
+            pass
+        if self._dropped:
+            self._write(f"\n[{self._dropped} bytes are left out here]\n".encode())
+        self._write(self._tail)
+        os.close(self.reader)
+        os.close(self._file)
+        return self._error
+
+    def _write(self, part: bytes) -> None:
+        try:
+            while part and self._error is None:
+                part = part[os.write(self._file, part) :]
+        except OSError as error:
+            self._error = str(error.strerror)
+
+
+def watch(pid: int, request: dict[str, Any], lines: Lines, excerpts: list[Excerpt]) -> str:
+    """Wait until the process ends or must be killed.
 
     Returns:
-        ``(timed_out, killed)``.
+        The reason to kill it: ``timed_out``, ``killed``, ``overflowed``; empty if it ended.
     """
     process = os.pidfd_open(pid)
     poll = select.poll()
     poll.register(process, select.POLLIN)
     poll.register(STDIN, select.POLLIN | select.POLLHUP)
+    for excerpt in excerpts:
+        poll.register(excerpt.reader, select.POLLIN)
+    timeout_s, limited = request.get("timeout_s"), request.get("limited")
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     try:
         while True:
             left = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
+            if limited and (left is None or left > SIZE_CHECK_MS):
+                left = SIZE_CHECK_MS
             ready = [fd for fd, _ in poll.poll(left)]
             if process in ready:
-                return False, False
-            if not ready:
-                return True, False
-            if lines.kill_requested():
-                return False, True
+                return ""
+            # A program that prints without end keeps the pipe ready.
+            if deadline is not None and time.monotonic() >= deadline:
+                return "timed_out"
+            if limited and size_of(limited[0]) > limited[1]:
+                return "overflowed"
+            if STDIN in ready and lines.kill_requested():
+                return "killed"
+            for excerpt in excerpts:
+                if excerpt.reader in ready and not excerpt.read():
+                    poll.unregister(excerpt.reader)  # every writer closed it
     finally:
         os.close(process)
 
 
-def spawn(request: dict[str, Any]) -> tuple[int, tuple[int, str] | None]:
-    """Fork and exec. Return the process id and, if it could not be started, errno and message."""
+def size_of(path: str) -> int:
+    """Return the size of a file, 0 for a missing one."""
+    try:
+        return os.stat(os.fsencode(path)).st_size  # noqa: PTH116 -- pathlib costs 2 MB
+    except OSError:
+        return 0
+
+
+def spawn(request: dict[str, Any], pipes: dict[str, int]) -> tuple[int, tuple[int, str] | None]:
+    """Fork and exec. Return the process id and, if it could not be started, errno and message.
+
+    `pipes` gives the descriptors that replace the paths of ``stdout`` and ``stderr``.
+    """
     report, reporter = os.pipe()
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
-            exec_program(request, parent)
+            exec_program(request, pipes, parent)
         except OSError as error:
             text = str(error.strerror)
             if error.filename:
@@ -192,7 +286,7 @@ def spawn(request: dict[str, Any]) -> tuple[int, tuple[int, str] | None]:
     return pid, (int(number), str(text))
 
 
-def exec_program(request: dict[str, Any], parent: int) -> None:
+def exec_program(request: dict[str, Any], pipes: dict[str, int], parent: int) -> None:
     """Set session, files and CPUs in the child and execute the program. Does not return."""
     os.setsid()
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -211,10 +305,12 @@ def exec_program(request: dict[str, Any], parent: int) -> None:
         set_cpus(request["cpus"])
     if request.get("cwd"):
         os.chdir(request["cwd"])
-    append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     redirect(0, request.get("stdin") or os.devnull, os.O_RDONLY)
-    redirect(1, request.get("stdout") or os.devnull, append)
-    redirect(2, request.get("stderr") or os.devnull, append)
+    for target, name in ((1, "stdout"), (2, "stderr")):
+        if name in pipes:
+            os.dup2(pipes[name], target, inheritable=True)
+        else:
+            redirect(target, request.get(name) or os.devnull, APPEND)
     argv = [os.fsencode(word) for word in request["argv"]]
     env = {os.fsencode(key): os.fsencode(value) for key, value in request["env"].items()}
     os.execvpe(argv[0], argv, env)  # noqa: S606 -- this function starts programs

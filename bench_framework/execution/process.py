@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Self
 
@@ -30,6 +30,8 @@ POLL_S: Final = 0.2
 """Interval of the callback `on_poll` while a command runs."""
 SETTLE_S: Final = 10.0
 """Time that the launcher has to end after its input is closed."""
+MOST_CAPTURED: Final = 1 << 20
+"""Bytes that are kept of the output of a tool or a setup command, and of the stderr of any command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,9 @@ class Command:
         timeout_s: time after which the process group is killed.
         cpus: CPU numbers that it may use; all if empty.
         observe: names of getrusage(2) and proc(5) to report in `Finished.used`.
+        most_stdout: bytes of stdout to keep, first and last ones; all if `None`.
+        most_stderr: the same for stderr.
+        limited: a file, and the size in bytes at which the command is killed.
     """
 
     argv: Sequence[str]
@@ -55,6 +60,9 @@ class Command:
     timeout_s: float | None = None
     cpus: tuple[int, ...] = ()
     observe: tuple[str, ...] = ()
+    most_stdout: int | None = None
+    most_stderr: int | None = MOST_CAPTURED
+    limited: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,7 @@ class Finished:
     Attributes:
         timed_out: it was killed after its time limit.
         killed: `Launcher.kill_now` ended it.
+        overflowed: it was killed, because a file became larger than `Command.limited`.
         stragglers: number of processes that it left behind; all were killed.
         seconds: time from the request to its end; not a measurement.
         read_bytes: bytes that it and its children read from storage (getrusage(2)).
@@ -80,6 +89,7 @@ class Finished:
     read_bytes: int | None = None
     cpu_s: float | None = None
     used: Mapping[str, int] = field(default_factory=dict)
+    overflowed: bool = False
 
     @property
     def ok(self) -> bool:
@@ -91,6 +101,8 @@ class Finished:
         """Return a text such as ``exit status 101``, ``killed by SIGSEGV``, ``timed out``."""
         if self.timed_out:
             return "timed out"
+        if self.overflowed:
+            return "killed, because its output is too large"
         if self.signal is not None:
             return f"killed by {signal_name(self.signal)}"
         return f"exit status {self.exit_code}"
@@ -147,7 +159,8 @@ class Launcher:
         """Start a command and wait for its end; `on_poll` is called about every 0.2 s.
 
         Raises:
-            MachineError: BX231, the program cannot be started; BX232, the launcher died.
+            MachineError: BX231, the program cannot be started; BX232, the launcher died; BX235, the
+                output of the command cannot be stored.
         """
         with self._lock:
             self._send(_request(command))
@@ -171,6 +184,13 @@ class Launcher:
                 raise
             finally:
                 self._running = None
+        if "error" in last:
+            raise MachineError(
+                f"the output of {command.argv[0]} cannot be stored: {last['error']}",
+                code="BX235",
+                effect="what was measured before is kept",
+                fix="free some space (`benchctl clean` lists what is kept); the same command goes on",
+            )
         return Finished(**last)
 
     def capture(
@@ -184,12 +204,15 @@ class Launcher:
     ) -> Captured:
         """Run a tool to its end and return its output; bytes that are not UTF-8 are replaced.
 
+        Of a stream of more than 1 MiB, the first and the last bytes are kept.
+
         Raises:
             MachineError: BX231, the program cannot be started.
         """
         with scratch_folder() as folder:
             out, err = Path(folder, "stdout"), Path(folder, "stderr")
-            finished = self.run(Command(argv, env, cwd, stdin, str(out), str(err), timeout_s))
+            command = Command(argv, env, cwd, stdin, str(out), str(err), timeout_s)
+            finished = self.run(replace(command, most_stdout=MOST_CAPTURED))
             return Captured(finished, _text(out), _text(err))
 
     def kill_now(self) -> None:
@@ -298,5 +321,7 @@ def _open(pipe: IO[bytes] | None) -> IO[bytes]:
 def _request(command: Command) -> bytes:
     # Names that are not UTF-8 contain lone surrogates; the \u escapes of JSON preserve them.
     fields = {field.name: getattr(command, field.name) for field in dataclasses.fields(command)}
-    request = fields | {"argv": list(command.argv), "env": dict(command.env)}
+    limits = {"stdout": fields.pop("most_stdout"), "stderr": fields.pop("most_stderr")}
+    most = {name: limit for name, limit in limits.items() if fields[name] and limit is not None}
+    request = fields | {"argv": list(command.argv), "env": dict(command.env), "most": most}
     return json.dumps(request).encode() + b"\n"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bench_framework.errors import CellError
 from bench_framework.execution.process import Command
 from bench_framework.execution.target import target_of
+from bench_framework.foreign import parse_json
 from bench_framework.store import layout
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def tune(
             stderr=str(errors),
             timeout_s=plan.measure.timeout_s,
             cpus=target.cpus,
+            most_stdout=LARGEST_BYTES,
         )
     )
     stop.check()
@@ -93,7 +95,7 @@ def is_done(record: Record) -> bool:
 def is_object(text: bytes) -> bool:
     """Check if a text is one JSON object that every JSON reader accepts."""
     try:
-        document = json.loads(text, parse_int=_whole)
+        document = parse_json(text, whole=_whole)
         json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return False

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from bench_framework.errors import AnswerError
+from bench_framework.foreign import parse_json
 from bench_framework.model.metrics import RECEIPT_KEYS
 from bench_framework.model.run import Answer, Receipt
 from bench_framework.units import counted
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 PROTOCOL: Final = 1
 ANSWERS: Final = "BENCHCTL_ANSWERS"
 LARGEST_COUNT: Final = (1 << 63) - 1
+LARGEST_ANSWER: Final = 4 << 30
+"""Largest output of a run that is compared byte by byte."""
+LARGEST_READ: Final = 256 << 20
+"""Largest output of a run that is read whole, to sort its lines or to parse it."""
+MOST_ANSWERS: Final = 64 << 20
+"""Bytes that the worker's answers of one block may have."""
 _CHUNK: Final = 1 << 20
 _EXCERPT: Final = 80
 """Characters of a bad answer that a message quotes."""
@@ -57,8 +64,19 @@ class AnswersFile:
         self._start = os.fstat(self._fd).st_size
 
     def read(self) -> list[bytes]:
-        """Return the lines appended since `mark`, without newlines."""
+        """Return the lines appended since `mark`, without newlines.
+
+        Raises:
+            AnswerError: BX211, they are too large. They are removed.
+        """
         size = os.fstat(self._fd).st_size - self._start
+        if size > MOST_ANSWERS:
+            os.ftruncate(self._fd, self._start)
+            raise AnswerError(
+                f"the worker appended {size} bytes to the file in ${ANSWERS}",
+                code="BX211",
+                fix=f"append one line per run, {MOST_ANSWERS >> 20} MiB per sample at most",
+            )
         text = os.pread(self._fd, size, self._start) if size > 0 else b""
         return [line for line in text.split(b"\n") if line.strip()]
 
@@ -74,7 +92,7 @@ def parse_reply(line: bytes) -> Reply:
         AnswerError: BX211, the line does not follow the protocol.
     """
     try:
-        reply = json.loads(line, object_pairs_hook=_members)
+        reply = parse_json(line, members=_members)
         if reply["protocol"] != PROTOCOL:
             raise _invalid_line(
                 line, f"protocol {reply['protocol']!r}; this benchctl reads protocol {PROTOCOL}"
@@ -179,6 +197,11 @@ def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
     raise AssertionError(policy.compare)
 
 
+def largest_answer(policy: AnswerPolicy) -> int:
+    """Return the largest size in bytes of an output that `digest_file` accepts."""
+    return LARGEST_READ if policy.compare in {"json", "sorted-lines"} else LARGEST_ANSWER
+
+
 def digest_of_run(policy: AnswerPolicy, answers: Path, stdout: Path) -> str:
     """Return the digest of the answer of one run; empty if a worker gave none.
 
@@ -203,11 +226,11 @@ def sha256_of(path: Path) -> str:
 def _canonical(text: bytes) -> bytes:
     """Return JSON or JSON lines with sorted keys and no spaces; 1.0 and 1.00 become equal."""
     try:
-        documents = [json.loads(text)]
-    except (ValueError, RecursionError):
+        documents = [parse_json(text)]
+    except ValueError:
         try:
-            documents = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except (ValueError, RecursionError) as error:
+            documents = [parse_json(line) for line in text.splitlines() if line.strip()]
+        except ValueError as error:
             raise AnswerError(
                 "the output is not JSON",
                 code="BX216",

@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import binascii
 import bz2
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bench_framework.errors import RecordError
+from bench_framework.foreign import parse_json
 from bench_framework.model.plan import Plan  # noqa: TC001 -- wire reads the annotations
 from bench_framework.model.profile import Profile  # noqa: TC001 -- as above
 from bench_framework.model.run import Build, Event, Host, Look, PreparedInput  # noqa: TC001 -- as above
@@ -94,11 +94,11 @@ def read(page: str) -> Embedded:
     if record is None or runs is None:
         raise _unreadable("the record in the page: a part of it is missing")
     try:
-        content = json.loads(_unpacked(record[1]))
+        content = parse_json(_unpacked(record[1]))
         version = int(content["schema_version"])
         text = _unpacked(runs[1])
-        scenario_text = str(json.loads(scenario[1])) if scenario else ""
-    except (ValueError, KeyError, TypeError, OSError, RecursionError, binascii.Error) as error:
+        scenario_text = str(parse_json(scenario[1])) if scenario else ""
+    except (ValueError, KeyError, TypeError, OSError, binascii.Error) as error:
         raise _unreadable(f"the record in the page: {error}") from error
     if version > SCHEMA_VERSION:
         raise RecordError(

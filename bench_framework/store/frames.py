@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd  # noqa: TID251 -- store is the door to it
 
 from bench_framework.errors import RecordError
+from bench_framework.foreign import parse_json
 from bench_framework.store import imports, layout, wire
 from bench_framework.store.finding import is_imported
 from bench_framework.store.journal import read_header
@@ -127,7 +127,7 @@ class Frames:
 
     @cached_property
     def _dictionary(self) -> dict[str, list[dict[str, Any]]]:
-        resources = json.loads(self._bytes(layout.COLUMNS))["resources"]
+        resources = parse_json(self._bytes(layout.COLUMNS))["resources"]
         return {resource["name"]: resource["schema"]["fields"] for resource in resources}
 
     def _bytes(self, name: str) -> bytes:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.errors import RecordError
+from bench_framework.foreign import parse_json
 from bench_framework.store import layout
 from bench_framework.store.journal import SCHEMA_VERSION
 
@@ -82,11 +83,11 @@ def read_manifest(folder: Path) -> dict[str, str]:
     """Return the digest of each file, by name. Raises the errors of `check_manifest`."""
     path = folder / layout.MANIFEST
     try:
-        content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+        content = parse_json(path.read_text(encoding="utf-8"), members=_each_once)
         version, files = int(content["schema_version"]), dict(content["files"])
         if not all(isinstance(part, str) for pair in files.items() for part in pair):
             raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one message for all
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise RecordError(
             f"{path} cannot be read", code="BX411", details=(("cause", str(error)),)
         ) from error

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from bench_framework.errors import MachineError, RecordError, UsageError
+from bench_framework.foreign import parse_json
 from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.looks import limited
 from bench_framework.store import journal, layout, lines, manifest, tables, wire
@@ -241,9 +241,9 @@ def has_its_plan(folder: Path) -> bool:
     if is_imported(folder):
         return True
     try:
-        content = json.loads((folder / layout.PLAN).read_bytes())
+        content = parse_json((folder / layout.PLAN).read_bytes())
         header = journal.read_header(folder / layout.JOURNAL)
-    except (OSError, ValueError, RecursionError, RecordError):
+    except (OSError, ValueError, RecordError):
         return False
     if not isinstance(content, dict):
         return False

@@ -6,7 +6,6 @@ version with the same schema version and more fields can be read.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -15,6 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.foreign import parse_json
 from bench_framework.model.imported import Imported
 from bench_framework.model.judgement import Judgement  # noqa: TC001 -- pydantic reads the annotation
 from bench_framework.model.plan import Plan
@@ -89,8 +89,8 @@ def load_judged(text: str | bytes) -> Judged:
 def _version_of(text: str | bytes) -> str | None:
     """Return the version in a judgement that cannot be read otherwise, if it has one."""
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
+        content = parse_json(text)
+    except ValueError:
         return None
     version = content.get("benchctl") if isinstance(content, dict) else None
     return version if isinstance(version, str) and version else None

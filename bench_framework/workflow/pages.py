@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.foreign import parse_json
 from bench_framework.workflow import corrupt_records
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         scenario_text = (
             (record.path / layout.SCENARIO).read_text(encoding="utf-8") if measured else ""
         )
-        tuning = json.loads((record.path / layout.TUNING).read_bytes()) if plan.tuning else None
+        tuning = parse_json((record.path / layout.TUNING).read_bytes()) if plan.tuning else None
     except (OSError, ValueError) as error:
         name = error.filename if isinstance(error, OSError) else f"a file of {record.path}"
         raise RecordError(

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.foreign import parse_json
 from bench_framework.version import __version__
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import (
@@ -334,8 +334,8 @@ def rendering_version_note(page: Path) -> str | None:
     """Return a note if another version rendered a page, otherwise `None`."""
     try:
         origin = _ORIGIN.search(page.read_text(encoding="utf-8"))
-        version = json.loads(origin[1])["rendered_by"] if origin else ""
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        version = parse_json(origin[1])["rendered_by"] if origin else ""
+    except (OSError, ValueError, LookupError, TypeError):
         return None
     if version == __version__:
         return None

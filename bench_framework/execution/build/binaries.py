@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.worker import PROTOCOL, sha256_of
+from bench_framework.foreign import parse_json
 from bench_framework.store.layout import write_whole, writing
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def describe(
 
 def _object(text: str) -> dict[str, Any] | None:
     try:
-        document = json.loads(text)
+        document = parse_json(text)
     except ValueError:
         return None
     return document if isinstance(document, dict) else None

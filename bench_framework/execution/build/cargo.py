@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import BuildSpec
 
 BUILD_TIMEOUT_S: Final = 7200.0
+MOST_MESSAGES: Final = 64 << 20
+"""Bytes that are kept of each output of cargo: its messages are about 2 KB per crate."""
 BUILTIN: Final = "builtin"
 SEPARATOR: Final = "\x1f"
 """Separator of flags in CARGO_ENCODED_RUSTFLAGS: a flag may contain spaces."""
@@ -107,6 +109,8 @@ class Builder:
                 stdout=str(messages),
                 stderr=str(log),
                 timeout_s=BUILD_TIMEOUT_S,
+                most_stdout=MOST_MESSAGES,
+                most_stderr=MOST_MESSAGES,
             ),
             steps.poll,
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.progress import BuildStarted, BuildStep
+from bench_framework.foreign import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,7 @@ def _artifact(line: bytes) -> dict[str, Any] | None:
     if not line.startswith(b'{"reason":"compiler-artifact"'):
         return None
     try:
-        message: dict[str, Any] = json.loads(line)
+        message: dict[str, Any] = parse_json(line)
     except ValueError:
         return None
     return message

@@ -164,7 +164,9 @@ def _run_once(
         try:
             for argv in target.prepare:
                 launcher.capture(argv, target.env, cwd=target.cwd)
-            finished = launcher.run(target.command(answers, timeout_s, stdout=str(out)))
+            limited = (str(out), worker.largest_answer(policy))
+            command = target.command(answers, timeout_s, stdout=str(out), limited=limited)
+            finished = launcher.run(command)
             for argv in target.cleanup:
                 launcher.capture(argv, target.env, cwd=target.cwd)
             digest = worker.digest_of_run(policy, answers, out)

@@ -103,6 +103,7 @@ class SingleRunner:
             argv=[*under, *target.argv],
             stdout=str(out) if stored else None,
             stderr=str(errors),
+            limited=(str(out), worker.largest_answer(self.policy)) if stored else None,
             observe=tuple(KERNEL_KEYS.values()),
         )
         try:

@@ -19,6 +19,7 @@ from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.machine.mounts import filesystem_of, free_bytes
 from bench_framework.execution.worker import sha256_of
+from bench_framework.foreign import parse_json
 from bench_framework.model.run import PreparedInput
 from bench_framework.store.layout import write_whole
 from bench_framework.units import format_size
@@ -245,7 +246,7 @@ def _missing_bytes(inputs: Sequence[Input], folder: Path) -> int:
 def _stored_digest(path: Path, sidecar: Path) -> str | None:
     """Return the stored digest of a file or folder; `None` if its size or mtime changed since."""
     try:
-        note: dict[str, Any] = json.loads(sidecar.read_text(encoding="utf-8"))
+        note: dict[str, Any] = parse_json(sidecar.read_text(encoding="utf-8"))
         if _stamp(path) == {key: note[key] for key in _stamp(path)}:
             return str(note["sha256"])
     except (OSError, ValueError, KeyError, TypeError):

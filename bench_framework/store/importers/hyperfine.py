@@ -5,9 +5,10 @@ No other module uses its keys.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework.foreign import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,10 +53,10 @@ def read_export(text: str | bytes) -> Export:
     """Read one JSON document of any version.
 
     Raises:
-        ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError: it is not
+        ValueError, KeyError, TypeError, AttributeError, OverflowError: it is not
             an export of hyperfine.
     """
-    document = json.loads(text)
+    document = parse_json(text)
     version = document.get("schema_version", 1) if isinstance(document, dict) else 1
     read = _read_runs if version >= PER_RUN else _read_lists
     return Export(version, tuple(read(result) for result in document["results"]))

@@ -23,14 +23,7 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 MOST_COMMANDS: Final = 200
 """Most commands of a session, because the best group compares every pair of commands."""
 KNOWN_VERSION: Final = 2
-_UNREADABLE: Final = (
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-)
+_UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
 
 
 def read_bytes(path: Path) -> bytes:

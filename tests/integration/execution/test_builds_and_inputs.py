@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.errors import Interrupted, MachineError
-from bench_framework.execution.build import cargo, programs
+from bench_framework.errors import BuildError, Interrupted, MachineError
+from bench_framework.execution.build import binaries, cargo, programs
 from bench_framework.execution.inputs import datasets
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import MachineLock
@@ -301,3 +301,28 @@ def test_a_second_benchctl_waits_and_reports_the_first(tmp_path: Path, launcher:
         assert "third.yaml" in path.read_text()
     assert path.read_text() == ""
     assert path.stat().st_mode & 0o777 == 0o666
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "head -c 200000000 /dev/zero | tr '\\0' '['",
+        "exec yes '{'",
+        "exit 1",
+        "echo '{\"protocol\": 2}'",
+    ],
+)
+def test_an_invalid_answer_to_describe_is_one_error(
+    launcher: Launcher,
+    env: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    body: str,
+) -> None:
+    monkeypatch.setattr(binaries, "DESCRIBE_TIMEOUT_S", 3.0)
+    script = tmp_path / "worker.sh"
+    script.write_text(f"#!/bin/sh\n{body}\n")
+    script.chmod(0o755)
+    with pytest.raises(BuildError, match="no valid answer to `describe`") as caught:
+        binaries.describe([str(script)], launcher, env, tmp_path)
+    assert caught.value.code == "BX221"

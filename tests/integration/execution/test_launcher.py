@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from bench_framework.errors import MachineError
 from bench_framework.execution.inputs.pagecache import InputPages
 from bench_framework.execution.machine import mounts
-from bench_framework.execution.process import Command, Launcher
+from bench_framework.execution.process import MOST_CAPTURED, Command, Launcher
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 ENV = {"PATH": "/usr/bin:/bin"}
 
 
-def sh(script: str, **options: float) -> Command:
+def sh(script: str, **options: object) -> Command:
     return Command(["/bin/sh", "-c", script], ENV, **options)  # type: ignore[arg-type]
 
 
@@ -258,3 +259,56 @@ def test_the_launcher_is_small(launcher: Launcher) -> None:
     status = Path(f"/proc/{launcher.pid}/status").read_text()
     peak_kib = int(status.split("VmHWM:")[1].split()[0])
     assert peak_kib < 16 * 1024
+
+
+def test_of_a_long_output_the_first_and_last_bytes_are_kept(launcher: Launcher) -> None:
+    script = "echo first; head -c 50000000 /dev/zero | tr '\\0' x; echo; echo last; echo bad >&2"
+    output = launcher.capture(["/bin/sh", "-c", script], ENV)
+    assert output.ok
+    assert output.stdout.startswith("first\nxxx")
+    assert output.stdout.endswith("xxx\nlast\n")
+    assert output.stderr == "bad\n"
+    assert len(output.stdout) < MOST_CAPTURED + 100
+    left_out = 50_000_012 - MOST_CAPTURED
+    assert f"\n[{left_out} bytes are left out here]\n" in output.stdout
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_an_endless_output_takes_no_space_and_ends_with_its_time_limit(
+    launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: str
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    redirect = ">&2" if stream == "stderr" else ""
+    sizes = []
+
+    def measure() -> None:
+        sizes.append(sum(path.stat().st_size for path in tmp_path.rglob("std*")))
+
+    run = launcher.run
+    monkeypatch.setattr(launcher, "run", lambda command: run(command, measure))
+    output = launcher.capture(["/bin/sh", "-c", f"exec yes {redirect}"], ENV, timeout_s=1.0)
+    assert output.finished.timed_out
+    assert 0 < max(sizes) <= MOST_CAPTURED
+    assert launcher.run(sh("exit 0")).ok
+
+
+def test_an_output_that_cannot_be_stored_is_an_error(launcher: Launcher) -> None:
+    with pytest.raises(MachineError, match="No space left") as caught:
+        launcher.run(sh("echo words >&2", stderr="/dev/full"))
+    assert caught.value.code == "BX235"
+    with pytest.raises(MachineError, match="cannot start") as caught:
+        launcher.run(sh("exit 0", stderr="/no/such/folder/file"))
+    assert caught.value.code == "BX231"
+    assert launcher.run(sh("exit 0")).ok
+
+
+def test_a_command_is_killed_if_its_output_grows_too_large(
+    launcher: Launcher, tmp_path: Path
+) -> None:
+    out = str(tmp_path / "out")
+    finished = launcher.run(sh("exec yes", stdout=out, limited=(out, 1 << 20), timeout_s=60))
+    assert finished.overflowed
+    assert not finished.timed_out
+    assert not finished.killed
+    assert finished.how == "killed, because its output is too large"
+    assert launcher.run(sh("echo a", stdout=out, limited=(f"{out}2", 0))).ok

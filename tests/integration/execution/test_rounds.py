@@ -12,6 +12,7 @@ import pytest
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import block as measuring
 from bench_framework.execution import rounds as loop
+from bench_framework.execution import worker
 from bench_framework.execution.progress import (
     BlockStarted,
     CellDropped,
@@ -629,6 +630,27 @@ def test_an_output_that_fills_the_disk_fails_only_its_own_cell(
     assert {b.status for b in blocks_of(record, "b")} == {"failed"}
     assert "filled the record's disk" in str(blocks_of(record, "b")[0].message)
     assert {b.status for label in "ac" for b in blocks_of(record, label)} == {"ok"}
+
+
+def test_of_an_output_that_is_too_large_both_ends_are_kept(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "LARGEST_ANSWER", 1 << 20)
+    fake.script(
+        {"match": "run-a", "stdout": "same"},
+        {"match": "run-b", "stdout": f"first{'x' * (1 << 20)}last"},
+    )
+    record = fake.measure(plan_of(ARMS, answer=AnswerPolicy()))
+    block = blocks_of(record, "b")[0]
+    assert block.status == "failed"
+    log = record.path / "raw" / "logs" / f"{block.cell_id}.stdout"
+    assert str(block.message).startswith(
+        "its output is too large (1.00\u202fMiB, of which raw/logs/"
+    )
+    assert log.read_bytes()[:6] == b"firstx"
+    assert log.read_bytes()[-5:] == b"xlast"
+    assert log.stat().st_size == 2 * measuring.KEPT_BYTES + len("\n[bytes are left out here]\n")
+    assert {b.status for b in blocks_of(record, "a")} == {"ok"}
 
 
 def test_a_full_disk_ends_the_run_which_can_be_resumed(

@@ -57,7 +57,7 @@ def test_a_number_is_read_in_stored_units(text: str, metric: DeclaredMetric, val
         ("v=1__0", printed(regex=r"v=(\S+)"), "which is not a number"),
         ('{"a": 1, "a": 2}', printed(path=("a",)), "`a` is a duplicate key with different values"),
         ('{"a": {"b": 1}, "a": {"b": 2}}', printed(path=("a", "b")), "there is no `b` in `a`"),
-        ("[" * 200_000, printed(path=("a",)), "nested too deeply"),
+        ("[" * 200_000, printed(path=("a",)), "neither the whole text nor its last line is JSON"),
     ],
 )
 def test_an_unreadable_number_is_missing_with_a_reason(

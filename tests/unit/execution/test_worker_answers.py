@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.errors import AnswerError
+from bench_framework.execution import worker
 from bench_framework.execution.worker import AnswersFile, digest_file, parse_reply, read_replies
 from bench_framework.model.metrics import PEAK_RSS, RECEIPT_KEYS
 from bench_framework.model.policies import AnswerKind, AnswerPolicy
@@ -194,3 +195,28 @@ def test_a_removed_answers_file_is_created_again(tmp_path: Path) -> None:
         file.write(b"{}\n")
     assert answers.read() == [b"{}"]
     answers.close()
+
+
+def test_deeply_nested_output_is_digested_or_refused(tmp_path: Path) -> None:
+    refused = 0
+    for depth in range(700, 1100):
+        try:
+            assert digest(tmp_path / "out", b"[" * depth + b"]" * depth, "json")
+        except AnswerError as error:
+            refused += error.code == "BX216"
+    assert 0 < refused < 400
+
+
+def test_too_many_bytes_of_answers_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "MOST_ANSWERS", 100)
+    file = AnswersFile(tmp_path / "answers")
+    file.path.write_bytes(b"earlier\n")
+    file.mark()
+    with file.path.open("ab") as appended:
+        appended.write(b"x" * 101)
+    with pytest.raises(AnswerError, match="appended 101 bytes"):
+        file.read()
+    assert file.path.read_bytes() == b"earlier\n"
+    file.close()
