@@ -1,12 +1,64 @@
-"""Safe reading of what other programs wrote: JSON that may be nested without end."""
+"""Safe reading of what other programs wrote: files that may never end, JSON without a bottom."""
 
 from __future__ import annotations
 
+import errno
 import json
-from typing import TYPE_CHECKING, Any
+import os
+import stat
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
+
+IRREGULAR = "not a regular file"
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file to read it.
+
+    Opening or reading a FIFO or a device may never end, and no signal handler of Python would run.
+
+    Raises:
+        OSError: it cannot be opened, or is a folder, FIFO, socket or device.
+    """
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        return os.fdopen(file, "rb")
+    os.close(file)
+    raise OSError(errno.EINVAL, IRREGULAR, str(path))
+
+
+def read_regular(path: Path, most: int | None = None) -> bytes:
+    """Return the bytes of a file that `open_regular` opens.
+
+    Raises:
+        OSError: see `open_regular`; or it has more than `most` bytes (EFBIG).
+    """
+    with open_regular(path) as file:
+        parts: list[bytes] = []
+        size = 0
+        # Files below /proc give no bytes, and no end, while nothing is there.
+        while part := file.read(1 << 20):
+            parts.append(part)
+            size += len(part)
+            if most is not None and size > most:
+                raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
+    return b"".join(parts)
+
+
+def fault_of(path: Path) -> str:
+    """Return why a file cannot be an input, such as ``is a folder``; empty for a regular file."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return "does not exist"
+    except (OSError, ValueError) as error:
+        return f"cannot be read: {getattr(error, 'strerror', error)}"
+    if stat.S_ISDIR(mode):
+        return "is a folder"
+    return "" if stat.S_ISREG(mode) else f"is {IRREGULAR}"
 
 
 def parse_json(

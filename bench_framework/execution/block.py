@@ -16,6 +16,7 @@ from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.sensors import Gauge, between
 from bench_framework.execution.process import Finished, signal_name
+from bench_framework.foreign import fault_of
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.run import Block, PageCache
 from bench_framework.store.layout import writing
@@ -113,6 +114,8 @@ class BlockRunner:
         )
         if failed := self._run_setup(target, target.prepare, "prepare"):
             return replace(block, status="failed", message=failed)
+        if target.stdin is not None and (fault := fault_of(Path(target.stdin))):
+            return replace(block, status="failed", message=f"stdin: {target.stdin} {fault}")
         block = self._run_with_cache(target, block, runs)
         if (failed := self._run_setup(target, target.cleanup, "cleanup")) and block.status == "ok":
             return replace(block, status="failed", message=failed)

@@ -5,6 +5,7 @@ A number that cannot be read is missing, with the reason. It is never 0 or from 
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -12,7 +13,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.foreign import parse_json
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model import json_path
 from bench_framework.model.run import Event
 
@@ -92,12 +93,11 @@ class Readings:
         if source == "answer" and _signature(path) == self._before:
             return Missing(f"the run did not write {path}")
         try:
-            with path.open("rb") as file:
-                text = file.read(LARGEST_BYTES + 1)
+            text = read_regular(path, LARGEST_BYTES)
         except OSError as error:
+            if error.errno == errno.EFBIG:
+                return Missing(f"{source} is larger than {LARGEST_BYTES >> 20} MiB")
             return Missing(f"{path} cannot be read: {error.strerror}")
-        if len(text) > LARGEST_BYTES:
-            return Missing(f"{source} is larger than {LARGEST_BYTES >> 20} MiB")
         return text.decode("utf-8", errors="replace")
 
     def of_replies(

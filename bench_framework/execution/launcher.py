@@ -26,6 +26,7 @@ import json
 import os
 import select
 import signal
+import stat
 import sys
 import time
 from typing import Any
@@ -305,7 +306,11 @@ def exec_program(request: dict[str, Any], pipes: dict[str, int], parent: int) ->
         set_cpus(request["cpus"])
     if request.get("cwd"):
         os.chdir(request["cwd"])
-    redirect(0, request.get("stdin") or os.devnull, os.O_RDONLY)
+    # Opening a FIFO would wait for its writer, and this process for the child.
+    redirect(0, request.get("stdin") or os.devnull, os.O_RDONLY | os.O_NONBLOCK)
+    if request.get("stdin") and not stat.S_ISREG(os.fstat(0).st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", request["stdin"])
+    os.set_blocking(0, True)
     for target, name in ((1, "stdout"), (2, "stderr")):
         if name in pipes:
             os.dup2(pipes[name], target, inheritable=True)

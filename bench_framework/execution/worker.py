@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from bench_framework.errors import AnswerError
-from bench_framework.foreign import parse_json
+from bench_framework.foreign import open_regular, parse_json, read_regular
 from bench_framework.model.metrics import RECEIPT_KEYS
 from bench_framework.model.run import Answer, Receipt
 from bench_framework.units import counted
@@ -83,6 +84,19 @@ class AnswersFile:
     def close(self) -> None:
         """Close the file."""
         os.close(self._fd)
+
+
+def answer_lines(path: Path) -> list[bytes]:
+    """Return the lines of the answers of one run. Raises `AnswerError`, BX211: they are too large."""
+    try:
+        text = read_regular(path, MOST_ANSWERS)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise AnswerError(
+            f"the file in ${ANSWERS} cannot be read: {error.strerror}", code="BX211"
+        ) from error
+    return [line for line in text.split(b"\n") if line.strip()]
 
 
 def parse_reply(line: bytes) -> Reply:
@@ -176,17 +190,17 @@ def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
             case "none":
                 return Answer("", source="none")
             case "exact":
-                return Answer(sha256_of(path), source=source)
+                return Answer(sha256_of(path, LARGEST_ANSWER), source=source)
             case "sorted-lines":
                 # A missing newline at the end is not a difference.
-                lines = sorted(path.read_bytes().removesuffix(b"\n").split(b"\n"))
+                text = read_regular(path, LARGEST_READ)
+                lines = sorted(text.removesuffix(b"\n").split(b"\n"))
                 return Answer(
                     hashlib.sha256(b"\n".join(lines)).hexdigest(), len(lines), source=source
                 )
             case "json":
-                return Answer(
-                    hashlib.sha256(_canonical(path.read_bytes())).hexdigest(), source=source
-                )
+                text = _canonical(read_regular(path, LARGEST_READ))
+                return Answer(hashlib.sha256(text).hexdigest(), source=source)
     except OSError as error:
         raise AnswerError(
             f"the answer file {path} cannot be read",
@@ -209,17 +223,24 @@ def digest_of_run(policy: AnswerPolicy, answers: Path, stdout: Path) -> str:
         AnswerError: see `parse_reply` and `digest_file`.
     """
     if policy.contract:
-        lines = answers.read_bytes().splitlines() if answers.is_file() else []
+        lines = answer_lines(answers)
         return parse_reply(lines[-1]).answer.digest if lines else ""
     return digest_file(Path(policy.file) if policy.file else stdout, policy).digest
 
 
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file in hex, read in pieces of 1 MiB."""
-    digest = hashlib.sha256()
-    with path.open("rb", buffering=0) as file:
+def sha256_of(path: Path, most: int | None = None) -> str:
+    """Return the SHA-256 of a file in hex, read in pieces of 1 MiB.
+
+    Raises:
+        OSError: it is not a regular file, cannot be read, or has more than `most` bytes.
+    """
+    digest, size = hashlib.sha256(), 0
+    with open_regular(path) as file:
         while part := file.read(_CHUNK):
             digest.update(part)
+            size += len(part)
+            if most is not None and size > most:
+                raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
     return digest.hexdigest()
 
 

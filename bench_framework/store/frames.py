@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd  # noqa: TID251 -- store is the door to it
 
 from bench_framework.errors import RecordError
-from bench_framework.foreign import parse_json
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.store import imports, layout, wire
 from bench_framework.store.finding import is_imported
 from bench_framework.store.journal import read_header
@@ -132,7 +132,7 @@ class Frames:
 
     def _bytes(self, name: str) -> bytes:
         try:
-            return (self.path / name).read_bytes()
+            return read_regular(self.path / name)
         except OSError as error:
             raise RecordError(
                 f"{self.path / name} cannot be read",

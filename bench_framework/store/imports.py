@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.foreign import read_regular
 from bench_framework.model.imported import plan_of
 from bench_framework.model.run import Host
 from bench_framework.store import journal, layout, lines, wire
@@ -50,7 +51,7 @@ def open_record(path: Path) -> Record:
     if not is_imported(path):
         return Record.open(path)
     try:
-        imported = wire.load_imported((path / layout.IMPORTED).read_bytes())
+        imported = wire.load_imported(read_regular(path / layout.IMPORTED))
     except OSError as error:
         raise RecordError(f"{path / layout.IMPORTED} cannot be read", code="BX411") from error
     if imported.schema_version > journal.SCHEMA_VERSION:
@@ -99,7 +100,7 @@ def source_differences(record: Record) -> list[str]:
     differences = []
     for number, session in enumerate(imported.sessions if imported is not None else (), 1):
         try:
-            again = read_session((record.path / session.source).read_bytes(), session.label, number)
+            again = read_session(read_regular(record.path / session.source), session.label, number)
         except OSError:
             differences.append(f"{session.source}: cannot be read")
         except UsageError as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 from bench_framework.errors import MachineError, RecordError
+from bench_framework.foreign import open_regular, read_regular
 from bench_framework.store import layout, lines, wire
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def read_header(path: Path) -> lines.Header:
             benchctl wrote it (BX412).
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return _header(path, file.readline())
     except OSError as error:
         raise _unreadable(path, error) from error
@@ -152,7 +153,7 @@ def read_journal(path: Path) -> Contents:
             benchctl wrote it (BX412).
     """
     try:
-        text = path.read_bytes()
+        text = read_regular(path)
     except OSError as error:
         raise _unreadable(path, error) from error
     entries = text.split(b"\n")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.errors import RecordError
-from bench_framework.foreign import parse_json
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.store import layout
 from bench_framework.store.journal import SCHEMA_VERSION
 
@@ -83,7 +83,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
     """Return the digest of each file, by name. Raises the errors of `check_manifest`."""
     path = folder / layout.MANIFEST
     try:
-        content = parse_json(path.read_text(encoding="utf-8"), members=_each_once)
+        content = parse_json(read_regular(path), members=_each_once)
         version, files = int(content["schema_version"]), dict(content["files"])
         if not all(isinstance(part, str) for pair in files.items() for part in pair):
             raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one message for all

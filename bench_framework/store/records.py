@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from bench_framework.errors import MachineError, RecordError, UsageError
-from bench_framework.foreign import parse_json
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.looks import limited
 from bench_framework.store import journal, layout, lines, manifest, tables, wire
@@ -100,7 +100,7 @@ class Record:
             )
         contents = journal.read_journal(path / layout.JOURNAL)
         try:
-            text = (path / layout.PLAN).read_bytes()
+            text = read_regular(path / layout.PLAN)
         except OSError as error:
             raise RecordError(f"{path / layout.PLAN} cannot be read", code="BX411") from error
         plan = wire.load_plan(text)
@@ -241,7 +241,7 @@ def has_its_plan(folder: Path) -> bool:
     if is_imported(folder):
         return True
     try:
-        content = parse_json((folder / layout.PLAN).read_bytes())
+        content = parse_json(read_regular(folder / layout.PLAN))
         header = journal.read_header(folder / layout.JOURNAL)
     except (OSError, ValueError, RecordError):
         return False

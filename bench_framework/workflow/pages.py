@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.foreign import parse_json
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.workflow import corrupt_records
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def record_host(record: Record) -> Host:
     """Return the machine that measured a record. Raises `OSError` and `RecordError`."""
     from bench_framework.store import layout, wire
 
-    return record.contents.host or wire.load_host((record.path / layout.ENV).read_bytes())
+    return record.contents.host or wire.load_host(read_regular(record.path / layout.ENV))
 
 
 def report_data(record: Record, judgement: Judgement) -> ReportData:
@@ -163,10 +163,8 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
     try:
         host = record_host(record)
         measured = contents.imported is None
-        scenario_text = (
-            (record.path / layout.SCENARIO).read_text(encoding="utf-8") if measured else ""
-        )
-        tuning = parse_json((record.path / layout.TUNING).read_bytes()) if plan.tuning else None
+        scenario_text = read_regular(record.path / layout.SCENARIO).decode() if measured else ""
+        tuning = parse_json(read_regular(record.path / layout.TUNING)) if plan.tuning else None
     except (OSError, ValueError) as error:
         name = error.filename if isinstance(error, OSError) else f"a file of {record.path}"
         raise RecordError(

@@ -132,9 +132,7 @@ class SingleRunner:
         receipt = None
         digest = expected
         if self.policy.contract:
-            text = answers.read_bytes() if answers.is_file() else b""
-            lines = [line for line in text.split(b"\n") if line]
-            reply = worker.read_replies(lines, 1)[0]
+            reply = worker.read_replies(worker.answer_lines(answers), 1)[0]
             receipt, digest = reply.receipt, reply.answer.digest
         elif expected is not None:
             path = Path(self.policy.file) if self.policy.file else out

@@ -19,7 +19,7 @@ from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.machine.mounts import filesystem_of, free_bytes
 from bench_framework.execution.worker import sha256_of
-from bench_framework.foreign import parse_json
+from bench_framework.foreign import fault_of, parse_json
 from bench_framework.model.run import PreparedInput
 from bench_framework.store.layout import write_whole
 from bench_framework.units import format_size
@@ -194,9 +194,9 @@ def _remove(path: Path) -> None:
 
 def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
     path = Path(dataset.path or "")
-    if not path.is_file():
+    if fault := fault_of(path):
         raise MachineError(
-            f"the input file {path} does not exist",
+            f"the input file {path} {fault}",
             code="BC406",
             effect="nothing was measured",
             fix="correct `input: {file: …}`; the path is relative to the scenario's folder",

@@ -112,7 +112,10 @@ class Guard:
                 continue
             if item.path not in digests:
                 path = Path(item.path)
-                digests[item.path] = digest(path) if path.exists() else "missing"
+                try:
+                    digests[item.path] = digest(path)
+                except OSError as error:
+                    digests[item.path] = str(error.strerror)
             if digests[item.path] != item.sha256:
                 yield _event(item.path, "digest")
 

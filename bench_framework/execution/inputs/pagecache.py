@@ -83,7 +83,7 @@ class InputPages:
             OSError: a file is missing or cannot be read.
         """
         for name, _ in self._files:
-            fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+            fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             try:
                 os.fsync(fd)
                 os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -256,7 +256,7 @@ def resident_pages(name: str, size: int, page: int) -> int | None:
     """
     if size == 0:
         return 0
-    fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         count = by_cachestat(fd)
         if count is None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
+from bench_framework.foreign import fault_of
 from bench_framework.scenario import template
 from bench_framework.scenario.axes import BUILD_KEYS, AxisView, axes_of
 from bench_framework.scenario.scalars import did_you_mean
@@ -148,8 +149,8 @@ def _seed(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[P
 
 def _file(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
     path = Path(scenario.resolve(text))
-    if scenario.spec.prepare or path.is_file():
+    what = "" if scenario.spec.prepare else fault_of(path)
+    if not what:
         return  # `prepare` may create it
-    what = "is a folder" if path.is_dir() else "does not exist"
     advice = "paths are relative to the scenario's file"
     yield Problem("BC404", f"input file `{text}` {what}", file=file, at=at, fix=advice)

@@ -9,6 +9,7 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.foreign import read_regular
 from bench_framework.model.imported import Command, Format, MemoryKind, Series, Session
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.store.importers import faults, hyperfine, tables
@@ -40,7 +41,7 @@ def read_bytes(path: Path) -> bytes:
         if status.st_size > MOST_BYTES:
             message = f"{path} has {status.st_size} bytes; the limit is {MOST_BYTES} bytes"
             raise faults.fault(faults.UNREADABLE, str(path), message)
-        content = path.read_bytes()
+        content = read_regular(path, MOST_BYTES)
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}"
         raise faults.fault(faults.UNREADABLE, str(path), message) from error

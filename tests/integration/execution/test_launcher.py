@@ -312,3 +312,12 @@ def test_a_command_is_killed_if_its_output_grows_too_large(
     assert not finished.killed
     assert finished.how == "killed, because its output is too large"
     assert launcher.run(sh("echo a", stdout=out, limited=(f"{out}2", 0))).ok
+
+
+@pytest.mark.parametrize("name", ["fifo", "/dev/zero"])
+def test_an_endless_stdin_is_an_error(launcher: Launcher, tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(MachineError, match="cannot start") as caught:
+        launcher.run(sh("cat", stdin=str(tmp_path / name)))
+    assert dict(caught.value.details)["cause"].startswith("not a regular file")
+    assert launcher.run(sh("exit 0")).ok

@@ -653,6 +653,16 @@ def test_of_an_output_that_is_too_large_both_ends_are_kept(
     assert {b.status for b in blocks_of(record, "a")} == {"ok"}
 
 
+def test_a_stdin_that_is_not_a_file_fails_before_it_is_opened(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    record = fake.measure(plan_of(ARMS, cell={"stdin": (str(tmp_path / "fifo"),)}))
+    assert {str(block.message) for block in blocks_of(record, "a")} == {
+        f"stdin: {tmp_path}/fifo is not a regular file"
+    }
+
+
 def test_a_full_disk_ends_the_run_which_can_be_resumed(
     fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:

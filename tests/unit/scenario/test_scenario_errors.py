@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -983,3 +984,20 @@ def test_a_product_that_is_too_large_is_not_expanded(
     assert [(p.code, p.message.partition(":")[0]) for p in error.problems] == [
         ("BC203", "too many combinations")
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("fifo", "is not a regular file"),
+        ("/dev/null", "is not a regular file"),
+        ("x" * 5000, "cannot be read: File name too long"),
+    ],
+)
+def test_an_input_that_is_not_a_file_is_named(
+    refuses: Refuses, tmp_path: Path, name: str, words: str
+) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    [problem] = refuses(f"{AXES}input: {{file: {name}}}\n").problems
+    assert problem.code == "BC404"
+    assert problem.message.endswith(words)

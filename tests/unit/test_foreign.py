@@ -1,0 +1,105 @@
+"""Tests of reading what other programs wrote: FIFOs, devices and nested JSON end with an error."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bench_framework.cli.app import run_command_line
+from bench_framework.errors import AnswerError, MachineError
+from bench_framework.execution.declared_metrics import Readings
+from bench_framework.execution.inputs.datasets import prepare_inputs
+from bench_framework.execution.inputs.folders import digest
+from bench_framework.execution.progress import SilentObserver
+from bench_framework.execution.worker import answer_lines, digest_file, sha256_of
+from bench_framework.foreign import fault_of, open_regular, parse_json, read_regular
+from bench_framework.model.metrics import DeclaredMetric
+from bench_framework.model.plan import Dataset, Input
+from bench_framework.model.policies import AnswerKind, AnswerPolicy
+from bench_framework.model.run import Block
+
+KINDS: list[AnswerKind] = ["exact", "sorted-lines", "json"]
+
+
+@pytest.fixture(params=["fifo", "/dev/zero", "/dev/null"])
+def endless(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return a path on which opening or reading never ends."""
+    if request.param != "fifo":
+        return Path(request.param)
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    return path
+
+
+def test_only_regular_files_are_opened(endless: Path, tmp_path: Path) -> None:
+    for path, words in ((endless, "not a regular file"), (tmp_path, "not a regular file")):
+        with pytest.raises(OSError, match=words):
+            open_regular(path)
+    (tmp_path / "file").write_bytes(b"words")
+    assert read_regular(tmp_path / "file", 5) == b"words"
+    with pytest.raises(OSError, match="more than 4 bytes"):
+        read_regular(tmp_path / "file", 4)
+
+
+def test_the_fault_of_a_path_is_named(endless: Path, tmp_path: Path) -> None:
+    assert fault_of(endless) == "is not a regular file"
+    assert fault_of(tmp_path) == "is a folder"
+    assert fault_of(tmp_path / "none") == "does not exist"
+    assert fault_of(tmp_path / ("x" * 5000)) == "cannot be read: File name too long"
+    assert fault_of(Path(__file__)) == ""
+
+
+@pytest.mark.parametrize("compare", KINDS)
+def test_an_endless_answer_is_an_error(endless: Path, compare: AnswerKind) -> None:
+    with pytest.raises(AnswerError) as caught:
+        digest_file(endless, AnswerPolicy(compare, file=str(endless)))
+    assert caught.value.code == "BX215"
+    assert caught.value.details == (("cause", "not a regular file"),)
+    with pytest.raises(AnswerError, match="cannot be read: not a regular file"):
+        answer_lines(endless)
+
+
+@pytest.mark.parametrize("compare", KINDS)
+def test_an_answer_that_is_too_large_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compare: AnswerKind
+) -> None:
+    for name in ("LARGEST_READ", "LARGEST_ANSWER"):
+        monkeypatch.setattr(f"bench_framework.execution.worker.{name}", 10)
+    (tmp_path / "answer").write_bytes(b"x" * 11)
+    with pytest.raises(AnswerError) as caught:
+        digest_file(tmp_path / "answer", AnswerPolicy(compare))
+    assert caught.value.details == (("cause", "more than 10 bytes"),)
+
+
+def test_a_metric_of_an_endless_file_is_missing(endless: Path, tmp_path: Path) -> None:
+    metric = DeclaredMetric("m", "", "lower", "answer", regex="(.)")
+    block = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="")
+    reason = Readings([metric], tmp_path / "stdout", endless).read(block).missing["m"]
+    assert reason in {
+        f"{endless} cannot be read: not a regular file",
+        f"the run did not write {endless}",
+    }
+
+
+def test_an_endless_input_is_an_error(endless: Path, tmp_path: Path) -> None:
+    item = Input("i", (), Dataset("file", "mine", path=str(endless)))
+    with pytest.raises(MachineError, match="is not a regular file") as caught:
+        prepare_inputs([item], tmp_path, {"BENCHCTL_CACHE": str(tmp_path)}, SilentObserver())
+    assert caught.value.code == "BC406"
+    for read in (digest, sha256_of):
+        with pytest.raises(OSError, match="not a regular file"):
+            read(endless)
+
+
+def test_an_endless_import_is_an_error(endless: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["import", str(endless)]) == 2
+    assert "is not a file" in capsys.readouterr().err
+
+
+def test_nested_json_is_an_error() -> None:
+    for text in ("[" * 100_000, '{"a":' * 100_000):
+        with pytest.raises(ValueError, match="nested too deeply"):
+            parse_json(text)
+    assert parse_json('{"a": 1}') == {"a": 1}
