@@ -12,7 +12,7 @@ from typing import Final
 THIN_SPACE: Final = "\u202f"  # narrow no-break space: a number and its unit stay on one line
 MINUS: Final = "\u2212"
 
-_SIZE_UNITS: Final[dict[str, int]] = {
+SIZE_UNITS: Final[dict[str, int]] = {
     "B": 1,
     "kB": 1000,
     "KB": 1000,
@@ -24,7 +24,7 @@ _SIZE_UNITS: Final[dict[str, int]] = {
     "GiB": 1024**3,
     "TiB": 1024**4,
 }
-_DURATION_UNITS: Final[dict[str, float]] = {
+DURATION_UNITS: Final[dict[str, float]] = {
     "us": 1e-6,
     "µs": 1e-6,
     "ms": 1e-3,
@@ -35,8 +35,8 @@ _DURATION_UNITS: Final[dict[str, float]] = {
     "d": 86400.0,
 }
 _NUMBER: Final = r"(\d+(?:\.\d+)?)"
-_SIZE: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(_SIZE_UNITS)})$")
-_DURATION: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(_DURATION_UNITS)})$")
+_SIZE: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(SIZE_UNITS)})$")
+_DURATION: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(DURATION_UNITS)})$")
 _PERCENT: Final = re.compile(rf"^{_NUMBER}\s*%$")
 
 
@@ -50,7 +50,7 @@ def parse_size(text: str) -> int:
     if match is None:
         msg = f"{text!r} is not a size: write a number with a unit, such as 10MiB or 200MB"
         raise ValueError(msg)
-    size = Decimal(match[1]) * _SIZE_UNITS[match[2]]
+    size = Decimal(match[1]) * SIZE_UNITS[match[2]]
     if size != int(size):
         msg = f"{text!r} is not a whole number of bytes"
         raise ValueError(msg)
@@ -76,7 +76,7 @@ def parse_duration(text: str) -> float:
     if match is None:
         msg = f"{text!r} is not a duration: write a number with a unit, such as 90s, 15m or 1h"
         raise ValueError(msg)
-    return float(match[1]) * _DURATION_UNITS[match[2]]
+    return float(match[1]) * DURATION_UNITS[match[2]]
 
 
 def parse_percent(text: str) -> float:

@@ -69,26 +69,53 @@ def _scaling(claim: Claim) -> str:
     return f"{head}: {claim.values['word']}"
 
 
-def _derived(claim: Claim) -> str:
-    assert claim.estimate is not None
-    kind, family = str(claim.values["unit"]), str(claim.values["family"])
+def derived_figure(
+    estimate: float,
+    lo: float | None,
+    hi: float | None,
+    kind: str,
+    family: str,
+    *,
+    smallest: float | None = None,
+    margin: float | None = None,
+) -> str:
+    """Return a derived value with its interval and unit: ``"1.21 [1.18, 1.24] GiB/s"``.
+
+    Args:
+        estimate: the value in its base unit.
+        lo: lower bound, `None` without an interval.
+        hi: upper bound, `None` without an interval.
+        kind: ``s``, ``bytes/s`` or ``ratio``.
+        family: unit family of the scenario.
+        smallest: smallest rate of a list, which sets the unit.
+        margin: margin of a pair that has a verdict.
+    """
     unit, scale = "", 1.0
     if kind == "s":
-        unit, scale = time_unit(claim.estimate)
+        unit, scale = time_unit(estimate)
     elif kind == "bytes/s":
-        unit, scale = size_unit(float(claim.values.get("smallest", claim.estimate)), family)
+        unit, scale = size_unit(estimate if smallest is None else smallest, family)
         unit += "/s"
-    lo, hi = (
-        (claim.lo, claim.hi)
-        if claim.lo is not None and claim.hi is not None
-        else (claim.estimate,) * 2
-    )
-    value = plain(claim.estimate * scale, lo * scale, hi * scale, most=3)
-    if claim.margin is not None and not lo <= 1 <= hi:
+    low, high = (estimate, estimate) if lo is None or hi is None else (lo, hi)
+    value = plain(estimate * scale, low * scale, high * scale, most=3)
+    if margin is not None and not low <= 1 <= high:
         # Rounding must not let the interval of a judged pair reach 1 if the results exclude 1.
-        value = rounded(claim.estimate, lo, hi, margin=claim.margin)
-    interval = f" [{value.lo}, {value.hi}]" if claim.lo is not None else ""
-    figure = f"{value.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
+        value = rounded(estimate, low, high, margin=margin)
+    interval = f" [{value.lo}, {value.hi}]" if lo is not None else ""
+    return f"{value.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
+
+
+def _derived(claim: Claim) -> str:
+    assert claim.estimate is not None
+    figure = derived_figure(
+        claim.estimate,
+        claim.lo,
+        claim.hi,
+        str(claim.values["unit"]),
+        str(claim.values["family"]),
+        smallest=float(claim.values["smallest"]) if "smallest" in claim.values else None,
+        margin=claim.margin,
+    )
     head, source = f"{where(claim)}{claim.subject}", f"{claim.values['formula']}"
     if "assuming" in claim.values:
         return (

@@ -14,6 +14,7 @@ from bench_framework.features.axes.claims import StructureClaims
 from bench_framework.features.contrasts.claims import contrast_claims
 from bench_framework.features.experiments.before_after import judged_pairs
 from bench_framework.features.experiments.hypotheses import hypothesis_claims
+from bench_framework.features.published.claims import published_claims
 from bench_framework.features.race.claims import race_claims
 from bench_framework.features.references.claims import gap_claims
 from bench_framework.model.judgement import ONE_PROGRAM, Claim
@@ -69,7 +70,7 @@ class _Author(Names):
     ) -> None:
         super().__init__(plan, judgement.states)
         self._noted = noted
-        self._judgement = judgement
+        self._judgement, self._builds = judgement, builds
         self._facts = Facts(plan, judgement, builds, inputs)
         self._sizes = {i.input_id: i.size_bytes for i in inputs}
         bases = {
@@ -103,6 +104,7 @@ class _Author(Names):
         yield from gap_claims(self, self._judgement.gaps, self._costs_of)
         yield from hypothesis_claims(self, self._judgement.hypotheses, self._costs_of)
         yield from race_claims(self, self._judgement, self._comparison)
+        yield from published_claims(self.plan, self._judgement, self._builds)
 
     def _pairs_of(self, metric: str) -> dict[tuple[str, str], Comparison]:
         best = (c for group in self._judgement.best for c in group.comparisons)

@@ -13,6 +13,7 @@ from bench_framework.features.experiments.before_after_section import BEFORE_AFT
 from bench_framework.features.experiments.section import ADOPTED, EXPERIMENTS, HYPOTHESES
 from bench_framework.features.pareto.section import TRADEOFFS
 from bench_framework.features.profile.section import PROFILE
+from bench_framework.features.published.section import PUBLISHED
 from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
 from bench_framework.report.sections.author import AUTHOR
@@ -35,6 +36,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     SUMMARY,
     HEADLINE,
     FINDINGS,
+    PUBLISHED,
     BEFORE_AFTER,
     TWO_REFERENCES,
     MEMORY,

@@ -15,6 +15,7 @@ from bench_framework.features.axes.sentences import STRUCTURE_SENTENCES
 from bench_framework.features.experiments.hypotheses import HYPOTHESIS_SENTENCES
 from bench_framework.features.imported import sentences as imported_sentences
 from bench_framework.features.profile.compute import PROFILE_SENTENCES
+from bench_framework.features.published.claims import PUBLISHED_SENTENCES
 from bench_framework.features.race import claims as race_claims
 from bench_framework.features.references.claims import gap
 from bench_framework.model.metrics import WALL
@@ -134,5 +135,6 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     **STRUCTURE_SENTENCES,
     **PROFILE_SENTENCES,
     **HYPOTHESIS_SENTENCES,
+    **PUBLISHED_SENTENCES,
 }
 """Kind of claim → the function that returns its sentence."""

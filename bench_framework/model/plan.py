@@ -25,6 +25,7 @@ from bench_framework.model.lookup import by_id
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy, Metric
 from bench_framework.model.profile import ProfilePolicy
+from bench_framework.model.published import Published
 from bench_framework.model.revisions import Revisions
 
 CacheState = Literal["warm", "cold", "unknown"]
@@ -281,6 +282,11 @@ class Plan:
     hypotheses: tuple[Hypothesis, ...] = ()
     contrasts: tuple[NamedContrast, ...] = ()
     """The comparisons that the scenario names, in its order."""
+    published: Published | None = None
+    """The published report whose claims are tested, `None` without one."""
+    learnings: tuple[str, ...] = ()
+    """Texts of the author with references to results (`model.published.REFERENCE`)."""
+    next_steps: tuple[str, ...] = ()
     confirms: str = ""
     """Id of the record whose suspicious pairs the gate measures again with this plan, empty for
     any other plan."""

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from bench_framework.model.plan import Variant
     from bench_framework.scenario.expansion import Expansion
-    from bench_framework.scenario.schema.contrasts import ContrastPart
 
 EXPERIMENT = "experiment"
 """The key that selects the variant of an experiment in place of axis values."""
@@ -31,12 +30,12 @@ def selected(expansion: Expansion, given: Mapping[str, str]) -> Variant | None:
     return next((v for v in variants if v.values == values and v.experiment is None), None)
 
 
-def input_ids(expansion: Expansion, part: ContrastPart) -> tuple[str, ...]:
-    """Return the ids of the inputs that have the values of a contrast."""
+def input_ids(expansion: Expansion, selection: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the ids of the inputs that have these values of input axes."""
     return tuple(
         given.id
         for values, (given, _) in expansion.inputs.items()
-        if part.input.items() <= dict(values).items()
+        if selection.items() <= dict(values).items()
     )
 
 
@@ -49,5 +48,5 @@ def named_contrasts(expansion: Expansion) -> Iterator[NamedContrast]:
         assert candidate is not None
         assert reference is not None
         metric = part.metric or JudgePolicy(tuple(spec.judge)).headline
-        ids = input_ids(expansion, part)
+        ids = input_ids(expansion, part.input)
         yield NamedContrast(part.name, candidate.id, reference.id, ids, metric)

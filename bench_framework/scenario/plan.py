@@ -21,6 +21,7 @@ from bench_framework.scenario.contrasts import named_contrasts
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
+from bench_framework.scenario.published import published_of
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of
@@ -92,6 +93,9 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         ),
         hypotheses=tuple(expansion.hypotheses),
         contrasts=tuple(named_contrasts(expansion)),
+        published=published_of(expansion),
+        learnings=tuple(scenario.spec.learnings),
+        next_steps=tuple(scenario.spec.next_steps),
         unit_family=_unit_family(scenario, expansion.axes),
         profile=_profile_policy(scenario, variants, expansion.baseline.id),
         metrics=declared_metrics(scenario),

@@ -1,10 +1,14 @@
-"""Section "Author's notes": texts of the scenario, separate from the results."""
+"""Section "Author's notes": texts of the scenario, separate from the results.
+
+Learnings and next steps quote measured figures (`features.published.claims`).
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.report.blocks import AuthorText, Block
+from bench_framework.report.blocks import AuthorText, Block, Heading
+from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
@@ -12,8 +16,12 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return one block per note of the scenario."""
-    return tuple(AuthorText(note.title, note.text) for note in data.plan.notes)
+    """Return learnings and next steps with measured figures, then one block per note."""
+    blocks: list[Block] = []
+    for kind, title in (("learning", "Learnings"), ("next-step", "Next steps")):
+        if bullets := claim_bullets(data.claims(kind)):
+            blocks += [Heading(title, f"author-{kind}s"), *bullets]
+    return (*blocks, *(AuthorText(note.title, note.text) for note in data.plan.notes))
 
 
 AUTHOR = SectionKind(

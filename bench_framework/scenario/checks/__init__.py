@@ -16,6 +16,7 @@ from bench_framework.scenario.checks import (
     inputs,
     matrix,
     metrics,
+    published,
     rules,
 )
 from bench_framework.scenario.checks.matrix import TOO_MANY
@@ -36,6 +37,7 @@ CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     gate.check,
     derived.check,
     contrasts.check,
+    published.check,
     crate.check,
 )
 """Checks of single keys, which always run."""
@@ -43,6 +45,7 @@ MATRIX_CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     matrix.check,
     derived.check_cells,
     contrasts.check_cells,
+    published.check_cells,
 )
 """Checks of the whole matrix, which run if there is no other problem."""
 _CONSEQUENCES = frozenset({"BC205"})

@@ -37,23 +37,31 @@ def check(scenario: Scenario) -> Iterator[Problem]:
             yield scenario.value_problem((*path, "name"), "BC206", message, "choose another name")
         names.add(part.name)
         for key, given in _sides(part).items():
-            yield from _side(scenario, axes, (*path, key), given)
-        for axis, value in part.input.items():
-            where = (*path, "input", axis)
-            if axis in axes and axes[axis].kind != "input":
-                message = f"`{axis}` is an axis of the variants, not of the input"
-                yield scenario.key_problem(where, "BC206", message, "write it in `of` or `against`")
-            else:
-                yield from check_reference(scenario, axes, where, axis, value)
+            yield from check_side(scenario, axes, (*path, key), given)
+        yield from check_inputs(scenario, axes, (*path, "input"), part.input)
         if part.metric is not None and part.metric not in scenario.spec.judge:
             advice = did_you_mean(part.metric, scenario.spec.judge, "judged here")
             message = f"metric `{part.metric}` is not in `judge`"
             yield scenario.value_problem((*path, "metric"), "BC206", message, advice)
 
 
-def _side(
+def check_inputs(
     scenario: Scenario, axes: Mapping[str, AxisView], path: Path, given: Mapping[str, str]
 ) -> Iterator[Problem]:
+    """Yield the problems of references to input axes and their values."""
+    for axis, value in given.items():
+        where = (*path, axis)
+        if axis in axes and axes[axis].kind != "input":
+            message = f"`{axis}` is an axis of the variants, not of the input"
+            yield scenario.key_problem(where, "BC206", message, "name a variant by it")
+        else:
+            yield from check_reference(scenario, axes, where, axis, value)
+
+
+def check_side(
+    scenario: Scenario, axes: Mapping[str, AxisView], path: Path, given: Mapping[str, str]
+) -> Iterator[Problem]:
+    """Yield the problems of axis values, or of `{experiment: NAME}`, that select a variant."""
     if EXPERIMENT not in given:
         yield from check_values(scenario, axes, path, given)
         return
@@ -83,7 +91,7 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
     }
     for index, part in enumerate(scenario.spec.contrasts):
         path: Path = ("contrasts", index)
-        inputs = input_ids(expansion, part)
+        inputs = input_ids(expansion, part.input)
         sides = [selected(expansion, given) for given in _sides(part).values()]
         ids = [{i for i in inputs if side and (side.id, i) in compared} for side in sides]
         missing = [key for key, there in zip(_sides(part), ids, strict=True) if not there]

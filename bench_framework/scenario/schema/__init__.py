@@ -30,6 +30,7 @@ from bench_framework.scenario.schema.parts import (
     ProfilePart,
     Rules,
 )
+from bench_framework.scenario.schema.published import PublishedPart
 from bench_framework.scenario.schema.types import (
     NEVER,
     ONE_OF,
@@ -169,6 +170,15 @@ class ScenarioFile(Part):
     """Descriptions of variants, shown with their results."""
     notes: list[NotePart] = []
     """Notes of the author, shown in a separate section of the report."""
+    published: PublishedPart | None = None
+    """A published report, and what tests each of its claims. The report says which are
+    confirmed."""
+    learnings: list[Text] = []
+    """Learnings of the author. `{contrast: NAME}`, `{experiment: NAME}` and `{derived: NAME}` are
+    replaced by the measured figure with its interval; `{experiment: NAME, metric: peak_rss}` by
+    that of another metric."""
+    next_steps: list[Text] = Field(default=[], alias="next-steps")
+    """Plans of the author. They may contain the same references."""
     limits: Limits = Field(default_factory=Limits)
     """Limits on the size of the plan: `{max-cells: 500}`."""
 

@@ -20,6 +20,7 @@ from bench_framework.features.record_comparison.section import document as bridg
 from bench_framework.features.sections import SECTIONS
 from bench_framework.model.judgement import Bridge, BridgedCell, Comparison
 from bench_framework.model.profile import Frame, Profile, Stack
+from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Details, Facts, Fallback, Table
@@ -139,6 +140,28 @@ def one_reference() -> ReportData:
     others = tuple(c for c in data.judgement.comparisons if c.family != "reference")
     plan = replace(data.plan, further_baselines=())
     return judged_again(replace(data, plan=plan), comparisons=others, gaps=())
+
+
+def with_published() -> ReportData:
+    """Return the record with published claims about its variants, and with learnings."""
+    data = sample()
+    ids = {v.label: v.id for v in data.plan.variants}
+    inputs = tuple(item.id for item in data.plan.inputs)
+
+    def statement(text: str, figure: str, label: str = "rayon+jemalloc") -> PublishedClaim:
+        return PublishedClaim(text, figure, "variant", "", ids[label], inputs, "wall")
+
+    claims = (
+        statement("rayon is 2x faster with jemalloc", "2x faster"),
+        statement("jemalloc slows rayon down", "slower"),
+        PublishedClaim("it runs on other systems", "", "not-testable", "one system was measured"),
+    )
+    plan = replace(
+        data.plan,
+        published=Published("An earlier report", "", "2026-01-09", claims),
+        learnings=("jemalloc: {experiment: gone}.",),
+    )
+    return judged_again(replace(data, plan=plan))
 
 
 def bare_structure() -> ReportData:
@@ -384,6 +407,19 @@ CATALOGUE = {
         ("Everything that was planned was measured.",),
         all_measured,
         "Other machines: every figure is from one host",
+    ),
+    "S18": Pair(
+        with_published,
+        (
+            "“rayon is 2x faster with jemalloc”",
+            "direction confirmed, size refuted",
+            "refuted: faster",
+            "one system was measured",
+            "Of 3 claims of “An earlier report”",
+        ),
+        ("2.0× faster [", "“jemalloc slows rayon down”: confirmed"),
+        sample,
+        "lists no published claims",
     ),
     "S23": Pair(
         sample, ("The index is read once a minute.",), ("c1",), bare, "The author wrote no notes."

@@ -1,0 +1,197 @@
+"""The results to which published claims and the author's texts refer, each with a 95 % CI."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.claims.phrases import change, noun, percent_change
+from bench_framework.claims.value_phrases import derived_figure
+from bench_framework.compare.cell_state import build_of, exact_value
+from bench_framework.compare.decide import by_interval, within_margin
+from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Interval, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bench_framework.model.judgement import Comparison, Derived, Judgement
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.policies import Metric
+    from bench_framework.model.run import Build
+
+NOT_MEASURED: Final = "not measured"
+TOO_FEW: Final = "too few rounds"
+_LEVEL: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A measured ratio or value on one input.
+
+    Attributes:
+        input_id: the input.
+        text: the figure with its interval; the reason if there is no figure.
+        interval: ratio candidate ÷ reference, or value, with its 95 % CI. `None` without one.
+        verdict: verdict on the ratio, `None` for a value.
+        higher: true if larger values are better.
+        margin: change that is too small to matter.
+        reason: why there is no verdict, or empty.
+        metric: the metric, empty for a derived value.
+        cells: ids of the configurations.
+    """
+
+    input_id: str
+    text: str
+    interval: Interval | None = None
+    verdict: Verdict | None = None
+    higher: bool = False
+    margin: float = 0.0
+    reason: str = ""
+    metric: Metric = ""
+    cells: tuple[str, ...] = ()
+
+
+class Results:
+    """The results of a judgement, by the names that a scenario gives them."""
+
+    def __init__(self, plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> None:
+        self.plan, self._judgement, self._builds = plan, judgement, builds
+        self._pairs: dict[tuple[str, str, Metric], Comparison] = {}
+        every = [*judgement.comparisons, *(c for g in judgement.best for c in g.comparisons)]
+        for c in every:
+            if c.family != "control":
+                for one in (c, c.mirrored()):
+                    self._pairs.setdefault((one.cell_id, one.ref_cell_id, one.metric), one)
+        self._states = {s.cell_id: s for s in judgement.states}
+
+    def contrast(self, name: str, input_ids: Sequence[str] = ()) -> Iterator[Evidence]:
+        """Yield the result of a named contrast on each of its inputs, or on some of them."""
+        for contrast in self.plan.contrasts:
+            if contrast.name == name:
+                for input_id in contrast.input_ids:
+                    if not input_ids or input_id in input_ids:
+                        ids = (contrast.variant_id, contrast.reference_id)
+                        yield self._pair(input_id, ids, contrast.metric)
+
+    def against_baseline(
+        self, variant_id: str, metric: Metric, input_ids: Sequence[str]
+    ) -> Iterator[Evidence]:
+        """Yield the comparison of a variant with the baseline on each input."""
+        for input_id in input_ids:
+            yield self._pair(input_id, (variant_id, self.plan.baseline_id), metric)
+
+    def experiment(self, name: str, metric: Metric = "") -> Iterator[Evidence]:
+        """Yield the comparison of an experiment with the baseline on each input."""
+        inputs = tuple(item.id for item in self.plan.inputs)
+        for experiment in self.plan.experiments:
+            if experiment.name == name:
+                metric = metric or self.plan.judge.headline
+                yield from self.against_baseline(experiment.variant_id, metric, inputs)
+
+    def derived(self, name: str, input_ids: Sequence[str] = ()) -> Iterator[Evidence]:
+        """Yield a derived value on each input, or on some of them."""
+        for row in self._judgement.derived:
+            if row.name == name and (not input_ids or row.input_id in input_ids):
+                yield self._derived(row)
+
+    def values(
+        self, variant_id: str, metric: Metric, input_ids: Sequence[str]
+    ) -> Iterator[Evidence]:
+        """Yield the median of a metric of a variant on each input. `text` has only a reason."""
+        medians = {(s.cell_id, s.metric): s for s in self._judgement.summaries}
+        margin = self.plan.judge.margin_of(metric)
+        for input_id in input_ids:
+            cell_id = self._cells(input_id).get(variant_id, "")
+            summary, interval = medians.get((cell_id, metric)), None
+            reason = self._missing(cell_id) or "no confidence interval"
+            build = build_of(self.plan, variant_id, self._builds) if cell_id else None
+            exact = exact_value(build, metric)
+            if exact is not None:
+                interval = Interval(exact, exact, exact, 1.0)
+            elif summary is not None and summary.lo is not None and summary.hi is not None:
+                interval = Interval(summary.median, summary.lo, summary.hi, _LEVEL)
+            reason = "" if interval else reason
+            yield Evidence(
+                input_id,
+                reason,
+                interval,
+                margin=margin,
+                reason=reason,
+                metric=metric,
+                cells=(cell_id,) if cell_id else (),
+            )
+
+    def _cells(self, input_id: str) -> dict[str, str]:
+        cells = self.plan.cells_of(input_id)
+        return {c.variant_id: c.id for c in cells if c.role is not Role.CONTROL}
+
+    def _missing(self, cell_id: str) -> str:
+        """Return why a configuration has no result, or an empty text."""
+        state = self._states.get(cell_id)
+        if state is None or state.state == "not-started":
+            return NOT_MEASURED
+        return "" if state.state == "measured" else state.reason or state.state
+
+    def _pair(self, input_id: str, variants: tuple[str, str], metric: Metric) -> Evidence:
+        cells = self._cells(input_id)
+        ids = (cells.get(variants[0], ""), cells.get(variants[1], ""))
+        c = self._pairs.get((*ids, metric))
+        interval = (c.typical or c.shown) if c is not None else None
+        known = tuple(i for i in ids if i)
+        reason = next((r for i in ids if (r := self._missing(i))), "")
+        if c is None or interval is None or not interval.bounded or reason:
+            reason = reason or (c.reason if c is not None else "") or TOO_FEW
+            return Evidence(input_id, reason, reason=reason, metric=metric, cells=known)
+        higher = c.direction == "higher"
+        natural = interval.inverse if higher else interval
+        text = ratio_text(natural, c.verdict, c.margin, metric, higher=higher)
+        if c.reason == ONE_PROGRAM:
+            text = ONE_PROGRAM
+        return Evidence(input_id, text, natural, c.verdict, higher, c.margin, c.reason, metric, ids)
+
+    def _derived(self, row: Derived) -> Evidence:
+        if row.value is None or row.lo is None or row.hi is None:
+            reason = "no confidence interval" if row.value is not None else NOT_MEASURED
+            return Evidence(row.input_id, reason, reason=reason, cells=row.cell_ids)
+        margin = self.plan.judge.margin_of(WALL)
+        text = derived_figure(
+            row.value,
+            row.lo,
+            row.hi,
+            row.unit,
+            self.plan.unit_family,
+            margin=margin if row.judged else None,
+        )
+        interval = Interval(row.value, row.lo, row.hi, row.level or _LEVEL)
+        if row.unit != "ratio":
+            return Evidence(row.input_id, text, interval, margin=margin, cells=row.cell_ids)
+        # A ratio of two times is better below 1, every other ratio above 1.
+        higher = not row.formula.startswith("time(")
+        oriented = interval.inverse if higher else interval
+        verdict = by_interval(oriented, margin)
+        if not verdict.decided and within_margin(interval, margin):
+            verdict = Verdict.EQUIVALENT
+        return Evidence(row.input_id, text, interval, verdict, higher, margin, cells=row.cell_ids)
+
+    def joined(self, evidence: Sequence[Evidence]) -> str:
+        """Return the figures as one text, each with its input if the scenario has several."""
+        if len(self.plan.inputs) == 1:
+            return "; ".join(e.text for e in evidence)
+        return "; ".join(f"{e.text} on {self.plan.input(e.input_id).label}" for e in evidence)
+
+
+def ratio_text(
+    ratio: Interval, verdict: Verdict, margin: float, metric: Metric, *, higher: bool
+) -> str:
+    """Return a ratio as a change, such as ``"2.1× faster [1.9, 2.3]"``.
+
+    A pair without a significant difference reads ``"time −1.8 % [−6.5, +3.2]"``.
+    """
+    if verdict.decided and not ratio.lo <= 1 <= ratio.hi:
+        figures = (ratio.inverse if higher else ratio).figures
+        return change(verdict, *figures, margin, metric, higher=higher)
+    keep = verdict is Verdict.EQUIVALENT
+    return f"{noun(metric)} {percent_change(*ratio.figures, margin, keep=keep)}"

@@ -1,0 +1,1 @@
+"""Published claims: statements of an earlier report, what was measured, and the verdict."""

@@ -1,0 +1,202 @@
+"""The verdict on a published claim (docs/method.md#published-claims)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
+
+from bench_framework.compare.interim_analysis import CONTROL_DIFFERS
+from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence
+from bench_framework.model import words
+from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.metrics import WALL
+from bench_framework.model.published import Figure, parse_figure
+from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.report.numbers import show_ratio
+from bench_framework.rounding import plain, thresholds
+from bench_framework.units import THIN_SPACE, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.features.evidence import Results
+    from bench_framework.model.judgement import Scaling
+    from bench_framework.model.published import PublishedClaim
+
+Status = Literal[
+    "confirmed",
+    "direction confirmed, size refuted",
+    "refuted",
+    "inconclusive",
+    "not testable here",
+]
+_WORST_FIRST: Final[tuple[Status, ...]] = (
+    "refuted",
+    "direction confirmed, size refuted",
+    "inconclusive",
+    "confirmed",
+)
+"""A claim about several inputs has the first of these that one of the inputs has."""
+LEAST_LEVEL: Final = 0.95 - 1e-9
+EXCLUDED: Final = "the interval excludes the published figure"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The verdict on a published claim.
+
+    Attributes:
+        status: the verdict.
+        reason: why, as a short phrase; may be empty.
+        measured: our figure with its interval, or the reason for its absence.
+        evidence: results on the inputs of the claim.
+    """
+
+    status: Status
+    reason: str
+    measured: str
+    evidence: tuple[Evidence, ...] = ()
+
+
+def judge(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> Result:
+    """Return the verdict on a claim."""
+    if claim.test == "not-testable":
+        return Result("not testable here", "", claim.name)
+    if claim.test == "scaling":
+        return _linear(claim, results, [s for s in scaling if s.metric == claim.metric])
+    figure = parse_figure(claim.figure)
+    evidence = tuple(_evidence(claim, figure, results))
+    if not evidence:
+        return Result("inconclusive", NOT_MEASURED, NOT_MEASURED)
+    verdicts = [_verdict(figure, e) for e in evidence]
+    worst = min(verdicts, key=lambda v: _WORST_FIRST.index(v[0]))
+    reason = worst[1]
+    if len(evidence) > 1 and (count := Counter(v[0] for v in verdicts)[worst[0]]) < len(evidence):
+        reason = f"{reason}, " if reason else ""
+        reason += f"on {count} of {len(evidence)} inputs"
+    if not any(e.interval for e in evidence):
+        return Result(worst[0], "", results.joined(evidence), evidence)
+    measured = f"{_tested(claim, results)}: {results.joined(evidence)}"
+    return Result(worst[0], reason, measured, evidence)
+
+
+def _tested(claim: PublishedClaim, results: Results) -> str:
+    """Return the name of what tests a claim."""
+    if claim.variant_id:
+        return results.plan.variant(claim.variant_id).label
+    return claim.name.replace("_", " ")
+
+
+def _evidence(claim: PublishedClaim, figure: Figure, results: Results) -> list[Evidence]:
+    if claim.test == "contrast":
+        return [*results.contrast(claim.name, claim.input_ids)]
+    if claim.test == "derived":
+        rows = results.derived(claim.name, claim.input_ids)
+        return [_in_unit(e, figure) if figure.unit else e for e in rows]
+    if figure.kind == "value":
+        values = results.values(claim.variant_id, claim.metric, claim.input_ids)
+        return [_in_unit(e, figure) for e in values]
+    return [*results.against_baseline(claim.variant_id, claim.metric, claim.input_ids)]
+
+
+def _in_unit(evidence: Evidence, figure: Figure) -> Evidence:
+    """Return the evidence with its text in the unit of the published value."""
+    if evidence.interval is None or figure.kind != "value":
+        return evidence
+    value = evidence.interval
+    scaled = [x / figure.factor for x in value.figures]
+    exact = value.lo == value.hi
+    text = plain(*scaled, most=2)
+    bounds = "" if exact else f" [{text.lo}, {text.hi}]"
+    unit = {"x": "×", "": ""}.get(figure.unit, f"{THIN_SPACE}{figure.unit}")
+    return replace(evidence, text=f"{text.estimate}{unit}{bounds}")
+
+
+def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> Result:
+    steps = [s for s in scaling if s.variant_id == claim.variant_id]
+    if not steps:
+        return Result("inconclusive", NOT_MEASURED, NOT_MEASURED)
+    inputs = {item.id: item.label for item in results.plan.inputs}
+    exponents = [show_ratio(s.exponent, s.lo, s.hi, 0.05) for s in steps]
+    measured = "; ".join(
+        f"exponent {figure} from {inputs[s.from_input_id]} to {inputs[s.to_input_id]}"
+        for s, figure in zip(steps, exponents, strict=True)
+    )
+    measured = f"{_tested(claim, results)}: {measured}"
+    words_found = [s.word for s in steps if s.word in {"sub-linear", "super-linear"}]
+    if words_found:
+        return Result("refuted", " and ".join(dict.fromkeys(words_found)), measured)
+    if all(s.word == "linear" for s in steps):
+        return Result("confirmed", "", measured)
+    return Result("inconclusive", "the exponents are not resolved", measured)
+
+
+def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
+    """Return the verdict on one input, and the reason for it."""
+    if e.interval is None:
+        return "inconclusive", e.reason
+    if figure.kind == "value":
+        lo, hi = figure.lo / (1 + e.margin), figure.hi * (1 + e.margin)
+        return ("confirmed", "") if _overlap(e.interval, lo, hi) else ("refuted", EXCLUDED)
+    verdict = e.verdict or Verdict.INCONCLUSIVE
+    if e.reason in {ONE_PROGRAM, CONTROL_DIFFERS} or e.interval.level < LEAST_LEVEL:
+        return "inconclusive", e.reason or TOO_FEW
+    if not (verdict.settled or verdict is Verdict.INCONCLUSIVE):
+        return "inconclusive", words.word(verdict, e.metric or WALL)
+    if figure.kind == "equal":
+        return _equal(figure, e, verdict)
+    return _change(figure, e, verdict)
+
+
+def _equal(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
+    assert e.interval is not None
+    bound = figure.hi or e.margin
+    low, _, high = thresholds(bound)
+    if verdict is Verdict.INCONCLUSIVE:
+        return "inconclusive", e.reason or "neither a difference nor equivalence is shown"
+    if not _overlap(e.interval, low, high):
+        return "refuted", _word(e, verdict) if verdict.decided else EXCLUDED
+    if verdict is Verdict.EQUIVALENT and (not figure.hi or _inside(e.interval, bound)):
+        return "confirmed", ""
+    if verdict.decided:
+        return "inconclusive", f"a difference is shown, which may be below {format_percent(bound)}"
+    return (
+        "inconclusive",
+        f"equivalent within ±{format_percent(e.margin)}, but not within the figure",
+    )
+
+
+def _change(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
+    assert e.interval is not None
+    better = figure.better(higher=e.higher)
+    if verdict.decided and verdict.better is not better:
+        return "refuted", _word(e, verdict)
+    sized = figure.kind == "change"
+    fits = True
+    if sized:
+        lo, hi = figure.ratio(higher=e.higher)
+        both = _inside(Interval(lo, lo, hi, 1.0), e.margin) and _inside(e.interval, e.margin)
+        fits = both or _overlap(e.interval, lo, hi)
+    if verdict.decided:
+        return ("confirmed", "") if fits else ("direction confirmed, size refuted", "")
+    if verdict is Verdict.EQUIVALENT:
+        if sized and fits:
+            return "confirmed", f"both are within ±{format_percent(e.margin)}"
+        return "refuted", _word(e, verdict)
+    if fits:
+        return "inconclusive", e.reason or "no significant difference"
+    return "refuted", EXCLUDED
+
+
+def _overlap(interval: Interval, lo: float, hi: float) -> bool:
+    return interval.lo <= hi and lo <= interval.hi
+
+
+def _inside(interval: Interval, margin: float) -> bool:
+    low, _, high = thresholds(margin)
+    return low <= interval.lo and interval.hi <= high
+
+
+def _word(e: Evidence, verdict: Verdict) -> str:
+    return words.word(verdict, e.metric or WALL)

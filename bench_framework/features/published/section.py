@@ -1,0 +1,57 @@
+"""Section "Published claims": each claim of an earlier report, what was measured, and the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.features.published.claims import quotation, verdict
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
+from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.sections.kind import SectionKind
+from bench_framework.units import THIN_SPACE
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Claim
+    from bench_framework.report.context import ReportData
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """Return the number of claims by verdict, and a table with one row per claim."""
+    published, claims = data.plan.published, data.claims("published")
+    if published is None or not claims:
+        return ()
+    columns = (
+        Column("The original said", prose=True),
+        Column("We measured", prose=True),
+        Column("Verdict", prose=True),
+    )
+    source = ", ".join(part for part in (published.title, published.date, published.url) if part)
+    caption = (
+        f"Claims of “{source}”. Figures have 95{THIN_SPACE}% CIs, and compare with "
+        f"{data.baseline.label} unless a pair is named. Directions follow the adjusted verdicts."
+    )
+    rows = tuple(_row(claim) for claim in claims)
+    counts = Bullets(tuple(sentence(c) for c in data.claims("published-counts")))
+    table = Table("published-table", caption, columns, rows, sortable=False)
+    return (counts, table)
+
+
+def _row(claim: Claim) -> Row:
+    return Row(
+        (
+            Cell(quotation(claim)),
+            Cell(str(claim.values["measured"]), None, claim.id),
+            Cell(verdict(claim)),
+        )
+    )
+
+
+PUBLISHED = SectionKind(
+    "S18",
+    "published",
+    "Published claims",
+    "each claim of the original report, the measured figure, and whether it is confirmed",
+    build,
+    without="The scenario lists no published claims.",
+    terminal="sentences",
+)

@@ -1,0 +1,179 @@
+"""Statements of a published report, their figures, and what tests them. No I/O."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, Literal
+
+from bench_framework.model.policies import Metric
+from bench_framework.units import DURATION_UNITS, MINUS, SIZE_UNITS, THIN_SPACE
+
+TestKind = Literal["contrast", "variant", "derived", "scaling", "not-testable"]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedClaim:
+    """A statement of a published report, and what tests it (docs/method.md#published-claims).
+
+    Attributes:
+        text: the statement, as published.
+        figure: the figure, as published.
+        test: kind of the test.
+        name: name of the contrast or of the derived value. For ``not-testable``, the reason.
+        variant_id: variant of the tests ``variant`` and ``scaling``.
+        input_ids: inputs on which the claim is tested.
+        metric: metric of the tests ``variant`` and ``scaling``.
+    """
+
+    text: str
+    figure: str
+    test: TestKind
+    name: str = ""
+    variant_id: str = ""
+    input_ids: tuple[str, ...] = ()
+    metric: Metric = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A published report with the statements that the scenario tests."""
+
+    title: str
+    url: str
+    date: str
+    claims: tuple[PublishedClaim, ...]
+
+
+Sense = Literal["", "better", "worse", "less", "more"]
+_SENSES: Final[dict[str, Sense]] = {
+    "faster": "better",
+    "better": "better",
+    "slower": "worse",
+    "worse": "worse",
+    "less": "less",
+    "fewer": "less",
+    "smaller": "less",
+    "more": "more",
+    "larger": "more",
+}
+EXAMPLES: Final = "faster, 2.1x faster, -17 %, 60-70 % less, within 0.5 %, equal, 12 MB, linear"
+_EQUAL: Final = ("equal", "equivalent", "identical", "the same", "unchanged")
+_UNITS: Final[dict[str, tuple[str, float]]] = {
+    "": ("", 1.0),
+    "x": ("x", 1.0),
+    "%": ("%", 0.01),
+    **{name: ("bytes", float(factor)) for name, factor in SIZE_UNITS.items()},
+    **{f"{name}/s": ("bytes/s", float(factor)) for name, factor in SIZE_UNITS.items()},
+    **{name: ("s", factor) for name, factor in DURATION_UNITS.items()},
+}
+"""Printed unit → kind of unit, and the factor from the printed number to its base unit."""
+_NUMBER: Final = r"(\d+(?:\.\d+)?)"
+_FIGURE: Final = re.compile(
+    rf"(?P<sign>[+-]?){_NUMBER}(?:\s*(?:-|to)\s*{_NUMBER})?"
+    rf"\s*(?P<unit>{'|'.join(_UNITS)})\s*(?P<word>{'|'.join(_SENSES)}|)"
+)
+_WITHIN: Final = re.compile(rf"within\s+{_NUMBER}\s*%")
+_PLAIN: Final = str.maketrans({MINUS: "-", "–": "-", "×": "x", THIN_SPACE: " ", "\u00a0": " "})
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A published figure. It stands for every number that is rounded to it.
+
+    Attributes:
+        kind: ``direction`` for a word such as "faster"; ``change`` for a ratio of two values;
+            ``equal``; ``value`` for a number with or without a unit; ``linear``.
+        lo: smallest such number, or lower end of a range, in the base unit. Percentages are
+            fractions.
+        hi: largest such number. For ``equal``: the published bound, 0 without one.
+        sense: direction of the change; empty for a percentage with a sign.
+        unit: printed unit, such as ``GB/s``, ``%`` or ``x``.
+    """
+
+    kind: Literal["direction", "change", "equal", "value", "linear"]
+    lo: float = 0.0
+    hi: float = 0.0
+    sense: Sense = ""
+    unit: str = ""
+
+    @property
+    def base(self) -> str:
+        """Kind of unit: ``x``, ``%``, ``bytes``, ``bytes/s``, ``s``, or empty."""
+        return _UNITS[self.unit][0]
+
+    @property
+    def factor(self) -> float:
+        """Factor from the printed number to the base unit."""
+        return _UNITS[self.unit][1]
+
+    def better(self, *, higher: bool) -> bool | None:
+        """Return whether the change is an improvement, `None` for figures without a direction.
+
+        Args:
+            higher: true if larger values are better.
+        """
+        if self.kind not in {"direction", "change"}:
+            return None
+        if self.sense in {"better", "worse"}:
+            return self.sense == "better"
+        smaller = self.sense == "less" if self.sense else self.hi < 0
+        return smaller is not higher
+
+    def ratio(self, *, higher: bool) -> tuple[float, float]:
+        """Return the bounds of the published ratio, candidate ÷ reference.
+
+        Args:
+            higher: true if larger values are better.
+        """
+        if not self.sense:
+            return 1 + self.lo, 1 + self.hi
+        smaller = self.better(higher=higher) is not higher
+        if self.base == "x":
+            return (1 / self.hi, 1 / self.lo) if smaller else (self.lo, self.hi)
+        return (1 - self.hi, 1 - self.lo) if smaller else (1 + self.lo, 1 + self.hi)
+
+
+def parse_figure(text: str) -> Figure:
+    """Return the figure that a text such as ``"2.1x faster"`` states.
+
+    Raises:
+        ValueError: the text is not a figure.
+    """
+    words = text.translate(_PLAIN).strip().removeprefix("~").strip()
+    if words in _SENSES:
+        return Figure("direction", sense=_SENSES[words])
+    if words in _EQUAL:
+        return Figure("equal")
+    if words == "linear":
+        return Figure("linear")
+    if within := _WITHIN.fullmatch(words):
+        return Figure("equal", hi=float(within[1]) / 100)
+    match = _FIGURE.fullmatch(words)
+    if match is None:
+        raise ValueError(f"`{text}` is not a figure")
+    sign, unit, sense = match["sign"], match["unit"], _SENSES.get(match["word"], "")
+    first, last = match[2], match[3] or match[2]
+    factor = _UNITS[unit][1]
+    lo, hi = (_rounded_to(n, side) * factor for n, side in ((first, -1), (last, 1)))
+    if not sign and not sense:
+        return Figure("value", lo, hi, unit=unit)
+    # A factor has a word and no sign. A percentage has either.
+    is_change = unit == "%" if sign else unit in {"x", "%"}
+    whole = unit == "%" and hi >= 1 and (sign == "-" or sense in {"better", "less"})
+    if not is_change or (sign and sense) or whole or lo <= 0 or lo > hi:
+        raise ValueError(f"`{text}` is not a figure")
+    return Figure("change", *((-hi, -lo) if sign == "-" else (lo, hi)), sense, unit)
+
+
+def _rounded_to(number: str, side: int) -> float:
+    """Return the smallest (`side` −1) or largest (1) number that is printed like this one."""
+    exact = Decimal(number)
+    return float(exact + side * Decimal(1).scaleb(int(exact.as_tuple().exponent)) / 2)
+
+
+REFERENCE: Final = re.compile(
+    r"\{(?P<kind>contrast|experiment|derived): (?P<name>[^{},]+)(?:, metric: (?P<metric>\w+))?\}"
+)
+"""A reference of an author's text to a result, such as ``{contrast: rayon against tokio}``."""

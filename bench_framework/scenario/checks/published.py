@@ -1,0 +1,155 @@
+"""Checks of `published` and of the references in the author's texts: every name must exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.model.formula import FormulaError, Unit, parse
+from bench_framework.model.metrics import METRICS, PEAK_RSS
+from bench_framework.model.policies import JudgePolicy
+from bench_framework.model.published import EXAMPLES, REFERENCE, Figure, parse_figure
+from bench_framework.scenario.axes import axes_of
+from bench_framework.scenario.checks.contrasts import check_inputs, check_side
+from bench_framework.scenario.contrasts import selected
+from bench_framework.scenario.expansion import Expansion
+from bench_framework.scenario.matrix import combine
+from bench_framework.scenario.scalars import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from bench_framework.errors import Problem
+    from bench_framework.scenario.axes import AxisView
+    from bench_framework.scenario.definition import Scenario
+    from bench_framework.scenario.document import Path
+    from bench_framework.scenario.schema.published import PublishedClaimPart
+
+CLAIMS: Path = ("published", "claims")
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """Yield the problems of names in published claims, learnings and next steps."""
+    axes = {axis.name: axis for axis in axes_of(scenario)}
+    published = scenario.spec.published
+    for index, part in enumerate(published.claims if published is not None else ()):
+        yield from _claim(scenario, axes, (*CLAIMS, index), part)
+    for key, texts in (
+        ("learnings", scenario.spec.learnings),
+        ("next-steps", scenario.spec.next_steps),
+    ):
+        for index, text in enumerate(texts):
+            for match in REFERENCE.finditer(text):
+                place, name = (key, index), match["name"].strip()
+                yield from _reference(scenario, place, match["kind"], name)
+                yield from _metric(scenario, place, match["metric"])
+
+
+def _claim(
+    scenario: Scenario, axes: Mapping[str, AxisView], path: Path, part: PublishedClaimPart
+) -> Iterator[Problem]:
+    for kind, name in (("contrast", part.contrast), ("derived", part.derived)):
+        if name is not None:
+            yield from _reference(scenario, (*path, kind), kind, name)
+    for key, given in (("variant", part.variant), ("scaling", part.scaling)):
+        yield from check_side(scenario, axes, (*path, key), given or {})
+    yield from check_inputs(scenario, axes, (*path, "input"), part.input)
+    if part.figure is None or part.test == "not-testable":
+        return
+    place: Path = (*path, "figure")
+    try:
+        figure = parse_figure(part.figure)
+    except ValueError as error:
+        yield scenario.value_problem(place, "BC102", str(error), f"write one of: {EXAMPLES}")
+        return
+    if part.variant is not None and figure.kind == "value":
+        yield from _value(scenario, path, part, figure)
+    else:
+        yield from _metric(scenario, (*path, "metric"), part.metric)
+    linear = figure.kind == "linear"
+    if linear is not (part.test == "scaling") or (part.contrast and figure.kind == "value"):
+        message = f"`{part.test}` cannot test the figure `{part.figure}`"
+        advice = "use `scaling` for linear" if linear else "use `variant` or `derived` for a value"
+        yield scenario.value_problem(place, "BC108", message, advice)
+    elif part.derived is not None:
+        yield from _unit(scenario, place, part.derived, figure)
+
+
+def _reference(scenario: Scenario, place: Path, kind: str, name: str) -> Iterator[Problem]:
+    """Yield a problem if there is no contrast, experiment or derived value of this name."""
+    spec = scenario.spec
+    known = {
+        "contrast": [c.name for c in spec.contrasts],
+        "experiment": [e.name for e in spec.experiments if not e.at],
+        "derived": [*spec.derived, *spec.cells],
+    }[kind]
+    if name not in known and name not in scenario.lost:
+        what = "derived value" if kind == "derived" else kind
+        advice = did_you_mean(name, known, f"{what}s")
+        yield scenario.value_problem(place, "BC206", f"there is no {what} `{name}`", advice)
+
+
+def _metric(scenario: Scenario, place: Path, metric: str | None) -> Iterator[Problem]:
+    known = [*dict.fromkeys((*scenario.spec.judge, PEAK_RSS))]
+    if metric is not None and metric not in known:
+        advice = did_you_mean(metric, known, "compared here")
+        message = f"metric `{metric}` is not compared with the baseline"
+        yield scenario.value_problem(place, "BC206", message, advice)
+
+
+def _value(
+    scenario: Scenario, path: Path, part: PublishedClaimPart, figure: Figure
+) -> Iterator[Problem]:
+    """Yield a problem if the metric of a value does not exist or has another unit."""
+    metric = part.metric or JudgePolicy(tuple(scenario.spec.judge)).headline
+    known = [*METRICS, *scenario.spec.metrics]
+    if metric not in known:
+        message = f"there is no metric `{metric}`"
+        advice = did_you_mean(metric, known, "metrics")
+        yield scenario.value_problem((*path, "metric"), "BC206", message, advice)
+    elif metric in METRICS and (unit := METRICS[metric].unit) != (figure.base or "count"):
+        message = f"the figure `{part.figure}` is not in the unit of {metric} ({unit})"
+        yield scenario.value_problem((*path, "figure"), "BC108", message)
+
+
+def _unit(scenario: Scenario, place: Path, name: str, figure: Figure) -> Iterator[Problem]:
+    """Yield a problem if the figure of a derived value has another unit than its formula."""
+    units: dict[str, Unit] = {}
+    for row, part in scenario.spec.derived.items():
+        try:
+            units[row] = parse(part.formula, units).unit
+        except FormulaError:
+            return
+    units |= dict.fromkeys(scenario.spec.cells, "bytes/s")
+    given = figure.base if figure.base in {"s", "bytes", "bytes/s"} else "ratio"
+    if units.get(name, given) != given:
+        message = f"the figure is not in the unit of `{name}` ({units[name]})"
+        yield scenario.value_problem(place, "BC108", message)
+
+
+def check_cells(scenario: Scenario) -> Iterator[Problem]:
+    """Yield a problem for each claim whose variant is not measured, or is the baseline itself.
+
+    The names and values of the scenario must be valid.
+    """
+    if scenario.spec.published is None:
+        return
+    expansion = Expansion(scenario, combine(scenario))
+    measured = {variant for variant, _ in expansion.pairs()}
+    for index, part in enumerate(scenario.spec.published.claims):
+        key = "variant" if part.variant is not None else "scaling"
+        given = part.variant if part.variant is not None else part.scaling
+        if given is None:
+            continue
+        variant = selected(expansion, given)
+        place: Path = (*CLAIMS, index, key)
+        if variant not in measured:
+            message = "the variant of this claim is not measured"
+            advice = "change its values, or the rule that excludes it"
+            yield scenario.value_problem(place, "BC206", message, advice)
+        elif (
+            key == "variant"
+            and variant == expansion.baseline
+            and parse_figure(part.figure or "").kind != "value"
+        ):
+            message = "this claim compares the baseline with itself"
+            yield scenario.value_problem(place, "BC206", message, "choose another variant")
