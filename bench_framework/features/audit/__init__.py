@@ -1,0 +1,1 @@
+"""Audit of a published performance report: its comparative statements, and what supports them."""

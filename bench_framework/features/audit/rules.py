@@ -1,0 +1,411 @@
+"""The comparative statements of a page, and a result with a reason for each."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.features.audit import wording
+from bench_framework.features.audit.compute import (
+    LEVEL,
+    MARGIN,
+    Candidates,
+    Lookup,
+    Pair,
+    Status,
+    agrees,
+    allowed,
+    direction_of,
+    is_baseline,
+    nearest,
+    shared_words,
+)
+from bench_framework.features.audit.conditions import Conditions
+from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bench_framework.features.audit.page import Page, Text
+
+
+_SEVERITY: Final[tuple[Status, ...]] = ("not supported", "no data", "inconclusive", "supported")
+_NO_CAUSE: Final = "it names a cause, and the page has no variant that differs in this alone"
+_FEW: Final = 12
+"""Number of pairs above which one of them may give a stated factor by chance."""
+_SHORT: Final = 20
+"""Length up to which a table cell is a mark such as "slower", which names no variant."""
+_LINEAR_RANGE: Final = (0.95, 1.05)
+_FAR: Final = 0.05
+"""The relative difference from which two figures without spread are not called equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A result with its reason, and the interval of the ratio if there is one."""
+
+    status: Status
+    reason: str
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A comparative statement of a page with its result."""
+
+    line: int
+    section: str
+    text: str
+    finding: Finding
+
+
+def audit_page(page: Page) -> tuple[Statement, ...]:
+    """Return every comparative statement of a page with its result, in the order of lines."""
+    auditor = _Auditor(page)
+    statements = [s for text in page.texts if (s := auditor.statement(text)) is not None]
+    statements += [
+        Statement(line, section, text, Finding(status, reason))
+        for line, section, text, status, reason in auditor.conditions.statements()
+    ]
+    return tuple(sorted(statements, key=lambda s: s.line))
+
+
+class _Auditor:
+    """Rules that apply to one sentence, list item, heading or table cell."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.lookup = Lookup(page)
+        self.conditions = Conditions(page, self.lookup)
+
+    def statement(self, text: Text) -> Statement | None:
+        """Return the statement in a text with its worst result, or `None` if it compares nothing."""
+        findings = list(self._findings(text))
+        if not findings:
+            return None
+        findings.sort(key=lambda f: _SEVERITY.index(f.status))
+        status = findings[0].status
+        reasons = list(
+            dict.fromkeys(f.reason for f in findings if f.status == status or f.reason == _NO_CAUSE)
+        )
+        worst = replace(findings[0], reason="; ".join(reasons[:2]))
+        words = f"{text.lead}, {text.column}: {text.text}" if text.column else text.text
+        section = text.headings[-2:-1] if text.heading else text.headings[-1:]
+        return Statement(text.line, "".join(section), words, worst)
+
+    def _findings(self, text: Text) -> Iterator[Finding]:
+        if text.column and is_baseline(text.text):
+            return
+        factors = [q for q in quantities(text.text) if self._compares(q, text)]
+        for factor in factors:
+            yield self._factor(factor, text)
+        if text.heading:
+            return
+        fast = wording.PERFORMANCE.search(f"{text.text} {text.column}") is not None
+        pairs = self.lookup.candidates(text)
+        if not factors and (fast or not text.column):
+            yield from self._words(text, pairs, fast=fast)
+        if fast and wording.CAUSE.search(text.text):
+            yield self._cause(text)
+        if fast and (gap := self.conditions.drift_of(text)):
+            yield Finding("not supported", gap)
+        if wording.LINEAR.search(text.text):
+            yield self._linear(text)
+        if (factors or wording.ORDER.search(text.text)) and fast and self._is_prediction(text):
+            yield Finding("no data", "it is a prediction; the page has no measurement of it")
+        if condition := self._condition(text):
+            yield Finding("no data", f"the page has no measurement of “{condition}”")
+        if wording.STAGE_LOSS.search(text.text) and (factors or wording.CAUSE.search(text.text)):
+            yield from (Finding("not supported", reason) for reason in self.conditions.serial)
+
+    def _compares(self, q: Quantity, text: Text) -> bool:
+        """Return whether a factor or percentage compares two figures."""
+        if q.kind not in RATIOS:
+            return False
+        if text.column and (
+            wording.DERIVED.search(text.column) or wording.PERCENT_OF.match(text.column)
+        ):
+            return True
+        near = text.text[max(0, q.start - 60) : q.end + 60]
+        if q.kind == "percent":
+            follows = text.text[q.end :]
+            return bool(
+                direction_of(near, _moved(q, near), "time")
+                or wording.DIFFERENCE.search(near)
+                or wording.SHARE_OF_LIMIT.match(follows)
+            ) and not re.match(r"\+?\s*(?:in|time spent|cpu)\b", follows)
+        return True
+
+    # -- factors -------------------------------------------------------------------------------
+
+    def _factor(self, q: Quantity, text: Text) -> Finding:
+        clause = wording.clause_of(text.text, q.start, q.end)
+        named = {f.row for _, f in self.lookup.mentions(clause)}
+        # A clause that names two variants compares these, not those of the whole sentence.
+        part = replace(text, text=clause) if len(named) > 1 and not text.column else text
+        found = self.lookup.candidates(part)
+        pairs = _of_metric(found.pairs, text, clause)
+        if not pairs:
+            return Finding("no data", f"the page has no figures from which {q.text} follows")
+        stated = f"{text.text} {text.column}" if text.column else text.text
+        ranges = {
+            p: allowed(q, direction_of(stated, q, p.subject.quantity.kind), text.text)
+            for p in pairs
+        }
+        if wording.PERCENT_OF.match(text.column):
+            ranges = {p: [(q.lo, q.hi)] for p in pairs}
+        matching = [p for p in pairs if agrees(p, ranges[p])]
+        if not matching:
+            if not found.certain:
+                return Finding("no data", f"no two figures of the page give {q.text}")
+            every = [r for p in pairs for r in ranges[p]]
+            best = nearest(pairs, every)
+            reason = f"{best} give {_factor_text(best)}, not {q.text}"
+            neutral = agrees(best, allowed(q, 0, text.text))
+            return Finding(
+                "not supported", f"{reason}: the direction is the opposite" if neutral else reason
+            )
+        if reason := self.conditions.conflict(matching, text):
+            return Finding("not supported", reason)
+        if not found.certain and len(pairs) > _FEW:
+            matching = [p for p in matching if shared_words(p, text.text)]
+        if not matching:
+            return Finding("no data", f"it does not name the figures from which {q.text} follows")
+        best = nearest(matching, [r for p in matching for r in ranges[p]], text.text)
+        equal = q.about == "within" or wording.EQUAL.search(text.text) is not None
+        margin = max(q.value, MARGIN) if q.kind == "percent" else MARGIN
+        return self._judge(best, equal=equal, margin=margin, certain=found.certain)
+
+    def _judge(
+        self, pair: Pair, *, equal: bool, margin: float = MARGIN, certain: bool = True
+    ) -> Finding:
+        """Judge a statement that agrees with the figures by their runs or their spread."""
+        contrast = pair.contrast
+        if not certain and contrast is not None:
+            return Finding("inconclusive", f"it does not name its figures; {pair} agree with it")
+        if contrast is None:
+            a, b = pair.subject.quantity, pair.reference.quantity
+            gap = abs(pair.ratio - 1)
+            if equal and gap > max(margin, _FAR):
+                return Finding("not supported", f"{pair} differ by {gap * 100:.3g} %")
+            start = "" if certain else "it does not name its figures; "
+            lack = self.conditions.lack(pair)
+            if 1 in (pair.subject.n, pair.reference.n):
+                lack = "the figures are single runs"
+            elif a.sd is not None and b.sd is not None and abs(a.value - b.value) < max(a.sd, b.sd):
+                lack = "the difference is smaller than the stated standard deviation"
+            return Finding("inconclusive", f"{start}{pair} agree with it, but {lack}")
+        interval = contrast.interval(LEVEL)
+        bounds = (interval.lo, interval.hi)
+        source = "the data" if pair.from_data else "mean, standard deviation and number of runs"
+        shown = f"{source} of {pair} give a ratio of {_interval_text(pair)}"
+        if equal:
+            low, high = 1 / (1 + margin), 1 + margin
+            if bounds[0] >= low and bounds[1] <= high:
+                return Finding("supported", f"{shown}, within ±{margin:.2g}", bounds)
+            if bounds[0] > high or bounds[1] < low:
+                return Finding("not supported", shown, bounds)
+            return Finding("inconclusive", f"{shown}, beyond ±{margin * 100:.2g} %", bounds)
+        if bounds[0] <= 1 <= bounds[1]:
+            return Finding("inconclusive", f"{shown}, which includes 1", bounds)
+        return Finding("supported", shown, bounds)
+
+    # -- words ---------------------------------------------------------------------------------
+
+    def _words(self, text: Text, found: Candidates, *, fast: bool) -> Iterator[Finding]:
+        """Yield findings about statements without a factor: equal, better, best."""
+        best, equal = wording.BEST.search(text.text), wording.EQUAL.search(text.text)
+        best = None if wording.NOT_BEST.search(text.text) else best
+        order = wording.ORDER.search(text.text)
+        if fast and equal and wording.EQUAL_METRIC.search(text.text):
+            yield self._equal(text, found)
+        elif fast and best:
+            yield self._superlative(text, best[0].lower())
+        elif fast and order and (not text.column or found.certain or len(text.text) > _SHORT):
+            yield self._order(text, found)
+        elif (
+            not text.column
+            and found.certain
+            and found.pairs
+            and wording.DIFFERENCE.search(text.text)
+        ):
+            yield self._judged_inline(text, found)
+
+    def _judged_inline(self, text: Text, found: Candidates) -> Finding:
+        if reason := self.conditions.conflict(found.pairs, text):
+            return Finding("not supported", reason)
+        return self._judge(found.pairs[0], equal=False)
+
+    def _equal(self, text: Text, found: Candidates) -> Finding:
+        if wording.BEFORE.search(text.text) and not self._measured_before():
+            return Finding("no data", "the page has no figure of the version before the change")
+        pairs = _of_metric(found.pairs, text)
+        if not pairs or not found.certain:
+            return _unnamed(pairs)
+        if reason := self.conditions.conflict(pairs, text):
+            return Finding("not supported", reason)
+        far = max(pairs, key=lambda p: abs(math.log(p.ratio)))
+        return self._judge(far, equal=True)
+
+    def _order(self, text: Text, found: Candidates) -> Finding:
+        pairs = _of_metric(found.pairs, text)
+        if not pairs or not found.certain:
+            return _unnamed(pairs)
+        if reason := self.conditions.conflict(pairs, text):
+            return Finding("not supported", reason)
+        pair = pairs[0]
+        start = Quantity("ratio", 1, 1, 1, "", 0, 0)
+        way = direction_of(text.text, start, pair.subject.quantity.kind)
+        lo, hi = pair.bounds
+        if found.oriented and way and ((way > 0 and hi < 1) or (way < 0 and lo > 1)):
+            return Finding("not supported", f"{pair} show the opposite")
+        return self._judge(pair, equal=False)
+
+    def _superlative(self, text: Text, word: str) -> Finding:
+        """Check a superlative by the figures of its table, or by the effects that the page names."""
+        if re.search(r"improve|impact|optimi[sz]ation|gain|win", text.text, re.IGNORECASE):
+            return self._largest_effect(text)
+        if text.column:
+            rows = [f for f in self.page.figures if f.line == text.line and f.group == text.group]
+        else:
+            rows = [f for _, f in self.lookup.mentions(text.text)]
+        rows = [f for f in rows if not f.secondary]
+        group = [
+            p
+            for f in rows[:1]
+            for o in self.page.figures
+            if o.group == f.group and o.column == f.column and o.row != f.row
+            for p in (Pair(f, o),)
+            if o.quantity.kind == f.quantity.kind and o.size == f.size
+        ]
+        if not group:
+            return Finding("no data", f"the page has no figures that show “{word}”")
+        worst = word in ("slowest", "worst", "highest", "largest")
+        beaten = [p for p in group if p.better == worst and not p.bounds[0] <= 1 <= p.bounds[1]]
+        if beaten and word not in ("highest", "largest", "lowest"):
+            return Finding(
+                "not supported", f"{beaten[0]}: the second is {'worse' if worst else 'better'}"
+            )
+        closest = min(group, key=lambda p: abs(math.log(p.ratio)))
+        return self._judge(closest, equal=False)
+
+    def _largest_effect(self, text: Text) -> Finding:
+        """Check "the biggest improvement" by the percentages that the page states for changes."""
+        effects: dict[str, float] = {}
+        for other in self.page.texts:
+            for q in quantities(other.text) if other.heading else ():
+                if q.kind == "percent" and direction_of(other.text, q, "time"):
+                    effects[re.sub(r"^\W*\d+\W+|\(.*", "", other.text).strip()] = q.value
+        names = {name: _content(name) & _content(text.text) for name in effects}
+        ours = max(names, key=lambda name: len(names[name]), default=None)
+        if ours is None or not names[ours]:
+            return Finding("no data", "the page does not state the effect of each change alone")
+        top = max(effects, key=lambda name: effects[name])
+        if effects[top] > effects[ours]:
+            return Finding(
+                "not supported",
+                f"the page itself gives {effects[top] * 100:.3g} % for “{top}” and"
+                f" {effects[ours] * 100:.3g} % for “{ours}”",
+            )
+        return Finding("inconclusive", "the percentages agree with it, but have no interval")
+
+    # -- causes, growth, predictions, recommendations --------------------------------------------
+
+    def _measured_before(self) -> bool:
+        return any(wording.IS_BEFORE.search(f.context) for f in self.page.figures)
+
+    def _cause(self, text: Text) -> Finding:
+        """Check a cause: it needs a variant that differs in this one change."""
+        match = wording.CAUSE.search(text.text)
+        words = _content(text.text[match.end() :] if match else "") | _content(text.text)
+        without = wording.any_of(r"without|no|only|disabled|off|removed")
+        rows = [
+            f.row for f in self.page.figures if without.search(f.row) and _content(f.row) & words
+        ]
+        if rows:
+            return Finding("inconclusive", f"it rests on “{rows[0]}”, which has no interval")
+        return Finding("no data", _NO_CAUSE)
+
+    def _linear(self, text: Text) -> Finding:
+        growth = self.conditions.exponents()
+        if not growth:
+            return Finding("no data", "the page has no times of one program at several input sizes")
+        named = {f.row for _, f in self.lookup.mentions(text.text)}
+        growth = [g for g in growth if g[0] in named] or growth
+        name, lo, hi, what = min(
+            growth, key=lambda g: _LINEAR_RANGE[0] <= g[2] and g[1] <= _LINEAR_RANGE[1]
+        )
+        if hi < _LINEAR_RANGE[0] or lo > _LINEAR_RANGE[1]:
+            return Finding(
+                "not supported",
+                f"the time of {name} grows with exponent {(lo + hi) / 2:.2f} {what}; 1 is linear",
+            )
+        return Finding("inconclusive", "the exponents agree with it, but have no interval")
+
+    def _is_prediction(self, text: Text) -> bool:
+        part = any(wording.PREDICTED_PART.search(heading) for heading in text.headings[1:])
+        return part or bool(wording.PREDICTION.search(text.text))
+
+    def _condition(self, text: Text) -> str:
+        """Return the condition of a recommendation if the page measured nothing of this kind."""
+        heading = text.headings[-1] if text.headings else ""
+        match = wording.CONDITION.search(text.text) or wording.CONDITION.search(heading)
+        if match is None or not wording.USE.search(text.text):
+            return ""
+        words = {w for w in re.findall(r"[\w/-]{3,}", match[1].lower()) if w not in ("and", "the")}
+        measured = " ".join(
+            (
+                *(f.context for f in self.page.figures),
+                *(t.text for t in self.page.texts if wording.THIS_WORKLOAD.search(t.text)),
+            )
+        ).lower()
+        return "" if any(word in measured for word in words) else match[1]
+
+
+def _unnamed(pairs: Sequence[Pair]) -> Finding:
+    if pairs:
+        return Finding("no data", "it does not name two variants of which the page has figures")
+    return Finding("no data", "the page has no figures of the variants that it compares")
+
+
+def _of_metric(pairs: Sequence[Pair], text: Text, clause: str = "") -> list[Pair]:
+    """Return the pairs of the metric that a clause names; without a name, times and rates first."""
+    words = clause or text.text
+    kinds = {p.subject.quantity.kind for p in pairs}
+    if wording.MEMORY.search(words) or wording.MEMORY.search(text.column):
+        kinds &= {"size"}
+    elif len(kinds) > 1 and wording.RATE.search(words):
+        kinds -= {"time", "size"}
+    elif kinds != {"size"}:
+        kinds -= {"size"}
+    return [p for p in pairs if p.subject.quantity.kind in kinds]
+
+
+def _moved(q: Quantity, near: str) -> Quantity:
+    """Return a quantity with its place in a part of its text."""
+    start = near.find(q.text)
+    return Quantity(q.kind, q.value, q.lo, q.hi, q.text, start, start + len(q.text), q.sign)
+
+
+def _content(text: str) -> set[str]:
+    """Return the words of a text that may name a change."""
+    return {
+        w
+        for w in re.findall(r"[a-z_][\w.-]{3,}", text.lower())
+        if not wording.PERFORMANCE.fullmatch(w)
+    }
+
+
+def _factor_text(pair: Pair) -> str:
+    factor = max(pair.ratio, 1 / pair.ratio)
+    change = f"{(pair.ratio - 1) * 100:+.3g} %".replace("-", "−")
+    return f"a factor of {factor:.3g} ({change})"
+
+
+def _interval_text(pair: Pair) -> str:
+    contrast = pair.contrast
+    assert contrast is not None
+    i = contrast.interval(LEVEL)
+    return f"{i.ratio:.3f} [{i.lo:.3f}, {i.hi:.3f}]"

@@ -1,0 +1,81 @@
+"""Words by which statements of a page are recognised: equal, better, cause, growth, prediction."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+
+def any_of(words: str) -> re.Pattern[str]:
+    """Return a pattern of whole words, in upper or lower case."""
+    return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+
+
+PERFORMANCE: Final = any_of(
+    r"perform\w*|fast\w*|slow\w*|speed\w*|time|runtimes?|latency|throughput|memory|overhead"
+    r"|efficien\w*|regress\w*|improve\w*|benefits?|\w+ workloads?|impact\w*|optimi[sz]\w+|overall"
+)
+EQUAL: Final = any_of(
+    r"identical(?:ly)?|equivalent|same|unchanged|negligible|on par|as fast as|matches|equals"
+    r"|no (?:\w+ ){0,2}(?:regressions?|difference|overhead|slowdown|penalty|degradation|impact|loss"
+    r"|downsides?)|without (?:compromising|sacrificing|losing|hurting)|consistent with|within"
+    r"|zero(?: \w+)? overhead"
+)
+ORDER: Final = any_of(
+    r"faster|slower|quicker|outperform\w*|worse|better|degrad\w+|hurts?|improvements?|improved"
+    r"|significant\w*|(?:added|adds?|less|more|lower|additional|minimal|unnecessary) overhead"
+    r"|reduc(?:ed|es)|eliminat\w+|speed-?ups?"
+)
+BEST: Final = any_of(
+    r"fastest|slowest|best|worst|biggest|largest|highest|lowest|greatest|most (?:impact\w*|eff\w+"
+    r"|important|significant)"
+)
+NOT_BEST: Final = any_of(r"best practices?|at best|at worst|best effort")
+CAUSE: Final = any_of(
+    r"root cause|(?:primary|main|sole) (?:cause|reason)|caused by|due to|because of|thanks to"
+    r"|owing to|attributable to|confirm\w* that|kills?"
+)
+BEFORE: Final = any_of(
+    r"regressions?|unchanged|previous(?:ly)?|prior|before|pre-\w+|without compromising"
+)
+IS_BEFORE: Final = any_of(
+    r"original|before|previous|prior|old|older|pre-\w+|unoptimi[sz]ed|main|master|v?\d+\.\d+(?:\.\d+)?"
+)
+LINEAR: Final = any_of(r"linear(?:ly)?")
+PREDICTION: Final = any_of(r"will|would|expected|potential(?:ly)?|projected|anticipated|likely")
+PREDICTED_PART: Final = any_of(r"expected|future|proposed|projected|planned|todo|roadmap")
+USE: Final = re.compile(
+    r"^(?:\W*)(?:use|choose|prefer|pick|recommend\w*|switch to)\b", re.IGNORECASE
+)
+CONDITION: Final = re.compile(
+    r"\bfor (.{3,60}?)\s(?:workloads?|files?|inputs?|data|projects?|cases|loads?)\b", re.IGNORECASE
+)
+THIS_WORKLOAD: Final = any_of(r"(?:this|our|these|the) \S+ workloads?")
+DIFFERENCE: Final = any_of(r"differences?|within|compared|versus|vs|ratio|relative")
+SHARE_OF_LIMIT: Final = re.compile(
+    r"\s*of\b.{0,40}\b(?:limit|capability|bandwidth|speed|performance|throughput|time)\b",
+    re.IGNORECASE,
+)
+DERIVED: Final = any_of(
+    r"vs|relative|speed-?up|ratio|improvement|change|diff\w*|faster|slower|delta"
+)
+MEMORY: Final = any_of(
+    r"memory (?:usage|use|footprint|consumption|patterns?)|rss|footprint|binary size|more memory"
+    r"|less memory|peak memory"
+)
+CLAUSE: Final = re.compile(r"[,;]\s|\b(?:and|but|while)\b")
+PERCENT_OF: Final = re.compile(r"\s*%\s*of\b")
+STAGE_LOSS: Final = any_of(r"overhead|bottleneck|parallelism|lost")
+EQUAL_METRIC: Final = re.compile(
+    r"perform|memory|speed|time|overhead|regress|downside|diff", re.IGNORECASE
+)
+
+
+RATE: Final = any_of(r"throughput|bandwidth|[\w]+/s(?:ec)?|per second|rps|qps")
+
+
+def clause_of(text: str, start: int, end: int) -> str:
+    """Return the clause around a part of a text."""
+    first = max((m.end() for m in CLAUSE.finditer(text, 0, start)), default=0)
+    last = CLAUSE.search(text, end)
+    return text[first : last.start() if last else None]

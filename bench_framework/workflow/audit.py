@@ -1,0 +1,84 @@
+"""Audit of a published performance report and the raw data next to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.errors import MachineError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from bench_framework.features.audit.report import Audit
+
+MOST_BYTES: Final = 1024 * 1024
+"""Largest page. The longest report of an example has 40 kB."""
+NOT_AUDITED: Final = "nothing was audited"
+
+
+def audit_files(page: Path, data: Sequence[Path]) -> Audit:
+    """Audit a page with its data.
+
+    Raises:
+        UsageError: BX456, the page cannot be read; BX450 to BX454, a data file is wrong.
+    """
+    from bench_framework.features.audit.report import audit
+    from bench_framework.store.importers import sessions as reader
+
+    source = _read_page(page)
+    try:
+        sessions = [
+            reader.read_session(reader.read_bytes(path), path.name, number)
+            for number, path in enumerate(data, 1)
+        ]
+    except UsageError as error:
+        error.effect = NOT_AUDITED
+        raise
+    return audit(source, page.name, sessions)
+
+
+def _read_page(path: Path) -> str:
+    try:
+        size = path.stat().st_size
+        if not path.is_file():
+            raise _fault(f"{path} is not a file")
+        if size > MOST_BYTES:
+            raise _fault(f"{path} has {size} bytes; the limit is {MOST_BYTES} bytes")
+        content = path.read_bytes()
+    except OSError as error:
+        raise _fault(f"{path} cannot be read: {error.strerror or error}") from error
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _fault(f"{path} is not UTF-8 text") from error
+    if "\0" in text:
+        raise _fault(f"{path} is a binary file")
+    if not text.strip():
+        raise _fault(f"{path} is empty")
+    return text
+
+
+def _fault(message: str) -> UsageError:
+    return UsageError(
+        message, code="BX456", effect=NOT_AUDITED, fix="give a Markdown page of at most 1 MiB"
+    )
+
+
+def write_audit(result: Audit, path: Path) -> None:
+    """Write an audit as Markdown.
+
+    Raises:
+        MachineError: BX235, the file cannot be written.
+    """
+    from bench_framework.features.audit.report import as_markdown
+
+    try:
+        path.write_text(as_markdown(result), encoding="utf-8")
+    except OSError as error:
+        raise MachineError(
+            f"{path} cannot be written: {error.strerror or error}",
+            code="BX235",
+            effect="the audit was not stored",
+            fix="choose another file with --out",
+        ) from error
