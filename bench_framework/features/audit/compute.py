@@ -3,54 +3,48 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
+from collections import defaultdict
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
-from bench_framework.features.audit.page import Figure, Page, Text
-from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
+from bench_framework.features.audit.quantities import RATIOS, Quantity
 from bench_framework.model.imported import Series
 from bench_framework.model.metrics import WALL
 from bench_framework.stats import welch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
+
+    from bench_framework.features.audit.page import Figure
 
 Status = Literal["supported", "not supported", "inconclusive", "no data"]
 LEVEL: Final = 0.95
 MARGIN: Final = 0.02
 """The relative difference up to which two figures are called equal, as in a record."""
-MOST_FIGURES: Final = 300
-"""A sentence without names is compared with all pairs of a page with at most this many figures."""
-_UP: Final = re.compile(r"\b(?:more|higher|larger|longer|increas\w+)\b", re.IGNORECASE)
+_UP: Final = re.compile(r"\b(?:more|as much|higher|larger|longer|increas\w+)\b", re.IGNORECASE)
 _DOWN: Final = re.compile(
     r"\b(?:less|lower|fewer|smaller|shorter|reduc\w+|sav\w+)\b", re.IGNORECASE
 )
 _BETTER: Final = re.compile(
-    r"\b(?:faster|quicker|speed-?ups?|improve\w*|better|gain\w*|outperform\w*)\b", re.IGNORECASE
+    r"\b(?:faster|quicker|as fast|speed-?ups?|improve\w*|better|gain\w*|outperform\w*)\b",
+    re.IGNORECASE,
 )
 _WORSE: Final = re.compile(
     r"\b(?:slower|worse|overhead|regress\w*|degrad\w*|behind|los[tst]\w*|penalty|slowdown)\b",
     re.IGNORECASE,
 )
+_INTERVAL: Final = re.compile(
+    r"[^.;\[\]()]{0,60}[\[(]\s*([+−-]?\d+(?:\.\d+)?)\s*%?\s*(?:,|–|to|\.\.)\s*([+−-]?\d+(?:\.\d+)?)\s*%?\s*[\])]"
+)
+"""A confidence interval after a factor or percentage."""
 _CLAUSE_END: Final = re.compile(r"[,;()]|\band\b")
-_ARROW: Final = re.compile(r"\W*(?:→|->|=>|\bto\b|\bdown to\b|\bup to\b)\W*")
-_VERSUS: Final = re.compile(
-    r"[^.;]{0,30}\b(?:vs\.?|versus|against|instead of|compared (?:to|with))\W*"
-)
-_THAN: Final = re.compile(
-    r"\b(?:than|over|vs\.?|versus|compared (?:to|with)|relative to|against|of)\b", re.IGNORECASE
-)
-_BASELINE: Final = re.compile(
-    r"^\W*(?:baseline|ref(?:erence)?|-+|–|—|(?:.*\()?1(?:\.0+)?\s?[x×]?(?:\s?±.*)?)\W*$",
-    re.IGNORECASE,
-)
-_GENERIC: Final = frozenset(
+GENERIC: Final = frozenset(
     "time mean average avg result results total speed perf performance throughput memory runtime "  # noqa: SIM905 -- a list of words
     "baseline the a of in with and for by mode actual latency duration value cpu single run".split()
 )
-_WORD: Final = re.compile(r"[a-z0-9]+(?:[._][a-z0-9]+)*", re.IGNORECASE)
+WORD: Final = re.compile(r"[a-z0-9]+(?:[._][a-z0-9]+)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +115,11 @@ def direction_of(text: str, quantity: Quantity, kind: str) -> int:
     return max(behind)[1] if behind else quantity.sign
 
 
+def compares(text: str) -> bool:
+    """Return whether a text has a word such as "faster" or "less"."""
+    return any(words.search(text) for words in (_BETTER, _WORSE, _UP, _DOWN))
+
+
 def allowed(quantity: Quantity, direction: int, text: str) -> list[tuple[float, float]]:
     """Return the ranges of subject ÷ reference that agree with a stated factor or percentage.
 
@@ -128,6 +127,12 @@ def allowed(quantity: Quantity, direction: int, text: str) -> list[tuple[float, 
     numbers agree with what they stand for.
     """
     lo, hi = _stated_range(quantity)
+    if interval := _INTERVAL.match(text[quantity.end :]):
+        scale = 0.01 if quantity.kind == "percent" else 1.0
+        ends = sorted(float(interval[n].replace("−", "-")) * scale for n in (1, 2))
+        if quantity.sign:
+            return [(1 + ends[0], 1 + ends[1])]
+        lo, hi = min(lo, abs(ends[0])), max(hi, ends[1])
     if quantity.kind == "ratio":
         up, down = [(lo, hi)], [(1 / hi, 1 / max(lo, 1e-9))]
     elif quantity.about == "within":
@@ -172,213 +177,14 @@ def agrees(pair: Pair, ranges: Iterable[tuple[float, float]]) -> bool:
     return any(lo <= top and low <= hi for low, top in ranges)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """The pairs that a sentence may compare.
-
-    `certain` is true if the sentence or its place in the page names them. `oriented` is false if
-    the order of subject and reference is not known.
-    """
-
-    pairs: tuple[Pair, ...]
-    certain: bool
-    oriented: bool = True
-
-
-class Lookup:
-    """Search for the figures that a sentence compares."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-
-    @cached_property
-    def _names(self) -> list[tuple[tuple[str, ...], int]]:
-        """Return the words of rows and columns with the numbers of their figures, longest first."""
-        names: dict[tuple[str, ...], None] = {}
-        for figure in self.page.figures:
-            for text in (figure.row, figure.column, figure.label):
-                words = tuple(_words(re.sub(r"\(.*?\)", "", text)))
-                if any(word not in _GENERIC for word in words):
-                    names[words] = None
-        return sorted(((w, len(w)) for w in names), key=lambda item: -item[1])
-
-    @cached_property
-    def _figure_words(self) -> list[tuple[list[tuple[str, ...]], set[str]]]:
-        """Return the names of each figure, and the words that distinguish it from its namesakes."""
-        rows = []
-        for f in self.page.figures:
-            names = [tuple(_words(re.sub(r"\(.*?\)", "", t))) for t in (f.row, f.column, f.label)]
-            extra = {w for w in _words(f"{f.row} {f.column} {f.label}") if w not in _GENERIC}
-            rows.append(([n for n in names if n], extra - {w for n in names for w in n[:9]}))
-            rows[-1][1].update(w for w in _words(f.column) if w not in _GENERIC)
-            rows[-1][1].update(w for t in re.findall(r"\((.*?)\)", f.row) for w in _words(t))
-        return rows
-
-    def mentions(self, text: str) -> list[tuple[int, Figure]]:
-        """Return the figures whose names a text contains, with the position of the name."""
-        words = [(m[0].lower(), m.start()) for m in _WORD.finditer(text)]
-        places: dict[tuple[str, ...], int] = {}
-        free = [word for word, _ in words]
-        for name, length in self._names:
-            for at in range(len(free) - length + 1):
-                if tuple(free[at : at + length]) == name:
-                    places.setdefault(name, words[at][1])
-                    free[at : at + length] = [""] * length
-        if not places:
-            return []
-        at_word = dict(reversed(words))
-        best: dict[tuple[str, ...], list[tuple[int, int, Figure]]] = {}
-        for figure, (names, extra) in zip(self.page.figures, self._figure_words, strict=True):
-            hits = [name for name in names if name in places]
-            if hits and not figure.secondary:
-                marks = [at_word[word] for word in extra if word in at_word]
-                place = min(marks) if marks else places[hits[0]]
-                found = best.setdefault(hits[0], [])
-                found.append((len(set(hits)) + bool(marks), place, figure))
-        return [
-            (place, figure)
-            for group in best.values()
-            for score, place, figure in group
-            if score == max(s for s, _, _ in group)
-        ]
-
-    def candidates(self, text: Text) -> Candidates:
-        """Return the pairs of figures that a sentence compares."""
-        inline = list(_inline(text))
-        if inline:
-            return Candidates(tuple(inline), certain=True)
-        if text.column:
-            return self._of_row(text)
-        near = [
-            f
-            for f in self.page.figures
-            if (f.group and f.group == text.group) or f.line == text.line
-        ]
-        named = self._of_names(text)
-        if named.pairs:
-            return named
-        if 2 <= len(near) <= 6:  # noqa: PLR2004 -- the figures of a short list
-            pairs = [p for a in near for b in near if a is not b for p in _pair(a, b, sized=True)]
-            certain = len(near) == 2  # noqa: PLR2004 -- one pair
-            return Candidates(tuple(pairs), certain, oriented=False)
-        if named.certain or len(self.page.figures) > MOST_FIGURES:
-            return Candidates((), certain=False)
-        every = self.page.figures
-        pairs = [
-            p
-            for a in every
-            for b in every
-            if a is not b and a.group == b.group and not a.secondary and not b.secondary
-            for p in _pair(a, b, sized=True)
-        ]
-        return Candidates(tuple(pairs), certain=False)
-
-    def _of_row(self, text: Text) -> Candidates:
-        """Return the pairs of a derived cell: with a named row, the baseline, or another column."""
-        table = [f for f in self.page.figures if f.group == text.group and not f.secondary]
-        ours = [f for f in table if f.line == text.line]
-        others = [f for f in table if f.line != text.line]
-        if re.match(r"\s*%\s*of\b", text.column):
-            return Candidates(
-                tuple(Pair(f, _sized(f)) for f in ours if f.size and f.quantity.kind == "size"),
-                certain=True,
-            )
-        rows = next((t.rows for t in self.page.tables if t.group == text.group), ())
-        head = next((t.head for t in self.page.tables if t.group == text.group), ())
-        named = self.mentions(f"{_after_than(text.text)} {_after_than(text.column)}")
-        lines = {f.line for _, f in named if f in others}
-        if not lines:
-            place = head.index(text.column) if text.column in head else 0
-            lines = {line for line, cells in rows if _BASELINE.match(cells[place])} - {text.line}
-            if re.search(r"baseline|reference", ours[0].row if ours else "", re.IGNORECASE):
-                lines = set()
-        base = [f for f in others if f.line in lines]
-        across = [p for a in ours for b in base for p in _pair(a, b, column=True)]
-        within = [p for a in ours for b in ours if a is not b for p in _pair(a, b)]
-        if across or within:
-            return Candidates((*across, *within), certain=True)
-        rest = [p for a in ours for b in others for p in _pair(a, b, column=True)]
-        return Candidates(tuple(rest), certain=len(rows) == 2)  # noqa: PLR2004 -- one pair
-
-    def _of_names(self, text: Text) -> Candidates:
-        """Return the pairs of the variants that a sentence names, or that its heading names."""
-        found = self.mentions(text.text)
-        heading = False
-        if not found and text.headings:
-            found, heading = self.mentions(text.headings[-1]), True
-        if not found:
-            return Candidates((), certain=False)
-        than = None if heading else _THAN.search(text.text)
-        before = [f for place, f in found if than is None or place < than.start()]
-        after = [f for place, f in found if than is not None and place > than.start()]
-        both, several = bool(before and after), len({place for place, _ in found}) > 1
-        if not both:
-            # Several figures at one place are those of one variant.
-            before = after = [f for _, f in found] if several else []
-        pairs = [p for a in before for b in after if a is not b for p in _pair(a, b, sized=True)]
-        if not pairs:
-            pairs = [
-                p
-                for _, a in found
-                for b in self.page.figures
-                if a is not b and a.row != b.row and a.group == b.group
-                for p in _pair(a, b, sized=True)
-            ]
-        local = [p for p in pairs if p.subject.headings == p.reference.headings == text.headings]
-        chosen = local or pairs
-        if chosen:
-            names = {f.row for _, f in found if not f.secondary}
-            groups = {frozenset((p.subject.group, p.reference.group)) for p in chosen}
-            clear = len(groups) == 1 and (both or (several and len(names) == 2))  # noqa: PLR2004 -- one pair
-            return Candidates(
-                tuple(chosen), certain=clear or len(chosen) == 1, oriented=both or not several
-            )
-        return Candidates((), certain=True)
-
-
 def content_words(text: str) -> frozenset[str]:
     """Return the words of a name that distinguish it from others."""
-    return frozenset(word for word in _words(text) if word not in _GENERIC)
+    return frozenset(word for word in words_of(text) if word not in GENERIC)
 
 
-def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text)]
-
-
-def _after_than(text: str) -> str:
-    match = _THAN.search(text)
-    return text[match.end() :] if match else ""
-
-
-def _sized(figure: Figure) -> Figure:
-    """Return the size of the input of a figure as a figure of its own."""
-    value = figure.size or 1.0
-    text = next((q.text for h in figure.headings[::-1] for q in quantities(h)), "")
-    quantity = Quantity("size", value, value, value, text, 0, 0)
-    return Figure("input", quantity, figure.line, figure.group, figure.headings)
-
-
-def _pair(a: Figure, b: Figure, *, column: bool = False, sized: bool = False) -> Iterator[Pair]:
-    """Yield the pair of two figures if they measure the same quantity, optionally of one input."""
-    if a.quantity.kind != b.quantity.kind or (column and a.column != b.column):
-        return
-    if a.row and (a.row, a.column) == (b.row, b.column):
-        return  # the same program in two sets of runs
-    if sized and a.size and b.size and a.size != b.size:
-        return
-    yield Pair(a, b)
-
-
-def _inline(text: Text) -> Iterator[Pair]:
-    """Yield the pairs that a sentence states itself, such as "399 ms → 199 ms"."""
-    measured = [q for q in quantities(text.text) if q.kind not in RATIOS]
-    for first, second in itertools.pairwise(measured):
-        between = text.text[first.end : second.start]
-        a, b = (Figure("", q, text.line, text.group, text.headings) for q in (first, second))
-        if _ARROW.fullmatch(between):
-            yield from _pair(b, a)
-        elif _VERSUS.fullmatch(between):
-            yield from _pair(a, b)
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
+    return [word.lower() for word in WORD.findall(text)]
 
 
 def clock_of(figure: Figure) -> str:
@@ -388,11 +194,6 @@ def clock_of(figure: Figure) -> str:
         return "CPU time"
     wall = re.search(r"\b(?:wall|elapsed|total|runtime|real)\b", text, re.IGNORECASE)
     return "wall time" if wall else ""
-
-
-def is_baseline(cell: str) -> bool:
-    """Return whether a cell marks the row with which the others are compared."""
-    return _BASELINE.match(cell) is not None
 
 
 def shared_words(pair: Pair, text: str) -> int:
@@ -412,4 +213,29 @@ def nearest(pairs: Sequence[Pair], ranges: Sequence[tuple[float, float]], text: 
 
 
 def _stems(text: str) -> set[str]:
-    return {word[:5] for word in _words(text) if len(word) > 3}  # noqa: PLR2004 -- short words
+    return {word[:5] for word in words_of(text) if len(word) > 3}  # noqa: PLR2004 -- short words
+
+
+def exponents(figures: Iterable[Figure]) -> list[tuple[str, float, float, str]]:
+    """Return exponents of time between neighbouring sizes: name, low, high, sizes."""
+    series: dict[tuple[str, str], dict[float, Quantity]] = defaultdict(dict)
+    for f in figures:
+        if f.size and f.quantity.kind == "time" and f.quantity.lo > 0 and not f.secondary:
+            name = f.column if re.fullmatch(r"[\d.,_\s]+\w{0,3}", f.row) else f.row
+            series[name, ""].setdefault(f.size, f.quantity)
+    results = []
+    for (name, _), points in series.items():
+        ordered = sorted(points.items())
+        for (small, a), (large, b) in itertools.pairwise(ordered):
+            step = math.log(large / small)
+            what = f"from {_amount(small)} to {_amount(large)}"
+            lo, hi = math.log(b.lo / a.hi) / step, math.log(b.hi / a.lo) / step
+            results.append((name, lo, hi, what))
+    return results
+
+
+def _amount(size: float) -> str:
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size:.3g}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import re
 from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.features.audit.compute import LEVEL, MARGIN, Lookup, Pair, Status, clock_of
+from bench_framework.features.audit.compute import LEVEL, MARGIN, Pair, Status, clock_of
+from bench_framework.features.audit.lookup import Lookup
 from bench_framework.features.audit.quantities import Quantity, quantities
 
 if TYPE_CHECKING:
@@ -112,11 +111,11 @@ class Conditions:
             else "its figures have no interval"
         )
         rows = {f.row for f in sides}
-        own = {f.size for f in self.page.figures if f.row in rows} - {None}
+        ours = {f.size for f in self.page.figures if f.row in rows} - {None}
         sizes = {f.size for f in self.page.figures} - {None}
         shared = {
             size
-            for size in own
+            for size in ours
             if all(any(f.row == row and f.size == size for f in self.page.figures) for row in rows)
         }
         if len(rows) > 1 and len(shared) == 1 and len(sizes) > 1:
@@ -130,15 +129,15 @@ class Conditions:
 
     def _conflict(self, pair: Pair, text: Text) -> str:
         a, b = pair.subject, pair.reference
-        clocks = {clock_of(a), clock_of(b)}
+        clocks = {clock_of(a), clock_of(b)} if a.quantity.kind == "time" else set()
         if len(clocks) > 1 and "" not in clocks:
             return "it compares CPU time with wall time"
         counts = {self._counts.get((f.group, f.line)) for f in (a, b)} - {None}
         if len(counts) > 1:
             listed = " and ".join(sorted(filter(None, counts)))
             return f"the compared rows report different results ({listed}): they did different work"
-        named = [f for _, f in self.lookup.mentions(text.text)]
-        sides = [self._exclusion(f, named) for f in (a, b)]
+        mentioned = [f for _, f in self.lookup.mentions(text.text)]
+        sides = [self._exclusion(f, mentioned) for f in (a, b)]
         if bool(sides[0]) != bool(sides[1]):
             return sides[0] or sides[1]
         return ""
@@ -171,14 +170,14 @@ class Conditions:
                     contrast = pair.contrast
                     if contrast is not None:
                         i = contrast.interval(LEVEL)
-                        moved, shown = i.lo > 1 or i.hi < 1, f" [{i.lo:.2f}, {i.hi:.2f}]"
+                        moved, bounds = i.lo > 1 or i.hi < 1, f" [{i.lo:.2f}, {i.hi:.2f}]"
                     else:
-                        moved, shown = abs(pair.ratio - 1) > MARGIN, ""
+                        moved, bounds = abs(pair.ratio - 1) > MARGIN, ""
                     if moved:
                         return (
                             (
                                 f"between the two sets of runs, {first.row} itself changed by a factor of"
-                                f" {pair.ratio:.2f}{shown}: the conditions were different"
+                                f" {pair.ratio:.2f}{bounds}: the conditions were different"
                             ),
                             frozenset((first.group, later.group)),
                         )
@@ -194,11 +193,11 @@ class Conditions:
 
     @cached_property
     def _rates(self) -> list[Figure]:
-        return [f for f in self.page.figures if f.quantity.kind == "rate"]
+        return [f for f in self.page.figures if f.quantity.kind == "rate" and f.quantity.lo > 0]
 
     def _stage(self, word: str) -> Figure | None:
         """Return the fastest rate of a stage alone whose label has a word with the same start."""
-        found = [
+        results = [
             f
             for f in self._rates
             if _STAGE.search(f"{f.label} {self._line_text(f)}")
@@ -206,7 +205,7 @@ class Conditions:
                 w[:_PREFIX] == word.lower()[:_PREFIX] for w in re.findall(r"\w+", f.label.lower())
             )
         ]
-        return max(found, key=lambda f: f.quantity.hi, default=None)
+        return max(results, key=lambda f: f.quantity.hi, default=None)
 
     def _line_text(self, figure: Figure) -> str:
         return next((t.text for t in self.page.texts if t.line == figure.line and not t.column), "")
@@ -263,36 +262,17 @@ class Conditions:
                     )
         return excluded
 
-    def _exclusion(self, figure: Figure, named: Sequence[Figure]) -> str:
+    def _exclusion(self, figure: Figure, mentioned: Sequence[Figure]) -> str:
         if figure in self._excluded:
             return self._excluded[figure]
         return next(
             (
                 reason
                 for f, reason in self._excluded.items()
-                if f in named and figure.quantity.lo <= f.quantity.value <= figure.quantity.hi
+                if f in mentioned and figure.quantity.lo <= f.quantity.value <= figure.quantity.hi
             ),
             "",
         )
-
-    # -- growth --------------------------------------------------------------------------------
-
-    def exponents(self) -> list[tuple[str, float, float, str]]:
-        """Return exponents of time between neighbouring sizes: name, low, high, sizes."""
-        series: dict[tuple[str, str], dict[float, Quantity]] = defaultdict(dict)
-        for f in self.page.figures:
-            if f.size and f.quantity.kind == "time" and not f.secondary:
-                name = f.column if re.fullmatch(r"[\d.,_\s]+\w{0,3}", f.row) else f.row
-                series[name, ""].setdefault(f.size, f.quantity)
-        found = []
-        for (name, _), points in series.items():
-            ordered = sorted(points.items())
-            for (small, a), (large, b) in itertools.pairwise(ordered):
-                step = math.log(large / small)
-                what = f"from {_amount(small)} to {_amount(large)}"
-                lo, hi = math.log(b.lo / a.hi) / step, math.log(b.hi / a.lo) / step
-                found.append((name, lo, hi, what))
-        return found
 
     # -- lists, tables and units -----------------------------------------------------------------
 
@@ -382,8 +362,10 @@ class Conditions:
             words = {w[:_PREFIX] for w in re.findall(r"[a-z]{4,}", limit.row.lower())}
             words -= {"limi", "maxi", "peak", "theo", "ceil", "band", "hard"}
             for f in self._rates if _LIMIT.search(limit.row) else ():
-                own = {w[:_PREFIX] for w in re.findall(r"[a-z]{4,}", f"{f.row} {f.column}".lower())}
-                if own & words and f.quantity.lo > limit.quantity.hi:
+                ours = {
+                    w[:_PREFIX] for w in re.findall(r"[a-z]{4,}", f"{f.row} {f.column}".lower())
+                }
+                if ours & words and f.quantity.lo > limit.quantity.hi:
                     yield (
                         f.line,
                         "".join(f.headings[-1:]),
@@ -391,10 +373,3 @@ class Conditions:
                         "not supported",
                         f"it is above the limit of {limit.quantity.text} ({limit.row})",
                     )
-
-
-def _amount(size: float) -> str:
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= scale:
-            return f"{size / scale:.3g} {unit}"
-    return f"{size:.3g}"

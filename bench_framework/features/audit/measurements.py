@@ -48,15 +48,15 @@ def attach(page: Page, sessions: Iterable[Session]) -> list[tuple[Figure, str]]:
 def _assign(page: Page, label: str, series: Series, group: int) -> Iterator[tuple[Figure, str]]:
     kind, words = _KINDS[series.metric], content_words(label)
     same = [f for f in page.figures if f.quantity.kind == kind and not f.secondary and not f.series]
-    named = [f for f in same if content_words(f.row) == words] or [
+    namesakes = [f for f in same if content_words(f.row) == words] or [
         f for f in same if content_words(f.row) and content_words(f.row) <= words
     ]
-    if len({f.row for f in named}) > 1:
-        named = []
-    if len(named) > 1:
-        named = [f for f in named if abs(f.quantity.value / series.mean - 1) <= _NEAR]
-    chosen = named or [f for f in same if f.quantity.lo <= series.mean <= f.quantity.hi]
-    if not named and len(chosen) > 1:
+    if len({f.row for f in namesakes}) > 1:
+        namesakes = []
+    if len(namesakes) > 1:
+        namesakes = [f for f in namesakes if abs(f.quantity.value / series.mean - 1) <= _NEAR]
+    chosen = namesakes or [f for f in same if f.quantity.lo <= series.mean <= f.quantity.hi]
+    if not namesakes and len(chosen) > 1:
         chosen = []
     for figure in chosen:
         page.figures[page.figures.index(figure)] = replace(figure, series=series)

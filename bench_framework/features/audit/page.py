@@ -212,8 +212,8 @@ def _read_table(page: Page, table: Table) -> None:
     for line, cells in table.rows:
         spread, n = _of_column(table, cells, _SPREAD), _of_column(table, cells, _COUNT)
         amount = _of_column(table, cells, _SIZE_COLUMN)
-        own = size_in(amount, "size") if amount else None
-        inputs = own is not None and len(set(names)) == len(names)
+        row_size = size_in(amount, "size") if amount else None
+        inputs = row_size is not None and len(set(names)) == len(names)
         for title, cell in list(zip(table.head, cells, strict=True))[1:]:
             quantity = whole_quantity(cell, title)
             if title not in measured or quantity is None or quantity.kind in RATIOS:
@@ -238,7 +238,7 @@ def _read_table(page: Page, table: Table) -> None:
                     name if inputs else cells[0],
                     int(n) if n and n.isdigit() else runs_in((*table.headings[::-1], cells[0])),
                     size_in(title)
-                    or own
+                    or row_size
                     or size_in(cells[0], table.head[0])
                     or _nearest(table.headings),
                     secondary=title not in primary,
@@ -296,11 +296,16 @@ def runs_in(texts: Iterable[str]) -> int | None:
     return None
 
 
-def size_in(text: str, title: str = "") -> float | None:
-    """Return an amount of input: a size in bytes, or a bare number below a title such as "rows"."""
+def size_in(text: str, title: str | None = None) -> float | None:
+    """Return an amount of input: a size in bytes, or a bare number below a title such as "rows".
+
+    With a title, the text is a cell that must consist of the size.
+    """
     for quantity in quantities(text):
-        if quantity.kind == "size":
+        if quantity.kind == "size" and (title is None or quantity.text == text.strip()):
             return quantity.value
+    if title is None:
+        return None
     match = re.fullmatch(r"\s*([\d,_]+)\s*([kKM]?)\s*", text)
     if match and _SIZE_COLUMN.fullmatch(title):
         digits = re.sub(r"\D", "", match[1])[:18]

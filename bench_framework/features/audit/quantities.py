@@ -27,7 +27,7 @@ _QUANTITY: Final = re.compile(
     rf"(?:\s?(?:{_UNIT})?\s?[-–—]\s?(?P<hi>{_NUMBER})|\s?to\s(?P<end>{_NUMBER}))?"
     rf"(?:\s?(?P<first>{_UNIT})?\s?(?:±|\+/-)\s?(?P<sd>{_NUMBER}))?\s?(?P<unit>{_UNIT})"
 )
-_HEADER_UNIT: Final = re.compile(rf"(?:^|[\s(\[,/])(?P<unit>{_UNIT})(?=[\s)\],]|$)")
+_HEADER_UNIT: Final = re.compile(rf"(?:^|[\s(\[,])(?P<unit>{_UNIT})(?=[\s)\],]|$)")
 _BARE: Final = re.compile(rf"\s*(?P<lo>{_NUMBER})(?:\s*(?:±|\+/-)\s*(?P<sd>{_NUMBER}))?\s*")
 RATIOS: Final = ("ratio", "percent")
 """Kinds of quantities that compare two others."""
@@ -58,7 +58,8 @@ def quantities(text: str) -> Iterator[Quantity]:
     for match in _QUANTITY.finditer(text):
         end = match["end"]
         if end and (
-            text[: match.start("lo")].lower().endswith("from ") or _of(end) < _of(match["lo"])
+            text[: match.start("lo")].lower().endswith("from ")
+            or _number(end) < _number(match["lo"])
         ):
             yield _quantity(match, match["lo"], None, end=match.end("lo"))
             yield _quantity(match, end, None, start=match.start("end"))
@@ -84,7 +85,7 @@ def bare_number(cell: str) -> str | None:
     return match["lo"] if match else None
 
 
-def _of(digits: str) -> float:
+def _number(digits: str) -> float:
     return float(digits.replace(",", ""))
 
 
@@ -93,7 +94,7 @@ def _quantity(
 ) -> Quantity:
     kind, scale = _scale(match["first"] or match["unit"])
     step = 10.0 ** -len(low.partition(".")[2])
-    value, top = _of(low), _of(high) if high else _of(low)
+    value, top = _number(low), _number(high) if high else _number(low)
     about = (match["about"] or "").strip().lower()
     return Quantity(
         kind,
@@ -105,7 +106,7 @@ def _quantity(
         match.end() if end < 0 else end,
         {"+": 1, "-": -1, "−": -1}.get(match["sign"] or "", 0),
         about,
-        _of(match["sd"]) * _scale(match["unit"])[1] if match["sd"] else None,
+        _number(match["sd"]) * _scale(match["unit"])[1] if match["sd"] else None,
     )
 
 

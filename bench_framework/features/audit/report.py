@@ -49,8 +49,8 @@ class Audit:
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of statements by result."""
-        found = Counter(s.finding.status for s in self.statements)
-        return {status: found[status] for status in STATUSES}
+        tally = Counter(s.finding.status for s in self.statements)
+        return {status: tally[status] for status in STATUSES}
 
     @property
     def exit_code(self) -> int:

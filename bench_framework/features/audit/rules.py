@@ -11,18 +11,17 @@ from bench_framework.features.audit import wording
 from bench_framework.features.audit.compute import (
     LEVEL,
     MARGIN,
-    Candidates,
-    Lookup,
     Pair,
     Status,
     agrees,
     allowed,
     direction_of,
-    is_baseline,
+    exponents,
     nearest,
     shared_words,
 )
 from bench_framework.features.audit.conditions import Conditions
+from bench_framework.features.audit.lookup import Candidates, Lookup, is_baseline, of_metric
 from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ class _Auditor:
             yield self._cause(text)
         if fast and (gap := self.conditions.drift_of(text)):
             yield Finding("not supported", gap)
-        if wording.LINEAR.search(text.text):
+        if wording.LINEAR.search(text.text) and not wording.NOT_LINEAR.search(text.text):
             yield self._linear(text)
         if (factors or wording.ORDER.search(text.text)) and fast and self._is_prediction(text):
             yield Finding("no data", "it is a prediction; the page has no measurement of it")
@@ -142,41 +141,51 @@ class _Auditor:
 
     def _factor(self, q: Quantity, text: Text) -> Finding:
         clause = wording.clause_of(text.text, q.start, q.end)
-        named = {f.row for _, f in self.lookup.mentions(clause)}
+        rows = {f.row for _, f in self.lookup.mentions(clause)}
         # A clause that names two variants compares these, not those of the whole sentence.
-        part = replace(text, text=clause) if len(named) > 1 and not text.column else text
-        found = self.lookup.candidates(part)
-        pairs = _of_metric(found.pairs, text, clause)
+        part = replace(text, text=clause) if len(rows) > 1 and not text.column else text
+        choice = self.lookup.candidates(part)
+        pairs = of_metric(choice.pairs, text, clause)
         if not pairs:
             return Finding("no data", f"the page has no figures from which {q.text} follows")
         stated = f"{text.text} {text.column}" if text.column else text.text
+        # The ratio of a table with intervals need not be the quotient of two columns.
+        estimates = self._intervals(text)
         ranges = {
-            p: allowed(q, direction_of(stated, q, p.subject.quantity.kind), text.text)
+            p: estimates or allowed(q, direction_of(stated, q, p.subject.quantity.kind), text.text)
             for p in pairs
         }
         if wording.PERCENT_OF.match(text.column):
             ranges = {p: [(q.lo, q.hi)] for p in pairs}
         matching = [p for p in pairs if agrees(p, ranges[p])]
         if not matching:
-            if not found.certain:
+            if not choice.certain:
                 return Finding("no data", f"no two figures of the page give {q.text}")
             every = [r for p in pairs for r in ranges[p]]
             best = nearest(pairs, every)
-            reason = f"{best} give {_factor_text(best)}, not {q.text}"
+            source = "the data of " if best.from_data else ""
+            reason = f"{source}{best} give {_factor_text(best)}, not {q.text}"
             neutral = agrees(best, allowed(q, 0, text.text))
             return Finding(
                 "not supported", f"{reason}: the direction is the opposite" if neutral else reason
             )
         if reason := self.conditions.conflict(matching, text):
             return Finding("not supported", reason)
-        if not found.certain and len(pairs) > _FEW:
+        if not choice.certain and len(pairs) > _FEW:
             matching = [p for p in matching if shared_words(p, text.text)]
         if not matching:
             return Finding("no data", f"it does not name the figures from which {q.text} follows")
         best = nearest(matching, [r for p in matching for r in ranges[p]], text.text)
         equal = q.about == "within" or wording.EQUAL.search(text.text) is not None
         margin = max(q.value, MARGIN) if q.kind == "percent" else MARGIN
-        return self._judge(best, equal=equal, margin=margin, certain=found.certain)
+        return self._judge(best, equal=equal, margin=margin, certain=choice.certain)
+
+    def _intervals(self, text: Text) -> list[tuple[float, float]]:
+        """Return the intervals of ratios in the row of a table cell."""
+        rows = (t.rows for t in self.page.tables if t.group == text.group and text.column)
+        cells = (c for table in rows for line, row in table if line == text.line for c in row)
+        bounds = (re.fullmatch(r"\s*\[(\d+(?:\.\d+)?), (\d+(?:\.\d+)?)\]\s*", c) for c in cells)
+        return [(float(m[1]), float(m[2])) for m in bounds if m]
 
     def _judge(
         self, pair: Pair, *, equal: bool, margin: float = MARGIN, certain: bool = True
@@ -200,58 +209,59 @@ class _Auditor:
         interval = contrast.interval(LEVEL)
         bounds = (interval.lo, interval.hi)
         source = "the data" if pair.from_data else "mean, standard deviation and number of runs"
-        shown = f"{source} of {pair} give a ratio of {_interval_text(pair)}"
+        result = f"{source} of {pair} give a ratio of {_interval_text(pair)}"
         if equal:
             low, high = 1 / (1 + margin), 1 + margin
             if bounds[0] >= low and bounds[1] <= high:
-                return Finding("supported", f"{shown}, within ±{margin:.2g}", bounds)
+                return Finding("supported", f"{result}, within ±{margin:.2g}", bounds)
             if bounds[0] > high or bounds[1] < low:
-                return Finding("not supported", shown, bounds)
-            return Finding("inconclusive", f"{shown}, beyond ±{margin * 100:.2g} %", bounds)
+                return Finding("not supported", result, bounds)
+            return Finding("inconclusive", f"{result}, beyond ±{margin * 100:.2g} %", bounds)
         if bounds[0] <= 1 <= bounds[1]:
-            return Finding("inconclusive", f"{shown}, which includes 1", bounds)
-        return Finding("supported", shown, bounds)
+            return Finding("inconclusive", f"{result}, which includes 1", bounds)
+        return Finding("supported", result, bounds)
 
     # -- words ---------------------------------------------------------------------------------
 
-    def _words(self, text: Text, found: Candidates, *, fast: bool) -> Iterator[Finding]:
+    def _words(self, text: Text, choice: Candidates, *, fast: bool) -> Iterator[Finding]:
         """Yield findings about statements without a factor: equal, better, best."""
         best, equal = wording.BEST.search(text.text), wording.EQUAL.search(text.text)
         best = None if wording.NOT_BEST.search(text.text) else best
         order = wording.ORDER.search(text.text)
         if fast and equal and wording.EQUAL_METRIC.search(text.text):
-            yield self._equal(text, found)
+            yield self._equal(text, choice)
         elif fast and best:
             yield self._superlative(text, best[0].lower())
-        elif fast and order and (not text.column or found.certain or len(text.text) > _SHORT):
-            yield self._order(text, found)
+        elif fast and order and (not text.column or choice.certain or len(text.text) > _SHORT):
+            yield self._order(text, choice)
         elif (
             not text.column
-            and found.certain
-            and found.pairs
+            and choice.certain
+            and choice.pairs
             and wording.DIFFERENCE.search(text.text)
         ):
-            yield self._judged_inline(text, found)
+            yield self._judged_inline(text, choice)
 
-    def _judged_inline(self, text: Text, found: Candidates) -> Finding:
-        if reason := self.conditions.conflict(found.pairs, text):
+    def _judged_inline(self, text: Text, choice: Candidates) -> Finding:
+        if reason := self.conditions.conflict(choice.pairs, text):
             return Finding("not supported", reason)
-        return self._judge(found.pairs[0], equal=False)
+        return self._judge(choice.pairs[0], equal=False)
 
-    def _equal(self, text: Text, found: Candidates) -> Finding:
-        if wording.BEFORE.search(text.text) and not self._measured_before():
+    def _equal(self, text: Text, choice: Candidates) -> Finding:
+        pairs = of_metric(choice.pairs, text)
+        compared = choice.certain and pairs
+        if wording.BEFORE.search(text.text) and not compared and not self._measured_before():
             return Finding("no data", "the page has no figure of the version before the change")
-        pairs = _of_metric(found.pairs, text)
-        if not pairs or not found.certain:
+        if not pairs or not choice.certain:
             return _unnamed(pairs)
         if reason := self.conditions.conflict(pairs, text):
             return Finding("not supported", reason)
         far = max(pairs, key=lambda p: abs(math.log(p.ratio)))
         return self._judge(far, equal=True)
 
-    def _order(self, text: Text, found: Candidates) -> Finding:
-        pairs = _of_metric(found.pairs, text)
-        if not pairs or not found.certain:
+    def _order(self, text: Text, choice: Candidates) -> Finding:
+        pairs = of_metric(choice.pairs, text)
+        if not pairs or not choice.certain:
             return _unnamed(pairs)
         if reason := self.conditions.conflict(pairs, text):
             return Finding("not supported", reason)
@@ -259,7 +269,7 @@ class _Auditor:
         start = Quantity("ratio", 1, 1, 1, "", 0, 0)
         way = direction_of(text.text, start, pair.subject.quantity.kind)
         lo, hi = pair.bounds
-        if found.oriented and way and ((way > 0 and hi < 1) or (way < 0 and lo > 1)):
+        if choice.oriented and way and ((way > 0 and hi < 1) or (way < 0 and lo > 1)):
             return Finding("not supported", f"{pair} show the opposite")
         return self._judge(pair, equal=False)
 
@@ -284,10 +294,9 @@ class _Auditor:
             return Finding("no data", f"the page has no figures that show “{word}”")
         worst = word in ("slowest", "worst", "highest", "largest")
         beaten = [p for p in group if p.better == worst and not p.bounds[0] <= 1 <= p.bounds[1]]
-        if beaten and word not in ("highest", "largest", "lowest"):
-            return Finding(
-                "not supported", f"{beaten[0]}: the second is {'worse' if worst else 'better'}"
-            )
+        if beaten and wording.BEST_OF_ALL.search(text.text):
+            order = "worse" if worst else "better"
+            return Finding("not supported", f"{beaten[0]}: the second is {order}")
         closest = min(group, key=lambda p: abs(math.log(p.ratio)))
         return self._judge(closest, equal=False)
 
@@ -329,11 +338,11 @@ class _Auditor:
         return Finding("no data", _NO_CAUSE)
 
     def _linear(self, text: Text) -> Finding:
-        growth = self.conditions.exponents()
+        growth = exponents(self.page.figures)
         if not growth:
             return Finding("no data", "the page has no times of one program at several input sizes")
-        named = {f.row for _, f in self.lookup.mentions(text.text)}
-        growth = [g for g in growth if g[0] in named] or growth
+        rows = {f.row for _, f in self.lookup.mentions(text.text)}
+        growth = [g for g in growth if g[0] in rows] or growth
         name, lo, hi, what = min(
             growth, key=lambda g: _LINEAR_RANGE[0] <= g[2] and g[1] <= _LINEAR_RANGE[1]
         )
@@ -355,12 +364,8 @@ class _Auditor:
         if match is None or not wording.USE.search(text.text):
             return ""
         words = {w for w in re.findall(r"[\w/-]{3,}", match[1].lower()) if w not in ("and", "the")}
-        measured = " ".join(
-            (
-                *(f.context for f in self.page.figures),
-                *(t.text for t in self.page.texts if wording.THIS_WORKLOAD.search(t.text)),
-            )
-        ).lower()
+        workloads = (m[0] for t in self.page.texts for m in wording.THIS_WORKLOAD.finditer(t.text))
+        measured = " ".join((*(f.context for f in self.page.figures), *workloads)).lower()
         return "" if any(word in measured for word in words) else match[1]
 
 
@@ -368,19 +373,6 @@ def _unnamed(pairs: Sequence[Pair]) -> Finding:
     if pairs:
         return Finding("no data", "it does not name two variants of which the page has figures")
     return Finding("no data", "the page has no figures of the variants that it compares")
-
-
-def _of_metric(pairs: Sequence[Pair], text: Text, clause: str = "") -> list[Pair]:
-    """Return the pairs of the metric that a clause names; without a name, times and rates first."""
-    words = clause or text.text
-    kinds = {p.subject.quantity.kind for p in pairs}
-    if wording.MEMORY.search(words) or wording.MEMORY.search(text.column):
-        kinds &= {"size"}
-    elif len(kinds) > 1 and wording.RATE.search(words):
-        kinds -= {"time", "size"}
-    elif kinds != {"size"}:
-        kinds -= {"size"}
-    return [p for p in pairs if p.subject.quantity.kind in kinds]
 
 
 def _moved(q: Quantity, near: str) -> Quantity:

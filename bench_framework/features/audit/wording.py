@@ -31,6 +31,11 @@ BEST: Final = any_of(
     r"|important|significant)"
 )
 NOT_BEST: Final = any_of(r"best practices?|at best|at worst|best effort")
+BEST_OF_ALL: Final = re.compile(
+    r"\b(?:fastest|slowest|best|worst)\b(?: (?:overall|performance|performer|option|time|result|variant"
+    r"|mode|choice|command|tool|implementation|one))*(?:\s+(?:of|in|among|for|here|on|at|with)\b(?! a)|[.,;)]|\s*$)",
+    re.IGNORECASE,
+)
 CAUSE: Final = any_of(
     r"root cause|(?:primary|main|sole) (?:cause|reason)|caused by|due to|because of|thanks to"
     r"|owing to|attributable to|confirm\w* that|kills?"
@@ -41,7 +46,12 @@ BEFORE: Final = any_of(
 IS_BEFORE: Final = any_of(
     r"original|before|previous|prior|old|older|pre-\w+|unoptimi[sz]ed|main|master|v?\d+\.\d+(?:\.\d+)?"
 )
-LINEAR: Final = any_of(r"linear(?:ly)?")
+LINEAR: Final = re.compile(
+    r"\b(?:scal\w+|gr[eo]w\w*|increases?)\b[^.]{0,30}\blinear(?:ly)?\b|\blinear(?:ly)? (?:scal\w+|growth)"
+    r"|\blinear(?:ly)? (?:in|with)\b",
+    re.IGNORECASE,
+)
+NOT_LINEAR: Final = re.compile(r"(?:sub|super|non|not)[- ]?linear|“linear”|\bnot\b", re.IGNORECASE)
 PREDICTION: Final = any_of(r"will|would|expected|potential(?:ly)?|projected|anticipated|likely")
 PREDICTED_PART: Final = any_of(r"expected|future|proposed|projected|planned|todo|roadmap")
 USE: Final = re.compile(
@@ -59,9 +69,8 @@ SHARE_OF_LIMIT: Final = re.compile(
 DERIVED: Final = any_of(
     r"vs|relative|speed-?up|ratio|improvement|change|diff\w*|faster|slower|delta"
 )
-MEMORY: Final = any_of(
-    r"memory (?:usage|use|footprint|consumption|patterns?)|rss|footprint|binary size|more memory"
-    r"|less memory|peak memory"
+MEMORY: Final = re.compile(
+    r"(?<!in-)(?<!in )\bmemory\b(?![- ]?map)|\brss\b|\bfootprint\b|\bbinary size\b", re.IGNORECASE
 )
 CLAUSE: Final = re.compile(r"[,;]\s|\b(?:and|but|while)\b")
 PERCENT_OF: Final = re.compile(r"\s*%\s*of\b")

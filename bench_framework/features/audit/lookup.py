@@ -1,0 +1,276 @@
+"""Search for the figures that a sentence or a table cell compares."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.features.audit import wording
+from bench_framework.features.audit.compute import GENERIC, WORD, Pair, clock_of, compares, words_of
+from bench_framework.features.audit.page import Figure, Page, Text
+from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MOST_FIGURES: Final = 300
+"""A sentence without names is compared with all pairs of a page with at most this many figures."""
+_ARROW: Final = re.compile(r"\W*(?:→|->|=>|\bto\b|\bdown to\b|\bup to\b)\W*")
+_VERSUS: Final = re.compile(
+    r"[^.;]{0,30}\b(?:vs\.?|versus|against|instead of|compared (?:to|with))\W*(?:\w+\W+){0,2}"
+)
+_THAN: Final = re.compile(
+    r"\b(?:than|over|vs\.?|versus|compared (?:to|with)|relative to|against|of)\b", re.IGNORECASE
+)
+_BASELINE: Final = re.compile(
+    r"^\W*(?:baseline|ref(?:erence)?|-+|–|—|(?:.*\()?1(?:\.0+)?\s?[x×]?(?:\s?±.*)?)\W*$",
+    re.IGNORECASE,
+)
+_STEP: Final = re.compile(r"\b(?:step|previous|cumulative|each)\b", re.IGNORECASE)
+_EFFECT_LABEL: Final = re.compile(
+    r"\W*(?:\w+ )?(?:differences?|improvements?|speed-?up|change|reduction|overhead|ratio|delta)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The pairs that a sentence may compare.
+
+    `certain` is true if the sentence or its place in the page names them. `oriented` is false if
+    the order of subject and reference is not known.
+    """
+
+    pairs: tuple[Pair, ...]
+    certain: bool
+    oriented: bool = True
+
+
+class Lookup:
+    """Search for the figures that a sentence compares."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    @cached_property
+    def _names(self) -> list[tuple[tuple[str, ...], int]]:
+        """Return the words of rows and columns with the numbers of their figures, longest first."""
+        names: dict[tuple[str, ...], None] = {}
+        for figure in self.page.figures:
+            for text in (figure.row, figure.column, figure.label):
+                words = tuple(words_of(re.sub(r"\(.*?\)", "", text)))
+                if any(
+                    word not in GENERIC and len(word) > 1 and re.search(r"[a-z]", word)
+                    for word in words
+                ):
+                    names[words] = None
+        return sorted(((w, len(w)) for w in names), key=lambda item: -item[1])
+
+    @cached_property
+    def _figure_words(self) -> list[tuple[list[tuple[str, ...]], set[str]]]:
+        """Return the names of each figure, and the words that distinguish it from its namesakes."""
+        rows = []
+        for f in self.page.figures:
+            names = [tuple(words_of(re.sub(r"\(.*?\)", "", t))) for t in (f.row, f.column, f.label)]
+            extra = {w for w in words_of(f"{f.row} {f.column} {f.label}") if w not in GENERIC}
+            rows.append(([n for n in names if n], extra - {w for n in names for w in n[:9]}))
+            rows[-1][1].update(w for w in words_of(f.column) if w not in GENERIC)
+            rows[-1][1].update(w for t in re.findall(r"\((.*?)\)", f.row) for w in words_of(t))
+        return rows
+
+    def mentions(self, text: str) -> list[tuple[int, Figure]]:
+        """Return the figures whose names a text contains, with the position of the name."""
+        words = [(m[0].lower(), m.start()) for m in WORD.finditer(text)]
+        places: dict[tuple[str, ...], int] = {}
+        free = [word for word, _ in words]
+        for name, length in self._names:
+            for at in range(len(free) - length + 1):
+                if tuple(free[at : at + length]) == name:
+                    places.setdefault(name, words[at][1])
+                    free[at : at + length] = [""] * length
+        if not places:
+            return []
+        at_word = dict(reversed(words))
+        best: dict[tuple[str, ...], list[tuple[int, int, Figure]]] = {}
+        for figure, (names, extra) in zip(self.page.figures, self._figure_words, strict=True):
+            hits = [name for name in names if name in places]
+            if hits and not figure.secondary:
+                marks = [at_word[word] for word in extra if word in at_word]
+                place = min(marks) if marks else places[hits[0]]
+                matches = best.setdefault(hits[0], [])
+                matches.append((len(set(hits)) + bool(marks), place, figure))
+        return [
+            (place, figure)
+            for group in best.values()
+            for score, place, figure in group
+            if score == max(s for s, _, _ in group)
+        ]
+
+    def candidates(self, text: Text) -> Candidates:
+        """Return the pairs of figures that a sentence compares."""
+        inline = list(_inline(text))
+        if inline:
+            return Candidates(tuple(inline), certain=True)
+        if text.column:
+            return self._of_row(text)
+        stated = [f for f in _figures(text) if f.quantity.kind != "size"]
+        pairs = [p for a in stated for b in stated if a is not b for p in _pair(a, b)]
+        if pairs:
+            certain = len(stated) == 2 and compares(text.text)  # noqa: PLR2004 -- one pair
+            return Candidates(tuple(pairs), certain, oriented=False)
+        near = [
+            f
+            for f in self.page.figures
+            if (f.group and f.group == text.group) or f.line == text.line
+        ]
+        by_name = self._of_names(text)
+        if by_name.pairs:
+            return by_name
+        if 2 <= len(near) <= 6:  # noqa: PLR2004 -- the figures of a short list
+            pairs = [p for a in near for b in near if a is not b for p in _pair(a, b, sized=True)]
+            label = _EFFECT_LABEL.match(text.text) is not None
+            certain = label and len(near) == 2  # noqa: PLR2004 -- one pair
+            return Candidates(tuple(pairs), certain, oriented=False)
+        if by_name.certain or len(self.page.figures) > MOST_FIGURES:
+            return Candidates((), certain=False)
+        every = self.page.figures
+        pairs = [
+            p
+            for a in every
+            for b in every
+            if a is not b and a.group == b.group and not a.secondary and not b.secondary
+            for p in _pair(a, b, sized=True)
+        ]
+        return Candidates(tuple(pairs), certain=False)
+
+    def _of_row(self, text: Text) -> Candidates:
+        """Return the pairs of a derived cell: with a named row, the baseline, or another column."""
+        table = [f for f in self.page.figures if f.group == text.group and not f.secondary]
+        ours = [f for f in table if f.line == text.line]
+        others = [f for f in table if f.line != text.line]
+        if re.match(r"\s*%\s*of\b", text.column):
+            return Candidates(
+                tuple(Pair(f, _sized(f)) for f in ours if f.size and f.quantity.kind == "size"),
+                certain=True,
+            )
+        rows = next((t.rows for t in self.page.tables if t.group == text.group), ())
+        head = next((t.head for t in self.page.tables if t.group == text.group), ())
+        by_name = self.mentions(f"{_after_than(text.text)} {_after_than(text.column)}")
+        lines = {f.line for _, f in by_name if f in others}
+        if not lines:
+            place = head.index(text.column) if text.column in head else 0
+            lines = {line for line, cells in rows if _BASELINE.match(cells[place])} - {text.line}
+            if re.search(r"baseline|reference", ours[0].row if ours else "", re.IGNORECASE):
+                lines = set()
+        base = [f for f in others if f.line in lines]
+        across = [p for a in ours for b in base for p in _pair(a, b, column=True)]
+        within = [p for a in ours for b in ours if a is not b for p in _pair(a, b)]
+        if across:
+            return Candidates(tuple(across), certain=_STEP.search(text.column) is None)
+        if within and not any(clock_of(f) == "CPU time" for f in ours):
+            return Candidates(tuple(within), certain=True, oriented=False)
+        rest = [p for a in ours for b in others for p in _pair(a, b, column=True)]
+        return Candidates(tuple(rest), certain=len(rows) == 2)  # noqa: PLR2004 -- one pair
+
+    def _of_names(self, text: Text) -> Candidates:
+        """Return the pairs of the variants that a sentence names, or that its heading names."""
+        matches = self.mentions(text.text)
+        heading = False
+        if not matches and text.headings:
+            matches, heading = self.mentions(text.headings[-1]), True
+        if not matches:
+            return Candidates((), certain=False)
+        than = None if heading else _THAN.search(text.text)
+        before = [f for place, f in matches if than is None or place < than.start()]
+        after = [f for place, f in matches if than is not None and place > than.start()]
+        both, several = bool(before and after), len({place for place, _ in matches}) > 1
+        if not both:
+            # Several figures at one place are those of one variant.
+            before = after = [f for _, f in matches] if several else []
+        pairs = [p for a in before for b in after if a is not b for p in _pair(a, b, sized=True)]
+        if not pairs:
+            pairs = [
+                p
+                for _, a in matches
+                for b in self.page.figures
+                if a is not b and a.row != b.row and a.group == b.group
+                for p in _pair(a, b, sized=True)
+            ]
+        local = [p for p in pairs if p.subject.headings == p.reference.headings == text.headings]
+        chosen = local or pairs
+        if chosen:
+            names = {f.row for _, f in matches if not f.secondary}
+            groups = {frozenset((p.subject.group, p.reference.group)) for p in chosen}
+            clear = len(groups) == 1 and (both or (several and len(names) == 2))  # noqa: PLR2004 -- one pair
+            return Candidates(
+                tuple(chosen), certain=clear or len(chosen) == 1, oriented=both or not several
+            )
+        return Candidates((), certain=True)
+
+
+def _after_than(text: str) -> str:
+    match = _THAN.search(text)
+    return text[match.end() :] if match else ""
+
+
+def _sized(figure: Figure) -> Figure:
+    """Return the size of the input of a figure as a figure of its own."""
+    value = figure.size or 1.0
+    text = next((q.text for h in figure.headings[::-1] for q in quantities(h)), "")
+    quantity = Quantity("size", value, value, value, text, 0, 0)
+    return Figure("input", quantity, figure.line, figure.group, figure.headings)
+
+
+def _pair(a: Figure, b: Figure, *, column: bool = False, sized: bool = False) -> Iterator[Pair]:
+    """Yield the pair of two figures if they measure the same quantity, optionally of one input."""
+    if a.quantity.kind != b.quantity.kind or (column and a.column != b.column):
+        return
+    if min(a.quantity.lo, b.quantity.lo) <= 0:
+        return  # a figure that is rounded to zero has no ratio
+    if a.row and (a.row, a.column) == (b.row, b.column):
+        return  # the same program in two sets of runs
+    if a.group == b.group and a.row != b.row and a.column != b.column and a.group > 0:
+        return  # another variant and another metric
+    if sized and a.size and b.size and a.size != b.size:
+        return
+    yield Pair(a, b)
+
+
+def _figures(text: Text) -> list[Figure]:
+    """Return the times, sizes and rates that a sentence states itself."""
+    return [
+        Figure("", q, text.line, text.group, text.headings)
+        for q in quantities(text.text)
+        if q.kind not in RATIOS
+    ]
+
+
+def _inline(text: Text) -> Iterator[Pair]:
+    """Yield the pairs that a sentence states itself, such as "399 ms → 199 ms"."""
+    for a, b in itertools.pairwise(_figures(text)):
+        between = text.text[a.quantity.end : b.quantity.start]
+        if _ARROW.fullmatch(between):
+            yield from _pair(b, a)
+        elif _VERSUS.fullmatch(between):
+            yield from _pair(a, b)
+
+
+def is_baseline(cell: str) -> bool:
+    """Return whether a cell marks the row with which the others are compared."""
+    return _BASELINE.match(cell) is not None
+
+
+def of_metric(pairs: Sequence[Pair], text: Text, clause: str = "") -> list[Pair]:
+    """Return the pairs of the metric that a clause names; without a name, times and rates first."""
+    words = clause or text.text
+    kinds = {p.subject.quantity.kind for p in pairs}
+    if wording.MEMORY.search(words) or wording.MEMORY.search(text.column):
+        kinds &= {"size"}
+    elif len(kinds) > 1 and wording.RATE.search(words):
+        kinds -= {"time", "size"}
+    elif kinds != {"size"}:
+        kinds -= {"size"}
+    return [p for p in pairs if p.subject.quantity.kind in kinds]

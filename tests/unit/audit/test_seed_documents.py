@@ -1,0 +1,139 @@
+"""Audit of the five seed documents: 18 statements that are false, and the true ones next to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from bench_framework.features.audit.report import Audit, audit
+
+PAGES = Path(__file__).parents[2] / "fixtures" / "seed_documents"
+
+
+@dataclass(frozen=True)
+class FalseStatement:
+    """A false statement: where it is, and the status and the reason of the audit."""
+
+    page: str
+    says: str
+    at: str
+    status: str = ""
+    reason: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"{self.page}: {self.says}"
+
+
+FALSE = (
+    FalseStatement(
+        "000", "no regression", "No performance regression", "no data", "version before"
+    ),
+    FalseStatement(
+        "000", "Monoio async I/O", "Implementation: Stream", "no data", "no evidence that each"
+    ),
+    FalseStatement("000", "scales linearly", "scales linearly", "not supported", "exponent 0.74"),
+    FalseStatement(
+        "000", "Parallel Stream 1.7x", "1.7x faster", "inconclusive", "one input size only"
+    ),
+    FalseStatement(
+        "000", "memory of one run", "Parallel Stream, % of File", "inconclusive", "no number of"
+    ),
+    FalseStatement(
+        "004", "sonic-rs the biggest", "biggest single improvement", "not supported", "10 % for"
+    ),
+    FalseStatement(
+        "001", "2.0x from two changes", "Key Optimizations", "no data", "of each change alone"
+    ),
+    FalseStatement(
+        "001", "2x and 17 % in one list", "; 17% improvement", "inconclusive", "two scales"
+    ),
+    FalseStatement(
+        "001", "I/O-bound: use Tokio", "Use Tokio", "no data", "no measurement of “I/O-Bound"
+    ),
+    FalseStatement("003", "1.02x faster", "is 1.02x faster", "inconclusive", "which includes 1"),
+    FalseStatement(
+        "003", "two sessions", "Eliminated executor", "not supported", "Basic Smol itself changed"
+    ),
+    FalseStatement(
+        "003", "primary cause", "the primary cause", "not supported", "it names a cause"
+    ),
+    FalseStatement(
+        "004", "200 concurrent worse", "worse due to contention", "no data", "it does not name"
+    ),
+    FalseStatement(
+        "002", "Python loop", "lost to Python overhead", "not supported", "missing overlap"
+    ),
+    FalseStatement(
+        "002", "60 % of single buffer", "with single-buffer writes", "not supported", "clocks"
+    ),
+    FalseStatement("002", "GB/s and GiB/s", "# 8 MB", "inconclusive", "a power of 1024"),
+)
+"""The false statements that the audit flags for the reason for which they are false."""
+OTHER_REASON = FalseStatement("004", "mimalloc 1.59x", "1.59x slower", "no data", "no two figures")
+"""It compares different work. The audit only finds that the page has no figures of it."""
+NOT_FLAGGED = FalseStatement("002", "8 writers", "Threading (8 writers)")
+"""A wrong file is not visible on the page. The audit lists that no check of outputs is stated."""
+TRUE = (
+    ("000", "Parallel MMAP, vs Baseline: 9.6x"),
+    ("000", "Difference: 1.4%"),
+    ("001", "21% slower than Rayon"),
+    ("001", "2x improvement for Rayon (399ms → 199ms)"),
+    ("001", "Rayon (optimized), Notes: Best overall"),
+    ("003", "was 1.08x slower (8% overhead)"),
+    ("004", "Tokio (original), vs Rayon: +46%"),
+    ("004", "vs Original Tokio: -17%"),
+    ("004", "achieve a 17% performance improvement"),
+)
+"""Statements that follow from the figures of their page."""
+CONTRADICTED = {"000": 1, "001": 0, "002": 3, "003": 5, "004": 2}
+"""The number of statements that are not supported. Each of them was read: all are false."""
+
+
+@lru_cache
+def audited(page: str) -> Audit:
+    path = next(PAGES.glob(f"{page}_*.md"))
+    return audit(path.read_text(encoding="utf-8"), path.name)
+
+
+@pytest.mark.parametrize("false", [*FALSE, OTHER_REASON], ids=lambda f: f.id)
+def test_a_false_statement_is_flagged_for_its_reason(false: FalseStatement) -> None:
+    statements = [s for s in audited(false.page).statements if false.at in s.text]
+    assert any(
+        s.finding.status == false.status and false.reason in s.finding.reason for s in statements
+    ), statements
+
+
+def test_a_wrong_file_is_not_visible_on_a_page() -> None:
+    result = audited(NOT_FLAGGED.page)
+    assert not [s for s in result.statements if NOT_FLAGGED.at in s.text]
+    assert "whether the variants printed equal output" in result.missing
+
+
+@pytest.mark.parametrize(("page", "at"), TRUE)
+def test_a_true_statement_is_not_contradicted(page: str, at: str) -> None:
+    statements = [s for s in audited(page).statements if at in s.text]
+    assert statements
+    assert all(s.finding.status in ("supported", "inconclusive") for s in statements)
+
+
+@pytest.mark.parametrize("page", CONTRADICTED)
+def test_only_false_statements_are_contradicted(page: str) -> None:
+    result = audited(page)
+    assert result.counts["not supported"] == CONTRADICTED[page]
+    assert result.exit_code == (1 if CONTRADICTED[page] else 0)
+
+
+def test_the_documentation_states_these_figures() -> None:
+    contradicted = sum(f.status == "not supported" for f in FALSE)
+    lines = [
+        f"{len(FALSE)} of 18 are flagged for the reason for which they are false",
+        f"{contradicted} of these as not supported",
+        *(f"| {page} | {len(audited(page).statements)} |" for page in CONTRADICTED),
+    ]
+    docs = (PAGES.parents[2] / "docs/reference/audit.md").read_text(encoding="utf-8")
+    text = " ".join(docs.split())
+    assert all(line in text for line in lines), "\n".join(lines)
