@@ -17,9 +17,11 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from threading import get_ident
-from time import monotonic
+from time import monotonic, sleep
 
 from bench_framework import dgen
+
+SLACK_S = 200e-6  # as in pace.rs: the lateness of a sleep, which later blocks make up for
 
 
 class Writer:
@@ -29,6 +31,7 @@ class Writer:
         self.options, self.path = json.loads(options), Path(path)
         self.size, self.block, self.alignment = self.options["size"], self.options["buffer"], 1
         self.data = dgen.Generator(**self.options["data"])
+        self.due = 0.0  # moment at which the generator has its next block
         self.ranges: list[tuple[int, int]] = []
         self.spans = defaultdict[str, list[tuple[int, float, float]]](list)  # thread, start and end
 
@@ -69,7 +72,11 @@ class Writer:
         """Fill a buffer with the block at an offset and return the bytes to write."""
         with self.timed("generate"):
             length = min(self.block, self.size - offset)
+            start = monotonic()
             self.data.fill(buffer[:length], offset)
+            if rate := self.options["rate"]:
+                self.due = max(self.due, start - SLACK_S) + length / rate
+                sleep(max(0.0, self.due - monotonic()))
             padded = -(-length // self.alignment) * self.alignment
             buffer[length:padded] = bytes(padded - length)
         return buffer[:padded]
@@ -150,7 +157,16 @@ class Writer:
                 "synced_s": synced - begun,
                 "buffer_bytes": self.block,
             },
-            "notes": [f"driven by Python {sys.version.split()[0]}"],
+            "notes": [
+                f"driven by Python {sys.version.split()[0]}",
+                *(
+                    [
+                        f"data was generated at no more than {rate:.0f} bytes per second, as requested"
+                    ]
+                    if (rate := self.options["rate"])
+                    else []
+                ),
+            ],
         }
 
 

@@ -122,6 +122,79 @@ fn available_values_run_and_the_actual_mode_is_the_requested_one() {
 }
 
 #[test]
+fn a_rate_slows_the_generation_down_and_changes_no_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let tuning = folder.path().join("tuning.json");
+    let choice = r#""block_bytes": 1048576, "depth": 2, "threads": 1"#;
+    fs::write(
+        &tuning,
+        format!(
+            r#"{{"folder": "", "effective": {{}}, "trial_bytes": 1, "seconds": 1, "basis": "",
+                "choice": {{{choice}}},
+                "rows": [{{{choice}, "seconds": [1], "bytes_per_s": 33554432}}]}}"#
+        ),
+    )
+    .unwrap();
+    for strategy in ["streaming", "single-buffer", "threads"] {
+        let write = [
+            "write",
+            "--backend",
+            "pwrite",
+            "--depth",
+            "1",
+            "--size",
+            "8MiB",
+        ];
+        let written = |more: &[&str]| {
+            let both: Vec<_> = write.iter().chain(more).copied().collect();
+            run(
+                &[both.as_slice(), &["--strategy", strategy]].concat(),
+                folder.path(),
+            )
+        };
+        let fast = written(&[]);
+        for rate in [
+            &["--rate", "64MiB"][..],
+            &["--rate", "2x", "--tuning", tuning.to_str().unwrap()],
+        ] {
+            let slow = written(rate);
+            assert_eq!(slow.answer, fast.answer, "{strategy} {rate:?}");
+            assert!(slow.metrics["elapsed_s"] >= 0.124, "{strategy} {rate:?}");
+            assert!(
+                slow.notes
+                    .iter()
+                    .any(|note| note.contains("67108864 bytes"))
+            );
+        }
+    }
+}
+
+#[test]
+fn a_rate_is_refused_where_nothing_would_be_slowed_down() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, reason) in [
+        (
+            ["--strategy", "write-only", "--rate", "1GiB"],
+            "has no --rate",
+        ),
+        (
+            ["--strategy", "streaming", "--rate", "1.5x"],
+            "--tuning FILE",
+        ),
+    ] {
+        let output = Command::new(DGEN)
+            .args(["run", "write", "--size", "1MiB", "--backend", "pwrite"])
+            .args(arguments)
+            .arg(folder.path().join("file"))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
+#[test]
 fn the_cache_is_looked_at_before_and_after() {
     let folder = tempfile::tempdir().unwrap();
     let line = run(

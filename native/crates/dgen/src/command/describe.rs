@@ -30,6 +30,7 @@ pub(crate) fn describe() -> Description {
         name: name.to_owned(),
         about: about.to_owned(),
         unavailable,
+        limited: None,
     };
     // The strategies in Python need the same interpreter, which is started once.
     let python = OnceCell::new();

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use dgen::data::{Compress, Dedup, Settings};
-use dgen::probe::Choice;
+use dgen::probe::Table;
 use dgen::write::strategy::{STRATEGIES, Strategy, strategy};
 use worker::exit::Failure;
 
@@ -84,6 +84,40 @@ impl Knob {
     }
 }
 
+/// Rate of a generator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rate {
+    /// Bytes per second.
+    BytesPerS(f64),
+    /// A multiple of the rate at which the probe wrote with its choice.
+    TimesProbed(f64),
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "no disk has 2^53 bytes a second"
+    )]
+    fn from_str(text: &str) -> Result<Self, String> {
+        let rate = match text.strip_suffix('x') {
+            Some(times) => times.parse().map(Self::TimesProbed).ok(),
+            None => parse_size(text)
+                .map(|bytes| Self::BytesPerS(bytes as f64))
+                .ok(),
+        };
+        rate.filter(|rate| {
+            let (Self::BytesPerS(number) | Self::TimesProbed(number)) = rate;
+            number.is_finite() && *number > 0.0
+        })
+        .ok_or_else(|| {
+            "write bytes per second, such as 3GiB, or a multiple of the probed rate, such as 1.5x"
+                .to_owned()
+        })
+    }
+}
+
 /// The numbers behind the knobs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
@@ -106,8 +140,26 @@ impl Contents {
         }
     }
 
+    /// Bytes per second of a rate.
+    pub(crate) fn bytes_per_s(&self, rate: Rate) -> Result<f64, Failure> {
+        let times = match rate {
+            Rate::BytesPerS(bytes) => return Ok(bytes),
+            Rate::TimesProbed(times) => times,
+        };
+        let probed = self.table()?.and_then(|table| table.bytes_per_s());
+        probed.map(|rate| times * rate).ok_or_else(|| {
+            Failure::Usage(format!(
+                "--rate {times}x needs the rate of the disk: --tuning FILE, with a choice that the probe tried"
+            ))
+        })
+    }
+
+    fn table(&self) -> Result<Option<Table>, Failure> {
+        self.tuning.as_ref().map(read).transpose()
+    }
+
     pub(crate) fn sizes(&self) -> Result<Sizes, Failure> {
-        let chosen = self.tuning.as_ref().map(chosen).transpose()?;
+        let chosen = self.table()?.map(|table| table.choice);
         let depth = self.depth.resolve(chosen.map(|choice| choice.depth))?;
         let threads = self.threads.resolve(chosen.map(|choice| choice.threads))?;
         Ok(Sizes {
@@ -125,13 +177,27 @@ impl Contents {
     }
 }
 
-fn chosen(path: &PathBuf) -> Result<Choice, Failure> {
+fn read(path: &PathBuf) -> Result<Table, Failure> {
     let text = fs::read_to_string(path)
         .map_err(|error| Failure::Work(format!("cannot read {}: {error}", path.display())))?;
-    dgen::probe::choice_of(&text).map_err(|error| {
+    Table::from_json(&text).map_err(|error| {
         Failure::Work(format!(
             "{} is no table of dgen probe --json: {error}",
             path.display()
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rate;
+
+    #[test]
+    fn rates() {
+        assert_eq!("2GiB".parse(), Ok(Rate::BytesPerS(2_147_483_648.0)));
+        assert_eq!("1.5x".parse(), Ok(Rate::TimesProbed(1.5)));
+        for wrong in ["", "0", "x", "0x", "-1x", "infx", "nanx", "fast"] {
+            assert!(wrong.parse::<Rate>().is_err(), "{wrong}");
+        }
+    }
 }

@@ -16,7 +16,7 @@ use worker::answer::{self, Answer, Outcome};
 use worker::exit::Failure;
 use worker::phases::Phases;
 
-use super::knobs::Contents;
+use super::knobs::{Contents, Rate};
 use super::{fio, known, names, parse_size};
 
 #[derive(Debug, Args)]
@@ -41,6 +41,9 @@ pub(crate) struct Options {
     /// Processors to run the threads on, in turn, such as 0,1
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     cpus: Vec<usize>,
+    /// Slow the generation down to so many bytes per second, such as 3GiB, or to a multiple of the rate in --tuning, such as 1.5x
+    #[arg(long, value_name = "RATE")]
+    rate: Option<Rate>,
     /// Bytes, exactly; or with KiB, MiB, GiB
     #[arg(long, value_parser = parse_size)]
     size: u64,
@@ -84,6 +87,10 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
         dontcache: options.dontcache == "on",
         reserve: options.reserve,
         processors: options.cpus,
+        rate: options
+            .rate
+            .map(|rate| options.contents.bytes_per_s(rate))
+            .transpose()?,
         settings: options.contents.settings(),
     };
     if strategy.driver != Driver::Own && options.files.get() > 1 {

@@ -58,12 +58,21 @@ pub struct Table {
     pub basis: String,
 }
 
-/// The choice in a table that `dgen probe --json` printed.
-///
-/// # Errors
-/// The text is no such table.
-pub fn choice_of(text: &str) -> Result<Choice, serde_json::Error> {
-    serde_json::from_str::<Table>(text).map(|table| table.choice)
+impl Table {
+    /// Reads a table that `dgen probe --json` printed.
+    ///
+    /// # Errors
+    /// The text is no such table.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// Bytes per second of the choice, or `None` if it was not tried.
+    #[must_use]
+    pub fn bytes_per_s(&self) -> Option<f64> {
+        let row = self.rows.iter().find(|row| row.tried == self.choice)?;
+        row.bytes_per_s
+    }
 }
 
 const BLOCKS: [usize; 4] = [64 << 10, 256 << 10, 1 << 20, 4 << 20];
@@ -297,7 +306,8 @@ mod tests {
         assert!(table.basis.contains("nothing was compared"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let text = serde_json::to_string(&table).unwrap();
-        assert_eq!(choice_of(&text).unwrap(), table.choice);
-        assert!(choice_of("{}").is_err());
+        let read = Table::from_json(&text).unwrap();
+        assert_eq!(read, table);
+        assert!(Table::from_json("{}").is_err());
     }
 }

@@ -235,6 +235,7 @@ fn check(options: &Options) -> Result<&'static str, Fault> {
     for (asked, option) in [
         (options.dontcache, "--dontcache on"),
         (!options.processors.is_empty(), "--cpus"),
+        (options.rate.is_some(), "--rate"),
         (options.settings.dedup.is_some(), "--dedup"),
         (options.settings.compress.is_some(), "--compress"),
     ] {

@@ -6,6 +6,7 @@
 mod contents;
 pub mod fio;
 mod options;
+mod pace;
 pub mod python;
 mod stats;
 pub mod strategy;
@@ -14,6 +15,7 @@ use std::fs::{self, File};
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 pub use contents::Expected;
 pub use options::{
@@ -25,6 +27,7 @@ pub use sink::{
 };
 pub use stats::{LatencySeconds, Stats, digest_of, hex};
 
+use self::pace::Pace;
 use crate::data::SettingsError;
 
 /// Reason why no file was written.
@@ -101,7 +104,14 @@ pub fn write_file(
     };
     let stride = expected.data().stride();
     let job = options.job(stride).map_err(failed)?;
-    let fill = |offset: u64, room: &mut [u8]| expected.data().fill(offset, room);
+    let pace = options.rate.map(Pace::new);
+    let fill = |offset: u64, room: &mut [u8]| {
+        let start = Instant::now();
+        expected.data().fill(offset, room);
+        if let Some(pace) = &pace {
+            pace.wait(start, room.len());
+        }
+    };
     let cached_before = cached_in_all(path, options.files);
     let done = if options.strategy.writes {
         sink::write(path, options.backend, &job, &fill, progress)
@@ -110,13 +120,12 @@ pub fn write_file(
     }
     .map_err(failed)?;
     let cached_after = cached_in_all(path, options.files);
-    Ok(Stats::new(
-        options,
-        &job,
-        &expected,
-        done,
-        (cached_before, cached_after),
-    ))
+    let cached = (cached_before, cached_after);
+    let mut stats = Stats::new(options, &job, &expected, done, cached);
+    stats.notes.extend(options.rate.map(|rate| {
+        format!("data was generated at no more than {rate:.0} bytes per second, as requested")
+    }));
+    Ok(stats)
 }
 
 fn cached_in_all(path: &Path, files: NonZeroUsize) -> Option<u64> {

@@ -36,6 +36,8 @@ pub struct Options {
     pub reserve: bool,
     /// Thread i runs on processor i modulo the length; anywhere if empty.
     pub processors: Vec<usize>,
+    /// Bytes per second to which the generation is slowed down.
+    pub rate: Option<f64>,
     /// Settings that determine the data.
     pub settings: Settings,
 }
@@ -60,6 +62,7 @@ impl Options {
             dontcache: false,
             reserve: false,
             processors: Vec::new(),
+            rate: None,
             settings,
         }
     }
@@ -70,6 +73,12 @@ impl Options {
             return Err(Fault::Contradiction(format!(
                 "{} with {}: {reason}",
                 self.strategy.name, self.backend.name
+            )));
+        }
+        if self.rate.is_some() && self.strategy.recycles {
+            return Err(Fault::Contradiction(format!(
+                "{} does not generate while it writes, so it has no --rate",
+                self.strategy.name
             )));
         }
         if self.files.get() > 1 && self.size > stride / 2 {

@@ -74,6 +74,7 @@ pub fn command(options: &Options, path: &Path) -> Result<Command, WriteError> {
             Direct::Require => true,
         },
         "durability": name_of_durability(options.durability),
+        "rate": options.rate,
         "data": {
             "seed": settings.seed,
             "dedup": settings.dedup.map(|dedup| dedup.to_string()),
