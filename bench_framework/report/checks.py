@@ -14,7 +14,7 @@ from bench_framework.report.numbers import margin_text, percent_up
 if TYPE_CHECKING:
     from bench_framework.model.run import Event
 
-DRIFT, FALLBACK = "BX320", "BX305"
+DRIFT, FALLBACK, LIMITED = "BX320", "BX305", "BX312"
 """Codes of warnings that are also checks (docs/reference/codes.md)."""
 BUSY = 0.5
 """Load per core before the record. The check warns above this value."""
@@ -30,6 +30,7 @@ def checks(data: ReportData) -> tuple[Check, ...]:
         *_floors(data),
         _drift(data),
         _modes(data),
+        *_limited(data),
         *machine_checks(data),
         _load(data),
         _governor(data),
@@ -138,6 +139,12 @@ def _modes(data: ReportData) -> Check:
     controls = _with_controls(data, [s.cell_id for s in data.judgement.states])
     number = f"{len(reported)} of {len(data.judgement.states)} configurations{controls}"
     return Check("pass", label, f"{number}, as reported by the programs")
+
+
+def _limited(data: ReportData) -> tuple[Check, ...]:
+    """Return the check of the programs' builds, if one runs below what the machine offers."""
+    reasons = "; ".join(event.message for event in _coded(data, LIMITED))
+    return (Check("warn", "builds for this machine", reasons),) if reasons else ()
 
 
 def _with_controls(data: ReportData, cell_ids: list[str]) -> str:

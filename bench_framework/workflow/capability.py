@@ -1,20 +1,23 @@
-"""Removal of variants that this machine cannot run, with the reason that the worker reports."""
+"""Variants that this machine cannot run, or runs below what it offers, as the worker reports."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import MachineError
 from bench_framework.model.plan import Hole, Role
+from bench_framework.model.run import Event
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from bench_framework.model.plan import Cell, Plan, Variant, Word
 
+LIMITED: Final = "BX312"
 Description = Mapping[str, Any]
 """The JSON object that a worker prints for `describe`."""
 
@@ -75,15 +78,45 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     )
 
 
+def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, ...]:
+    """Return event BX312 for each value that runs below what this machine offers.
+
+    Args:
+        plan: plan of the scenario.
+        descriptions: as for `leave_out`.
+    """
+    limited: dict[tuple[str, str, str], list[str]] = {}
+    for variant in plan.variants:
+        for axis, value in _settings(variant, plan.cells):
+            described = descriptions.get(variant.build_id, {})
+            if reason := _entry_of(described, axis, value, "limited"):
+                limited.setdefault((axis, value, reason), []).append(variant.label)
+    return tuple(
+        Event(
+            LIMITED,
+            f"{axis}={value} runs below what this machine offers: {reason}",
+            effect=f"the times of {counted(len(labels), 'variant')} are those of this build",
+            help="measure a build for this machine too: an axis value with "
+            "rustflags: [-C, target-cpu=native]",
+            details=(("variants", ", ".join(labels)),),
+        )
+        for (axis, value, reason), labels in limited.items()
+    )
+
+
+def _settings(variant: Variant, cells: Iterable[Cell]) -> Iterable[tuple[str, str]]:
+    """Return the values of a variant: of its axes, and of the options in its commands."""
+    commands = (cell.command for cell in cells if cell.variant_id == variant.id)
+    return dict.fromkeys((*variant.values, *(pair for words in commands for pair in _flags(words))))
+
+
 def _reason(
     variant: Variant, cells: Iterable[Cell], descriptions: Mapping[str, Description]
 ) -> str | None:
     described = descriptions.get(variant.build_id)
     if described is None:
         return None
-    commands = (cell.command for cell in cells if cell.variant_id == variant.id)
-    settings = (*variant.values, *(pair for words in commands for pair in _flags(words)))
-    for axis, value in dict.fromkeys(settings):
+    for axis, value in _settings(variant, cells):
         if reason := unavailable(described, axis, value):
             return f"{axis}={value} is not available here: {reason}"
     return None
@@ -100,14 +133,17 @@ def _flags(words: Iterable[Word]) -> Iterator[tuple[str, str]]:
 
 def unavailable(described: Description, axis: str, value: str) -> str | None:
     """Return why a worker cannot run a value of an axis; `None` if it can or does not know the value."""
+    return _entry_of(described, axis, value, "unavailable")
+
+
+def _entry_of(described: Description, axis: str, value: str, key: str) -> str | None:
+    """Return the text under `key` of a value that a worker describes, or `None`."""
     axes = described.get("axes")
     entry = axes.get(axis) if isinstance(axes, Mapping) else None
     values = entry.get("values") if isinstance(entry, Mapping) else None
     if not isinstance(values, Sequence) or isinstance(values, str):
         return None
-    reasons = (
-        v.get("unavailable") for v in values if isinstance(v, Mapping) and v.get("name") == value
-    )
+    reasons = (v.get(key) for v in values if isinstance(v, Mapping) and v.get("name") == value)
     reason = next(reasons, None)
     return str(reason) if reason else None
 

@@ -11,7 +11,7 @@ from bench_framework.execution.progress import Message, PlanReady
 from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model import environment_variables
 from bench_framework.model.metrics import METRICS
-from bench_framework.workflow.capability import leave_out
+from bench_framework.workflow.capability import leave_out, limits
 
 if TYPE_CHECKING:
     from bench_framework.errors import BenchError
@@ -72,7 +72,8 @@ def prepare(
         raise _nothing_built(builds)
     if plan.revisions is not None and not all(build.ok for build in builds):
         raise _one_side_only(plan.variants, builds)
-    able = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
+    descriptions = {build.id: build.describe for build in builds if build.describe}
+    able = leave_out(plan, descriptions)
     if able is not plan:
         for hole in able.holes[len(plan.holes) :]:
             observer.notify(
@@ -96,7 +97,11 @@ def prepare(
         instructions.counter(plan.instructions, launcher, env)
     stopping.check()
     facts = host.facts(launcher, hyperfine=tool.name, results=options.results, data=data, env=env)
-    noted = (*([event] if event else []), *environment_variables.events(plan, facts.variables))
+    noted = (
+        *([event] if event else []),
+        *environment_variables.events(plan, facts.variables),
+        *limits(plan, descriptions),
+    )
     return Prepared(plan, builds, inputs, tool, facts, noted)
 
 

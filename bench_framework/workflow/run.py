@@ -20,6 +20,7 @@ from bench_framework.execution.progress import (
     Message,
     Observer,
     PlanReady,
+    Remark,
     Resumed,
     SilentObserver,
 )
@@ -209,6 +210,8 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
     for event in prepared.events:
         if event not in known:
             record.append(lines.Noted(event))
+            if event.severity != "note":
+                observer.notify(Remark(event))
     observer.notify(Resumed(record.contents.rounds))
     return record
 

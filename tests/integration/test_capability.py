@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "fakes" / "worker"
 REASON = "io_uring_setup: Operation not permitted (errno 1)"
+LIMITED = "built for sse2, and this processor has avx2"
 WORKER = """\
 #!/bin/sh
 if [ "$1" = describe ]; then
@@ -45,6 +46,7 @@ def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         {"name": name, "about": "", "unavailable": REASON if name == "uring" else None}
         for name in ("read", "mmap", "uring")
     ]
+    values[1]["limited"] = LIMITED
     described: dict[str, Any] = {
         "protocol": 1,
         "name": "able",
@@ -81,6 +83,11 @@ def test_it_is_left_out_with_its_reason_and_the_rest_is_measured(
     (record,) = (tmp_path / "results" / "able").glob("2*")
     page = (record / "report.md").read_text(encoding="utf-8")
     assert f"io=uring is not available here: {REASON}" in page.replace("\\", "")
+    # The warning is in the terminal, in the events and in the checks of the page.
+    warning = f"io=mmap runs below what this machine offers: {LIMITED}"
+    assert warning in " ".join(done.stderr.split()), done.stderr
+    assert f'BX312,warning,"{warning}"' in (record / "events.csv").read_text(encoding="utf-8")
+    assert warning in page.replace("\\", "")
     rows = (record / "cells.csv").read_text(encoding="utf-8")
     assert "uring" not in rows
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
 from bench_framework.report.claim_blocks import claim_bullets, listed
 from bench_framework.report.context import PROGRAM_BUILD, ReportData
@@ -30,7 +31,8 @@ _Value = str | int | float | bool | None
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return the binaries, then the digests of their results."""
     binaries = [_binaries(data)] if data.builds else []
-    return (*binaries, *_answers(data), *tuning(data), *claim_bullets(data.claims("one-program")))
+    claims = claim_bullets(data.claims("one-program"))
+    return (*binaries, *_modes(data), *_answers(data), *tuning(data), *claims)
 
 
 def _binaries(data: ReportData) -> Table:
@@ -88,6 +90,29 @@ def _flags(spec: BuildSpec | None) -> str:
     words = [spec.profile, *(f"{k}={v}" for k, v in spec.profile_keys), *spec.rustflags]
     words += [f"+{spec.toolchain}"] if spec.toolchain else []
     return " ".join(words)
+
+
+def _modes(data: ReportData) -> list[Table]:
+    """Return the actual modes that no axis sets, each with its variants."""
+    axes = {axis.name for axis in data.plan.axes}
+    variants: dict[tuple[str, str], dict[str, None]] = {}
+    reported: dict[str, None] = {}
+    for cell in data.plan.cells:
+        if cell.role is not Role.CONTROL:
+            for mode, value in data.state(cell.id).effective.items():
+                if mode not in axes:
+                    label = data.variant_of(cell).label
+                    variants.setdefault((mode, value), {})[label] = reported[label] = None
+    if not variants:
+        return []
+    rows = tuple(
+        Row((Cell(mode), Cell(value, code=True), Cell(names)))
+        for (mode, value), labels in sorted(variants.items())
+        for names in ("all" if labels == reported else listed(list(labels), MOST_LABELS, ", "),)
+    )
+    columns = (Column("Mode"), Column("Actual value"), Column("Variants", prose=True))
+    caption = "Actual modes that no axis sets, as the programs report."
+    return [Table("modes", caption, columns, rows, sortable=False)]
 
 
 def _answers(data: ReportData) -> list[Table]:

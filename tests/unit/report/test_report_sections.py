@@ -13,7 +13,7 @@ from bench_framework.features.experiments import section as experiments_section
 from bench_framework.features.sections import SECTIONS
 from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Role
-from bench_framework.model.run import Receipt
+from bench_framework.model.run import Event, Receipt
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import WORDS
@@ -34,6 +34,7 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.sections.recommendation import paste_block
+from bench_framework.report.sections.technical import TECHNICAL
 
 if TYPE_CHECKING:
     from bench_framework.report import Document, ReportData
@@ -242,6 +243,29 @@ def test_the_check_list_has_a_figure_for_each_question(document: Document) -> No
     assert marks["outputs equal"] == "fail"
     assert marks["actual modes as requested"] == "fail"
     assert marks["governor"] == "unknown"
+
+
+def test_builds_below_what_the_machine_offers_are_one_line_of_the_checks(data: ReportData) -> None:
+    limited = Event("BX312", "parser=sonic-rs runs below what this machine offers: built for sse2")
+    judged = replace(data.judgement, events=(*data.judgement.events, limited))
+    by_label = {c.label: c for c in checks.checks(replace(data, judgement=judged))}
+    assert by_label["builds for this machine"].mark == "warn"
+    assert "built for sse2" in by_label["builds for this machine"].figure
+    assert "builds for this machine" not in {c.label for c in checks.checks(data)}
+
+
+def test_actual_modes_that_no_axis_sets_are_listed_with_their_variants(data: ReportData) -> None:
+    states = tuple(
+        replace(s, effective={"simd": "avx2" if n else "sse2"})
+        for n, s in enumerate(data.judgement.states)
+    )
+    judged = replace(data, judgement=replace(data.judgement, states=states))
+    table = next(b for b in TECHNICAL.build(judged) if isinstance(b, Table) and b.anchor == "modes")
+    assert [[c.text for c in row.cells[:2]] for row in table.rows] == [
+        ["simd", "avx2"],
+        ["simd", "sse2"],
+    ]
+    assert data.variant_of(data.plan.cells[0]).label in table.rows[1].cells[2].text
 
 
 def test_binaries_answers_commands_and_gaps_are_listed(document: Document) -> None:

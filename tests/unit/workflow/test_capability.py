@@ -11,7 +11,7 @@ from bench_framework.errors import MachineError
 from bench_framework.model.plan import Plan, Role
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.capability import leave_out, unavailable
+from bench_framework.workflow.capability import leave_out, limits, unavailable
 
 SCENARIO = """\
 version: 1
@@ -98,3 +98,18 @@ def test_an_unknown_axis_or_value_is_available() -> None:
     assert unavailable(worker, "io", "read") is None
     assert unavailable(worker, "io", "other") is None
     assert unavailable(worker, "threads", "1") is None
+
+
+def test_a_value_below_what_the_machine_offers_is_a_warning_with_its_variants(plan: Plan) -> None:
+    reason = "built for sse2, and this processor has avx2"
+    descriptions = described()
+    values = descriptions["program"]["axes"]["io"]["values"]
+    values[2]["limited"] = reason
+    (event,) = limits(plan, descriptions)
+    assert (event.code, event.severity) == ("BX312", "warning")
+    assert event.message == f"io=mmap runs below what this machine offers: {reason}"
+    assert event.effect == "the times of 2 variants are those of this build"
+    assert event.help is not None
+    assert "target-cpu=native" in event.help
+    assert dict(event.details)["variants"] == "mmap + 1, mmap + 2"
+    assert limits(plan, described()) == limits(plan, {}) == ()

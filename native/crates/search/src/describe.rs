@@ -64,6 +64,11 @@ pub(crate) fn describe() -> Description {
         .into_iter()
         .map(|(name, about, values)| (name.to_owned(), described(about, values)))
         .collect();
+    if let Some(axis) = axes.get_mut("parser") {
+        for (value, parser) in axis.values.iter_mut().zip(parser::PARSERS) {
+            value.limited = (parser.simd)().limited();
+        }
+    }
     axes.insert("allocator".to_owned(), worker::allocator::axis());
     Description {
         protocol: worker::PROTOCOL,

@@ -1,6 +1,6 @@
 //! Report of a run in addition to its answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -9,6 +9,7 @@ use clap::Parser;
 use search::engine::{Engine, Knob};
 use search::found::{BAD_LINES_NAMED, Found};
 use search::job::Search;
+use search::parser::parser;
 use worker::answer::{Answer, Outcome};
 use worker::phases::Phases;
 
@@ -31,6 +32,13 @@ pub(crate) fn outcome(answer: Answer, found: Found, phases: Phases, notes: Vec<S
         joined(seen.engines.iter().map(String::as_str).collect()),
     );
     put("parser", joined(seen.parsers.iter().copied().collect()));
+    let sets: BTreeSet<_> = seen
+        .parsers
+        .iter()
+        .filter_map(|name| parser(name))
+        .map(|parser| (parser.simd)().used)
+        .collect();
+    put("simd", joined(sets.into_iter().collect()));
     put("channel", joined(seen.channels.iter().copied().collect()));
     put("reading", joined(seen.readings.iter().copied().collect()));
     if seen.lines > 0 {

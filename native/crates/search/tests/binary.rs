@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use search::engine::{ENGINES, Knob};
+use search::parser::{self, Simd};
 use worker::answer::Line;
 use worker::describe::Description;
 
@@ -81,6 +82,17 @@ fn description() -> Description {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+fn simd(parser: &str) -> Simd {
+    (parser::parser(parser).unwrap().simd)()
+}
+
+#[test]
+fn a_parser_below_the_processor_is_described_as_limited() {
+    for parser in &description().axes["parser"].values {
+        assert_eq!(parser.limited, simd(&parser.name).limited());
+    }
+}
+
 #[test]
 fn every_engine_and_parser_writes_the_same_list_and_reports_the_actual_mode() {
     let folder = tempfile::tempdir().unwrap();
@@ -107,6 +119,7 @@ fn every_engine_and_parser_writes_the_same_list_and_reports_the_actual_mode() {
             assert_eq!(ran.output.stdout, first.output.stdout, "{}", engine.name);
             assert_eq!(ran.line.effective["engine"], engine.name);
             assert_eq!(ran.line.effective["parser"], parser.name);
+            assert_eq!(ran.line.effective["simd"], simd(&parser.name).used);
             assert_eq!(ran.line.effective["allocator"], description.allocator.name);
             assert_eq!(ran.line.metrics.keys().collect::<Vec<_>>(), metrics);
             assert_eq!(ran.metric("files"), SMALL + 1);

@@ -17,9 +17,8 @@ pub(crate) fn describe() -> Description {
             .collect()
     };
     let modes = source::MODES.iter().map(|mode| Value {
-        name: mode.name.to_owned(),
-        about: mode.about.to_owned(),
         unavailable: (mode.probe)(),
+        ..Value::available(mode.name, mode.about)
     });
     let runtimes = runtime::RUNTIMES
         .iter()
@@ -31,9 +30,8 @@ pub(crate) fn describe() -> Description {
         .iter()
         .map(|hasher| Value::available(hasher.name, hasher.about));
     let advice = source::ADVICE.iter().map(|advice| Value {
-        name: advice.name.to_owned(),
-        about: advice.about.to_owned(),
         unavailable: (advice.probe)(),
+        ..Value::available(advice.name, advice.about)
     });
     let formats = output::FORMATS
         .iter()

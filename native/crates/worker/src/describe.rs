@@ -54,6 +54,9 @@ pub struct Value {
     pub about: String,
     /// Reason why the value is unavailable here, or `None`.
     pub unavailable: Option<String>,
+    /// Reason why the value runs below what this machine offers, or `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited: Option<String>,
 }
 
 impl Value {
@@ -64,6 +67,7 @@ impl Value {
             name: name.to_owned(),
             about: about.to_owned(),
             unavailable: None,
+            limited: None,
         }
     }
 }

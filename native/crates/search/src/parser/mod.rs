@@ -4,6 +4,37 @@ mod serde_json;
 mod simd_json;
 mod sonic_rs;
 
+/// SIMD instruction set of a parser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Simd {
+    /// The set that it uses: `none`, `sse2`, `sse4.2`, `avx2` or `neon`.
+    pub used: &'static str,
+    /// The set that it would use if it were built for this processor.
+    pub offered: &'static str,
+}
+
+impl Simd {
+    /// The parser already uses the best set that it has for this processor.
+    #[must_use]
+    pub fn best(used: &'static str) -> Self {
+        Self {
+            used,
+            offered: used,
+        }
+    }
+
+    /// Reason why the parser runs below what this processor offers, or `None`.
+    #[must_use]
+    pub fn limited(&self) -> Option<String> {
+        (self.used != self.offered).then(|| {
+            format!(
+                "built for {}, and this processor has {}; it chooses at compile time",
+                self.used, self.offered
+            )
+        })
+    }
+}
+
 use crate::record::Line;
 
 pub use self::serde_json::SerdeJson;
@@ -16,6 +47,9 @@ pub trait Parser: Default + Send + 'static {
     const NAME: &'static str;
     /// Description in one line.
     const ABOUT: &'static str;
+
+    /// Its SIMD instruction set in this build, on this processor.
+    fn simd() -> Simd;
 
     /// Reads one line without its line end.
     ///
@@ -40,12 +74,18 @@ pub struct Choice {
     pub name: &'static str,
     /// [`Parser::ABOUT`].
     pub about: &'static str,
+    /// [`Parser::simd`].
+    pub simd: fn() -> Simd,
 }
 
 macro_rules! parsers {
     ($($parser:ident,)*) => {
         /// Every parser, in the order in which help lists them.
-        pub static PARSERS: &[Choice] = &[$(Choice { name: $parser::NAME, about: $parser::ABOUT },)*];
+        pub static PARSERS: &[Choice] = &[$(Choice {
+            name: $parser::NAME,
+            about: $parser::ABOUT,
+            simd: $parser::simd,
+        },)*];
 
         /// Does `work` with the parser `choice`.
         ///
@@ -121,6 +161,33 @@ fn depth(line: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_parser_built_for_less_than_the_processor_has_says_so() {
+        let old = Simd {
+            used: "sse2",
+            offered: "avx2",
+        };
+        let limited = old.limited().unwrap();
+        assert!(limited.contains("built for sse2") && limited.contains("has avx2"));
+        assert_eq!(Simd::best("neon").limited(), None);
+    }
+
+    #[test]
+    fn only_the_parser_that_chooses_at_compile_time_can_be_limited() {
+        for parser in PARSERS {
+            let simd = (parser.simd)();
+            let compiled = parser.name == SonicRs::NAME;
+            assert!(compiled || simd.limited().is_none(), "{}", parser.name);
+        }
+        assert_eq!((parser("serde-json").unwrap().simd)().used, "none");
+        let detected = (parser("simd-json").unwrap().simd)().used;
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(detected == "avx2", std::is_x86_feature_detected!("avx2"));
+        let built = (parser("sonic-rs").unwrap().simd)().used;
+        assert_eq!(built == "avx2", cfg!(target_feature = "avx2"));
+        let _ = detected;
+    }
 
     #[test]
     fn depth_counts_brackets_outside_strings() {
