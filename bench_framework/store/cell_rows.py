@@ -90,14 +90,9 @@ class CellRow:
         return size / MIB / self.wall_s if size and self.wall_s > 0 else None
 
     @property
-    def max_rss(self) -> int | None:
-        """Largest peak memory in bytes."""
-        return int(self.peak.max) if self.peak else None
-
-    @property
     def rss_pct(self) -> float | None:
-        """Largest peak memory in percent of the input's size."""
-        return 100 * self.peak.max / self.input_bytes if self.peak and self.input_bytes else None
+        """Median peak memory in percent of the input's size."""
+        return 100 * self.peak.median / self.input_bytes if self.peak and self.input_bytes else None
 
     @property
     def output_ok(self) -> bool | None:
