@@ -130,6 +130,16 @@ METRICS: Final[dict[str, MetricKind]] = {
         ),
         _time("user", "user CPU time", "processor time in the program", "User"),
         _time("sys", "system CPU time", "processor time in the kernel", "System"),
+        MetricKind(
+            "outside",
+            "time outside the work",
+            "s",
+            "lower",
+            "rounds",
+            "hyperfine and the worker",
+            "elapsed time of a run minus the time that the worker reports for its work "
+            "(`synced_s`, else `elapsed_s`): start and end of the program",
+        ),
         _rate(
             "cores_used",
             "cores used",

@@ -145,9 +145,17 @@ class Block:
         return statistics.median(values) if values else self.metrics.get(name)
 
 
+def _outside(block: Block) -> float | None:
+    """Return the time of a run outside the work that the worker timed; it is never negative."""
+    clocks = (block.metric(name) for name in ("synced_s", "elapsed_s"))
+    work = next((value for value in clocks if value is not None), None)
+    return None if block.wall is None or work is None else max(0.0, block.wall - work)
+
+
 _OF_BLOCK: Final[Mapping[str, Callable[[Block], float | None]]] = {
     WALL: lambda block: block.wall,
     CPU: lambda block: block.cpu,
+    "outside": _outside,
     "user": lambda block: block.user_s,
     "sys": lambda block: block.sys_s,
     PEAK_RSS: lambda block: None if block.peak_rss_bytes is None else float(block.peak_rss_bytes),

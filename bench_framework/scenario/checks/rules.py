@@ -146,6 +146,7 @@ def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
 
 def _experiments(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
     names: set[str] = set()
+    tested: dict[tuple[object, ...], str] = {}
     for index, experiment in enumerate(scenario.spec.experiments):
         if experiment.name in names:
             yield scenario.value_problem(
@@ -155,6 +156,17 @@ def _experiments(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[P
                 "choose another name",
             )
         names.add(experiment.name)
+        test = (experiment.metric, *experiment.change.items(), *sorted(experiment.at.items()))
+        if experiment.hypothesis and test in tested:
+            yield scenario.value_problem(
+                ("experiments", index, "hypothesis"),
+                "BC108",
+                f"the same change and metric already test `{tested[test]}`: one comparison cannot "
+                "separate two causes",
+                "use another metric or another change, or remove one of the two",
+            )
+        if experiment.hypothesis:
+            tested[test] = experiment.hypothesis
         yield from _experiment(scenario, axes, ("experiments", index), experiment)
 
 
@@ -167,6 +179,10 @@ def _experiment(
         advice = did_you_mean(part.metric, scenario.spec.judge, "judged here")
         message = f"metric `{part.metric}` is not in `judge`"
         yield document.value_problem((*path, "metric"), "BC206", message, advice)
+    if part.hypothesis and part.metric is None and len(scenario.spec.judge) > 1:
+        message = f"hypothesis `{part.hypothesis}` needs `metric`: it has one change and one metric"
+        advice = "name the one metric that would show it: " + ", ".join(scenario.spec.judge)
+        yield document.value_problem((*path, "hypothesis"), "BC107", message, advice)
     ((key, value),) = part.change.items()
     where = (*path, "change", key)
     if key in fixed and part.at:

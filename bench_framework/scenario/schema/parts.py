@@ -111,7 +111,7 @@ class ExperimentPart(Part):
 
     name: ValueName
     """Name of the experiment, which is also the label of its variant."""
-    change: Annotated[dict[Text, Text], Field(min_length=1, max_length=1)]
+    change: Annotated[dict[Text, Text], Field(min_length=1, json_schema_extra={"maxProperties": 1})]
     """One key of `fixed`, or one axis, with its new value."""
     at: dict[Text, Text] = {}
     """Axis values before the change, if they differ from the baseline's; only with `hypothesis`.
@@ -122,7 +122,7 @@ class ExperimentPart(Part):
     expect: Annotated[Literal["better", "worse"], ONE_OF] = "better"
     """Direction in which the metric changes if the hypothesis is right."""
     metric: Text | None = None
-    """Metric of the hypothesis, one of `judge`. Default: the first of them."""
+    """Metric that would show the hypothesis, one of `judge`. It may be omitted if `judge` has one."""
     why: Text = ""
     """Reason for trying the change."""
     decision: Annotated[Literal["adopted", "rejected", "open"], ONE_OF] = "open"
@@ -130,6 +130,14 @@ class ExperimentPart(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> ExperimentPart:
+        self.demand(
+            len(self.change) == 1,
+            "BC108",
+            f"experiment `{self.name}` has {len(self.change)} changes, whose effects cannot be "
+            "separated",
+            "change",
+            advice="write one experiment for each change",
+        )
         for key in ("at", "expect", "metric"):
             unused = key in self.model_fields_set and not self.hypothesis
             message = f"`{key}` has no effect without `hypothesis`"

@@ -597,10 +597,10 @@ SINGLE = {
     ),
     "two changes of an experiment": (
         AXES + "experiments: [{name: i, change: {arm: b, leg: c}}]",
-        "BC102",
-        "{arm: b, leg: c}",
-        "must have exactly 1 entry, got 2",
-        "",
+        "BC108",
+        "change",
+        "experiment `i` has 2 changes, whose effects cannot be separated",
+        "write one experiment for each change",
     ),
     "no change of an experiment": (
         AXES + "experiments: [{name: i, change: {}}]",

@@ -34,22 +34,22 @@ def test_a_hypothesis_names_the_two_variants_that_differ_in_its_change(
         BODY
         + """
 experiments:
-  - {name: mapping, change: {mode: mmap}, hypothesis: copying}
+  - {name: mapping, change: {mode: mmap}, hypothesis: copying, metric: wall}
   - name: one thread
     at: {mode: ring, threads: "2"}
     change: {threads: "1"}
     hypothesis: threads
     expect: worse
     metric: cpu
-  - {name: larger, change: {block: 1M}, hypothesis: syscalls}
+  - {name: larger, change: {block: 1M}, hypothesis: syscalls, metric: wall}
   - {name: untested, change: {block: 2M}}
 """
     )
     ids = by_label(plan)
     assert plan.hypotheses == (
-        Hypothesis("copying", "mode: read → mmap", ids["mmap + 1"], ids["read + 1"]),
+        Hypothesis("copying", "mode: read → mmap", ids["mmap + 1"], ids["read + 1"], metric="wall"),
         Hypothesis("threads", "threads: 2 → 1", ids["ring + 1"], ids["ring + 2"], "worse", "cpu"),
-        Hypothesis("syscalls", "block: 64K → 1M", ids["larger"], ids["read + 1"]),
+        Hypothesis("syscalls", "block: 64K → 1M", ids["larger"], ids["read + 1"], metric="wall"),
     )
     assert [e.name for e in plan.experiments] == ["mapping", "larger", "untested"]
 
@@ -57,12 +57,18 @@ experiments:
 def test_a_change_that_the_matrix_leaves_out_has_no_variant(plans: Callable[..., Plan]) -> None:
     plan = plans(
         BODY
-        + "experiments: [{name: e, change: {mode: mmap}, at: {threads: '2'}, hypothesis: h}]\n"
+        + "experiments: [{name: e, change: {mode: mmap}, at: {threads: '2'}, hypothesis: h, metric: wall}]\n"
         + "exclude: {mode: mmap, threads: '2'}\n"
     )
     (untested,) = plan.hypotheses
     assert untested.variant_id == ""
     assert untested.reference_id == by_label(plan)["read + 2"]
+
+
+def test_the_only_judged_metric_is_that_of_a_hypothesis(plans: Callable[..., Plan]) -> None:
+    text = "judge: [cpu]\nexperiments: [{name: e, change: {mode: mmap}, hypothesis: h}]\n"
+    plan = plans(BODY + text)
+    assert (plan.hypotheses[0].metric, plan.judge.headline) == ("", "cpu")
 
 
 def test_a_derived_figure_may_state_an_assumption(plans: Callable[..., Plan]) -> None:
@@ -89,7 +95,24 @@ def hypothesis(keys: str) -> str:
         (hypothesis("change: {mode: ring}, at: {mode: ring}"), "BC204", "changes nothing"),
         (hypothesis("change: {block: 1M}, at: {mode: ring}"), "BC108", "must be of an axis"),
         (hypothesis("change: {mode: mmap}, at: {threads: '3'}"), "BC206", "has no value `3`"),
-        (hypothesis("change: {mode: mmap, threads: '2'}"), "BC102", "must have exactly 1 entry"),
+        (
+            hypothesis("change: {mode: mmap, threads: '2'}, metric: wall"),
+            "BC108",
+            "2 changes, whose effects cannot be separated",
+        ),
+        (
+            hypothesis("change: {mode: mmap}"),
+            "BC107",
+            "hypothesis `h` needs `metric`: it has one change and one metric",
+        ),
+        (
+            (
+                "experiments: [{name: e, hypothesis: the loop, change: {mode: mmap}, metric: wall},"
+                " {name: f, hypothesis: the start, change: {mode: mmap}, metric: wall}]"
+            ),
+            "BC108",
+            "already test `the loop`: one comparison cannot separate two causes",
+        ),
         (hypothesis("change: {mode: mmap}, expect: more"), "BC102", "more"),
         (
             hypothesis("change: {mode: mmap}, metric: peak_rss"),
