@@ -72,7 +72,14 @@ def decimals_of(half_width: float) -> int:
 
 
 def rounded(
-    estimate: float, lo: float, hi: float, *, margin: float, least: int = 2, keep: bool = True
+    estimate: float,
+    lo: float,
+    hi: float,
+    *,
+    margin: float,
+    least: int = 2,
+    keep: bool = True,
+    start: int | None = None,
 ) -> Rounded:
     """Round a ratio and its interval (``docs/method.md#rounding``).
 
@@ -87,9 +94,11 @@ def rounded(
         least: fewest decimals; 2 for a ratio that is printed as whole percents.
         keep: add digits to preserve the relation. False for a pair without a verdict, whose bounds
             close to 1 would get digits that the data do not support.
+        start: fewest decimals in place of those that the width of the interval gives.
     """
     exact = [relation(lo, hi, t) for t in thresholds(margin)]
-    start = max(least, min(FINE_ENOUGH, decimals_of((hi - lo) / 2)))
+    if start is None:
+        start = max(least, min(FINE_ENOUGH, decimals_of((hi - lo) / 2)))
     result = _at(estimate, lo, hi, start)
     if not keep:
         return result

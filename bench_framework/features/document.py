@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bench_framework.features.imported import page as imported_page
 from bench_framework.features.sections import SECTIONS
 from bench_framework.model.words import WORDS
-from bench_framework.report.blocks import Details, Document, Facts, Section
+from bench_framework.report.blocks import Document
 from bench_framework.report.numbers import margin_text
 from bench_framework.report.sections import masthead as head
 from bench_framework.report.terms import terms
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
-
-
-LEFT_OUT_IN: Final = "S25"
-"""The section that lists the sections without content."""
 
 
 def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
@@ -38,14 +33,9 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
     if unknown:
         known = ", ".join(kind.code for kind in SECTIONS)
         raise ValueError(f"no section {', '.join(unknown)}: the sections are {known}")
-    sections: list[Section] = []
-    for kind in SECTIONS:
-        if only and kind.code not in only:
-            continue
-        section = kind.section(data)
-        if section is not None:
-            sections.append(section)
-    _list_left_out(sections, only)
+    kinds = [kind for kind in SECTIONS if not only or kind.code in only]
+    built = [(kind, kind.section(data)) for kind in kinds]
+    missing = ((kind.title, kind.reason(data)) for kind, section in built if section is None)
     margin = margin_text(data.plan.judge.margin_of(data.metric))
     folder = data.record_dir.rstrip("/")
     return Document(
@@ -55,34 +45,17 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         facts=head.facts(data),
         trust=head.trust(data),
         run_line=head.run_line(data),
-        sections=tuple(sections),
+        sections=tuple(section for _, section in built if section is not None),
         claims=data.judgement.claims,
         glossary=tuple(
             (f"{w.glyph} {w.time}", w.meaning.format(margin=margin)) for w in WORDS.values()
         ),
         files=tuple(
-            f"{folder}/{name}"
-            for name in ("report.html", "report.md", "runs.csv", "comparisons.csv")
+            f"{folder}/{name}" for name in ("report.html", "report.md", "appendix.md", "runs.csv")
         )
         if folder
         else (),
         next=data.commands,
         terms=terms(data),
+        missing=tuple((title, reason) for title, reason in missing if reason),
     )
-
-
-def _list_left_out(sections: list[Section], only: tuple[str, ...]) -> None:
-    """List in “Not measured” the sections for which this record has no data."""
-    there = {section.code for section in sections}
-    missing = tuple(
-        (kind.title, kind.without)
-        for kind in SECTIONS
-        if kind.without and kind.code not in there and (not only or kind.code in only)
-    )
-    for place, section in enumerate(sections):
-        if section.code == LEFT_OUT_IN and missing:
-            details = Details(
-                f"{len(missing)} section{'s' if len(missing) != 1 else ''} left out",
-                (Facts(missing),),
-            )
-            sections[place] = replace(section, blocks=(*section.blocks, details))

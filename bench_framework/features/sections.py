@@ -1,6 +1,6 @@
-"""The sections of a report, in the order of the page.
+"""The sections of report and appendix, in the order of the page.
 
-A new section is a file and a line here.
+A new section is a file and a line here. Its `place` decides which of the two contains it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from bench_framework.features.published.section import PUBLISHED
 from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
 from bench_framework.report.sections.author import AUTHOR
-from bench_framework.report.sections.budget import BUDGET
+from bench_framework.report.sections.budget import BUDGET, LIMIT
 from bench_framework.report.sections.findings import FINDINGS
-from bench_framework.report.sections.headline import HEADLINE
+from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
 from bench_framework.report.sections.memory import MEMORY
+from bench_framework.report.sections.method import METHOD
 from bench_framework.report.sections.metrics import OTHER_METRICS
 from bench_framework.report.sections.quality import QUALITY
 from bench_framework.report.sections.recommendation import RECOMMENDATION
 from bench_framework.report.sections.reproduce import REPRODUCE
 from bench_framework.report.sections.summary import SUMMARY
 from bench_framework.report.sections.technical import TECHNICAL
-from bench_framework.report.sections.unmeasured import UNMEASURED
+from bench_framework.report.sections.unmeasured import LIMITATIONS, UNMEASURED
 
 if TYPE_CHECKING:
     from bench_framework.report.sections.kind import SectionKind
@@ -37,6 +38,13 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     HEADLINE,
     FINDINGS,
     PUBLISHED,
+    ADOPTED,
+    EXPERIMENTS,
+    LIMIT,
+    RECOMMENDATION,
+    LIMITATIONS,
+    AUTHOR,
+    ALL_RESULTS,
     BEFORE_AFTER,
     TWO_REFERENCES,
     MEMORY,
@@ -45,16 +53,13 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     SCALING,
     EFFECTS,
     CONTRIBUTIONS,
-    ADOPTED,
-    EXPERIMENTS,
     BUDGET,
     HYPOTHESES,
     PROFILE,
-    RECOMMENDATION,
     TRADEOFFS,
     QUALITY,
     TECHNICAL,
     REPRODUCE,
     UNMEASURED,
-    AUTHOR,
+    METHOD,
 )

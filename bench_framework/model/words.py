@@ -16,6 +16,10 @@ NOISE_FLOOR: Final = f"noise floor (95{THIN_SPACE}% interval)"
 """Name of `NoiseFloor.fraction`."""
 
 
+CORRECTED: Final = "not significant after correction"
+"""Note on a 95 % CI that excludes 1 for a comparison that the adjusted test does not decide."""
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """The display of a verdict: glyph, its ASCII form, and the words for time and for memory."""
@@ -146,6 +150,13 @@ def word(verdict: Verdict, metric: str) -> str:
 def verdict_text(verdict: Verdict, metric: str) -> str:
     """Return glyph and words: ``▼ faster``."""
     return f"{glyph(verdict)} {word(verdict, metric)}"
+
+
+def change(metric: str, *, higher: bool) -> tuple[str, str]:
+    """Return the words after a factor below and above 1: ``faster`` and ``slower`` for time."""
+    if metric == WALL:
+        return "faster", "slower"
+    return ("better", "worse") if higher else ("less", "more")
 
 
 def marks_with_words(verdicts: Collection[Verdict], metric: str) -> str:

@@ -5,7 +5,7 @@ Every renderer prints only this tree, so that each sentence is in every output.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 Align = Literal["left", "right", "decimal"]
 Mark = Literal["pass", "warn", "fail", "unknown"]
 Terminal = Literal["nothing", "sentences", "all"]
-"""Blocks of a section that the terminal prints. “all” is sentences, tables and the fallback line."""
+"""Blocks of a section that the terminal prints. “all” is sentences, tables and plain lines."""
+Place = Literal["report", "appendix"]
+"""The document that contains a section. In HTML, the appendix is folded below the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class KeyFinding:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """The line that a section prints if its data are missing."""
+    """A plain line, such as the reason for a missing result."""
 
     kind: ClassVar[str] = "fallback"
     text: str
@@ -97,6 +99,8 @@ class Cell:
     claim: str | None = None
     verdict: Verdict | None = None
     code: bool = False
+    about: str = ""
+    """A description below the text, in a muted style."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,19 @@ class Table:
     note: str = ""
     """A line below the table that every output prints, including narrow ones."""
 
+    def without_empty_columns(self) -> Table:
+        """Return the table without columns that have no content in any row."""
+        places = [
+            n
+            for n in range(len(self.columns))
+            if n == 0 or any(row.cells[n].text not in {"", "—"} for row in self.rows)
+        ]
+        if len(places) == len(self.columns):
+            return self
+        columns = tuple(self.columns[n] for n in places)
+        rows = (replace(r, cells=tuple(r.cells[n] for n in places)) for r in self.rows)
+        return replace(self, columns=columns, rows=tuple(rows))
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -142,7 +159,6 @@ class Point:
     x_hi: float | None = None
     y_lo: float | None = None
     y_hi: float | None = None
-    inner: tuple[float, float] | None = None
     verdict: Verdict | None = None
     text: str = ""
     strong: bool = False
@@ -281,6 +297,7 @@ class Section:
     anchor: str
     title: str
     blocks: tuple[Block, ...]
+    place: Place = "report"
     terminal: Terminal = "nothing"
 
 
@@ -307,6 +324,18 @@ class Document:
     """Commands that a reader may want to run next."""
     terms: tuple[tuple[str, str], ...] = ()
     """The other terms of the page, each with its meaning."""
+    missing: tuple[tuple[str, str], ...] = ()
+    """Each section without data, with the reason."""
+
+    @property
+    def report(self) -> tuple[Section, ...]:
+        """Return the sections of the report."""
+        return tuple(section for section in self.sections if section.place == "report")
+
+    @property
+    def appendix(self) -> tuple[Section, ...]:
+        """Return the sections of the appendix."""
+        return tuple(section for section in self.sections if section.place == "appendix")
 
     def section(self, code: str) -> Section | None:
         """Return the section with this code, or `None` if it is not in the report."""

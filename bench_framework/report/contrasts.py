@@ -9,7 +9,6 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import WORDS, verdict_text
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.counts import interim_analyses
 from bench_framework.report.numbers import DASH, show_comparison, show_ratio
 
 if TYPE_CHECKING:
@@ -97,19 +96,3 @@ def finding(claim: Claim | None) -> list[KeyFinding]:
 def margin(data: ReportData) -> float:
     """Return the margin of the headline metric, as a fraction."""
     return data.plan.judge.margin_of(data.metric)
-
-
-def family_text(data: ReportData, size: int, kind: str) -> str:
-    """Return family, adjustment and level for a caption."""
-    analyses = interim_analyses(data.judgement.looks.count)
-    return (
-        f"{size} {kind} (separate family), Holm-adjusted, {analyses}, "
-        f"family-wise level {data.level}"
-    )
-
-
-def inversion_note(data: ReportData) -> str:
-    """Return a note for captions if larger values of the headline metric are better."""
-    if not data.higher(data.metric):
-        return ""
-    return " Larger is better: ratios are inverted, so that below 1 is an improvement."

@@ -6,9 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.metrics import PEAK_RSS
-from bench_framework.model.plan import Role
-
 if TYPE_CHECKING:
     from bench_framework.model.plan import Hole, Input
     from bench_framework.report.context import ReportData
@@ -70,30 +67,3 @@ def holes_of(data: ReportData, item: Input) -> tuple[Hole, ...]:
 def interim_analyses(count: int) -> str:
     """Return a text such as ``3 interim analyses``."""
     return f"{count} interim analys{'is' if count == 1 else 'es'}"
-
-
-def memory_family(data: ReportData) -> str:
-    """Return the family of the memory comparisons, for a caption (docs/method.md#memory)."""
-    looks = data.judgement.looks
-    if PEAK_RSS in data.plan.judge.metrics:
-        return (
-            f"judged with the family of the results, {looks.family} comparisons, "
-            f"family-wise level {data.level}"
-        )
-    size = sum(cell.role is Role.CANDIDATE for cell in data.plan.cells)
-    return (
-        f"{size} comparison{'s' if size != 1 else ''} (separate family), Bonferroni-adjusted, "
-        f"judged once, family-wise level {data.level}"
-    )
-
-
-def caption_tail(data: ReportData, item: Input | None = None) -> str:
-    """Return family, adjustment, rounds and configurations of a table of comparisons."""
-    looks = data.judgement.looks
-    inputs = data.plan.inputs if item is None else (item,)
-    cells = [cell.id for one in inputs for cell in data.arms(one.id)]
-    family = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
-    return (
-        f"{family}, Holm-adjusted, {interim_analyses(looks.count)}, family-wise level {data.level}; "
-        f"rounds × runs {data.replication(cells)}; {counts_of(data, item).text()}."
-    )

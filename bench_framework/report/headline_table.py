@@ -9,7 +9,7 @@ from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import NOISE_FLOOR, glyph, marks_with_words, noun
+from bench_framework.model.words import glyph, noun
 from bench_framework.report.blocks import (
     Cell,
     Column,
@@ -17,7 +17,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.contrasts import comparison_cells, verdict_cell
-from bench_framework.report.counts import ADJUSTED_CI, caption_tail
+from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import (
     DASH,
     SIZES,
@@ -35,17 +35,10 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import CellState, Comparison
     from bench_framework.report.context import ReportData
 
-_REFUSED = {
+REFUSED = {
     "failed": Verdict.FAILED,
     "other-output": Verdict.OTHER_OUTPUT,
     "not-comparable": Verdict.NOT_COMPARABLE,
-}
-_ROLES = {
-    Role.BOUND: "Bound: a limit or a reference that does different work; it is not compared.",
-    Role.ANCHOR: (
-        "Anchor: the same program in every record, for comparisons between records; it is not "
-        "compared here."
-    ),
 }
 _NAMES = {WALL: "Time", CPU: "CPU time", PEAK_RSS: "Peak RSS"}
 
@@ -56,7 +49,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     baseline = data.plan.baseline_cell(item.id)
     metrics = dict.fromkeys((data.metric, CPU, PEAK_RSS))
     scales = {
-        metric: _scale(data, item, metric)
+        metric: scale_on(data, item, metric)
         for metric in metrics
         if metric == data.metric or data.summaries(arms, metric)
     }
@@ -68,21 +61,19 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     ]
     statistic = "median over rounds" if data.metric != PEAK_RSS else "median over runs"
     caption = (
-        f"{_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
-        f"{statistic}; ratios are {data.ratio_words(item)}. {caption_tail(data, item)}"
+        f"{metric_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
+        f"{statistic}; ratios are {data.ratio_words(item)}."
     )
     return Table(
         name + "-table",
         caption,
         _columns(data, scales, size),
         tuple(rows),
-        _legend(data, item, best=len(best)),
         stub=data.on_input(item),
-        note=effects_note([data.comparison(c.id, data.metric) for c in data.measured(item.id)]),
     )
 
 
-def _scale(data: ReportData, item: Input, metric: str) -> Scale:
+def scale_on(data: ReportData, item: Input, metric: str) -> Scale:
     """Return the scale of a metric, chosen from the row of the baseline."""
     family = data.plan.unit_family
     baseline = data.plan.baseline_cell(item.id)
@@ -98,7 +89,7 @@ def _columns(data: ReportData, scales: dict[str, Scale], size: int | None) -> tu
     """Return the columns. A narrow output drops those with the highest `drop` first."""
     columns = [
         Column("Variant"),
-        Column(titled(_name(data.metric), scales[data.metric].unit), "decimal"),
+        Column(titled(metric_name(data.metric), scales[data.metric].unit), "decimal"),
         Column("vs baseline", "decimal"),
         Column(ADJUSTED_CI, drop=1),
         Column("Verdict"),
@@ -114,7 +105,7 @@ def _columns(data: ReportData, scales: dict[str, Scale], size: int | None) -> tu
     return (*columns, Column("n", "right", drop=4), Column("Notes", drop=7, prose=True))
 
 
-def _name(metric: str) -> str:
+def metric_name(metric: str) -> str:
     """Return the name of a metric as the title of a column."""
     words = noun(metric)
     return _NAMES.get(metric, words[:1].upper() + words[1:])
@@ -131,19 +122,18 @@ def _row(
     state = data.state(cell.id)
     variant = data.variant_of(cell)
     baseline = cell.role is Role.BASELINE
-    refused = _REFUSED.get(state.state)
+    refused = REFUSED.get(state.state)
     summary = data.summary(cell.id, data.metric) if refused is None else None
     comparison = data.comparison(cell.id, data.metric) if refused is None and not baseline else None
     verdict = refused or (comparison.verdict if comparison and state.state == "measured" else None)
-    reason = _reason(state, variant, comparison)
+    reason = reason_of(state, variant, comparison)
     notes = (
         reason,
-        _stopped(data, cell.id),
+        stopped(data, cell.id),
         effect_note(comparison),
-        variant.describe,
     )
     cells = [
-        Cell(variant.label),
+        Cell(variant.label, about=variant.describe),
         scales[data.metric].cell(summary),
         *_judged(data, cell, comparison),
         _verdict(verdict, state, data.metric),
@@ -200,18 +190,18 @@ def _cpu_ratio(data: ReportData, cell: PlanCell, *, refused: bool) -> Cell:
     return replace(ratio, text=text, verdict=comparison.verdict)
 
 
-def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -> str:
+def reason_of(state: CellState, variant: Variant, comparison: Comparison | None) -> str:
     """Return the reason why a row has no verdict or an inconclusive one."""
     if state.state == "not-started":
         return state.reason or "not started"
     if state.state == "not-comparable":
         return _changed(state, variant) or state.reason
-    if state.state in _REFUSED:
+    if state.state in REFUSED:
         return state.reason
     return comparison.reason if comparison else ""
 
 
-def _stopped(data: ReportData, cell_id: str) -> str:
+def stopped(data: ReportData, cell_id: str) -> str:
     """Return a note such as ``"dropped after round 18: worse than B"``.
 
     The note is empty for a configuration that was measured to the end.
@@ -239,7 +229,7 @@ def _changed(state: CellState, variant: Variant) -> str:
 
 def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
     """Return the sort key of a row: its ratio. Rows that were not compared are last."""
-    if data.state(cell.id).state in _REFUSED:
+    if data.state(cell.id).state in REFUSED:
         return 2, 0.0
     if cell.role is Role.BASELINE:
         return 0, 1.0
@@ -251,60 +241,6 @@ def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[
     if mine is not None and other is not None and other.median > 0:
         return 0, mine.median / other.median
     return 1, mine.median if mine else 0.0
-
-
-def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
-    roles = {cell.role for cell in data.arms(item.id)}
-    lines = [line for role, line in _ROLES.items() if role in roles]
-    lines += [
-        "Ratios are paired within rounds and can differ from the quotient of the two medians.",
-        (
-            f"{ADJUSTED_CI}: confidence interval of the ratio, adjusted for all "
-            "comparisons and interim analyses, as the test is. Its ends are rounded outward."
-        ),
-    ]
-    if smaller := _below_floor(data, item):
-        lines.append(smaller)
-    cpu = [data.comparison(cell.id, CPU) for cell in data.arms(item.id) if data.metric != CPU]
-    if verdicts := {c.verdict for c in cpu if c is not None and c.shown is not None}:
-        lines.append(f"CPU vs baseline: {marks_with_words(verdicts, CPU)}.")
-    if best:
-        several = (
-            " The summary names the first of them, in the order of the scenario, that is better than "
-            "the baseline, because the smallest ratio is partly chance."
-        )
-        lines.append(
-            "Bold: the best group; no other variant of this input is shown to be better."
-            + (several if best > 1 else "")
-        )
-    elif data.best(item.id) is not None:
-        lines.append("No row is bold: no variant of this input is shown to be better than another.")
-    if data.plan.baseline_cell(item.id) is None:
-        lines.append("The baseline is excluded on this input: nothing is compared.")
-    return tuple(lines)
-
-
-def _below_floor(data: ReportData, item: Input) -> str | None:
-    """Return a line about significant differences below the noise floor, if there are any."""
-    floor = data.floor(item.id, data.metric)
-    if floor is None or floor.fraction is None:
-        return None
-    ratios = [
-        c.shown.ratio
-        for cell in data.arms(item.id)
-        if (c := data.comparison(cell.id, data.metric)) is not None
-        and c.verdict.decided
-        and c.shown is not None
-    ]
-    count = sum(max(ratio, 1 / ratio) - 1 < floor.fraction for ratio in ratios)
-    if not count:
-        return None
-    few = "1 smaller difference was" if count == 1 else f"{count} smaller differences were"
-    intervals = "its CI excludes" if count == 1 else "their CIs exclude"
-    return (
-        f"N{NOISE_FLOOR[1:]} {percent_up(floor.fraction)}: the largest difference that this interval "
-        f"of the A/A control leaves possible; smaller ones can remain undetected. {few} detected: {intervals} 1."
-    )
 
 
 def effect_note(comparison: Comparison | None) -> str:

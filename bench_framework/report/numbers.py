@@ -141,6 +141,14 @@ def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: boo
     return f"{estimate}{THIN_SPACE}% [{low}, {high}]"
 
 
+def show_factor(ratio: float, lo: float, hi: float, margin: float, *, keep: bool) -> IntervalText:
+    """Return a factor such as 1.82 with three digits, or more where the verdict needs them."""
+    if hi > LARGEST_RATIO:
+        return show_ratio(ratio, lo, hi, margin, keep=keep)
+    start = max(0, LEAST_DECIMALS - Decimal(repr(ratio)).adjusted())
+    return _interval_text(rounded(ratio, lo, hi, margin=margin, keep=keep, start=start))
+
+
 def _change(value: Decimal, decimals: int) -> str:
     shift = (value - 1) * 100
     sign = "" if shift == 0 else "+" if shift > 0 else MINUS
@@ -174,21 +182,22 @@ def column_decimals(decimals: Iterable[int]) -> int:
     """Return the decimals of a column: the lower quartile of those that its values support.
 
     The rule of the Particle Data Group can change by one digit from row to row. A common number of
-    decimals aligns the column. A value that supports fewer is printed with fewer.
+    decimals aligns the column.
     """
     ordered = sorted(decimals)
     return ordered[len(ordered) // 4] if ordered else 0
 
 
 def show_measured(
-    value: float, lo: float | None, hi: float | None, scale: float, most: int | None = None
+    value: float, lo: float | None, hi: float | None, scale: float, decimals: int | None = None
 ) -> str:
     """Return a measured value × `scale` with the decimals that its interval supports.
 
-    `most` limits the decimals. Whole numbers are never shortened.
+    `decimals` are those of its column instead, so that the column is aligned.
     """
-    decimals = measured_decimals(value, lo, hi, scale)
-    return _text(_near(value * scale, decimals if most is None else min(decimals, most)))
+    if decimals is None:
+        decimals = measured_decimals(value, lo, hi, scale)
+    return _text(_near(value * scale, decimals))
 
 
 def percent(fraction: float | None, *, digits: int = 2) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bench_framework.store.records import Record
 
 KNOWN_METRICS = (WALL, CPU, "user", "sys", PEAK_RSS)
-SECTIONS = ("S03", "S04", "S06")
+SECTIONS = ("S29", "S04", "S06")
 OPERATORS = frozenset("=<>~")
 """Characters of conditions: a text with none of them is a label."""
 BRIDGED_METRICS: Final = (WALL, CPU, "binary_size", "stripped_size")
@@ -106,9 +106,10 @@ def compare_record(
                 judge_record(record, looks=looks, tripped=tripped), status="exploratory"
             )
         # The pages of the record contain its own comparisons, not these.
-        document = replace(
-            build_document(report_data(record, judgement), only=SECTIONS), files=(), next=()
-        )
+        document = build_document(report_data(record, judgement), only=SECTIONS)
+        first, *others = document.sections
+        sections = (replace(first, terminal="all"), *others)
+        document = replace(document, sections=sections, files=(), next=())
         if not recorded:
             document = replace(document, run_line=f"{document.run_line}  {_exploratory(judgement)}")
     compared = tuple(

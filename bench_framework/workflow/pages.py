@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bench_framework.model.profile import Profile
     from bench_framework.model.run import Host
     from bench_framework.report import Document, ReportData
+    from bench_framework.report.blocks import Place
     from bench_framework.report.render.html import Runs
     from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 Format = Literal["html", "md", "term"]
 FORMATS: tuple[Format, ...] = ("html", "md", "term")
 PAGE: Final = "report.html"
+PLACES: Final[tuple[Place, ...]] = ("report", "appendix")
+"""The documents in Markdown."""
 MOST_EMBEDDED: Final = 1_000_000
 """Maximum size in bytes of compressed runs that a page contains by default."""
 TEMPLATES: Final = "templates"
@@ -202,7 +205,7 @@ def write_pages(
     embed_runs: bool | None = None,
     template: Path | None = None,
 ) -> Pages:
-    """Write ``report.html``, ``report.md`` and ``figures/`` into a record and seal it again.
+    """Write ``report.html``, ``report.md``, ``appendix.md`` and ``figures/``, and seal the record.
 
     The record stores a copy of the custom templates. With custom templates, both pages are always
     written, because `verify` renders them with the same templates.
@@ -345,5 +348,6 @@ def render_files(
     if "md" in formats:
         for anchor, figure in by_anchor.items():
             texts[f"figures/{anchor}.svg"] = figures.standalone(drawings[anchor], figure)
-        texts["report.md"] = markdown.render(document, loader)
+        for place in PLACES:
+            texts[f"{place}.md"] = markdown.render(document, loader, place)
     return texts | (profile_files(data) if {"html", "md"} & set(formats) else {})

@@ -75,11 +75,11 @@ def _section_table() -> str:
             k.title,
             k.about,
             k.terminal,
-            f"left out: “{k.without}”" if k.without else "a line with the reason",
+            k.place,
         )
         for k in SECTIONS
     )
-    return _table("code, section, shows, in the terminal, if its data are missing", rows)
+    return _table("code, section, shows, in the terminal, document", rows)
 
 
 def _verdict_table() -> str:

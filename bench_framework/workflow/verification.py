@@ -19,6 +19,7 @@ from bench_framework.version import __version__
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import (
     PAGE,
+    PLACES,
     contains_runs,
     custom_templates,
     embedded_runs,
@@ -245,7 +246,7 @@ def _pages(record: Record, judgement: Judgement) -> list[str]:
     """
     from bench_framework.features.document import build_document
 
-    pages = (PAGE, "report.md", "figures", "profiles")
+    pages = (PAGE, *(f"{place}.md" for place in PLACES), "figures", "profiles")
     if not any((record.path / name).exists() for name in pages):
         return []
     data = report_data(record, judgement)

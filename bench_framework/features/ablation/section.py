@@ -10,10 +10,8 @@ from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.contrasts import (
     contrast_cells,
-    family_text,
     finding,
     interaction_cell,
-    inversion_note,
     margin,
     with_claims,
 )
@@ -114,10 +112,9 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
         Column("n", "right", drop=4),
     )
     item = data.plan.input(table.input_id)
-    family = family_text(data, data.judgement.structure.contribution_family, "contributions")
     caption = (
         f"{_HEADS[table.design]}{data.on_input(item, ', input ')}. The ratios multiply to the "
-        f"total; share = log(step) ÷ log(total); {family}.{inversion_note(data)}"
+        "total; share = log(step) ÷ log(total)."
     )
     return Table(name, caption, columns, tuple(rows), _legend(table), sortable=False)
 
@@ -209,7 +206,7 @@ CONTRIBUTIONS = SectionKind(
     "Contribution of each change",
     "ablation: steps of a ladder, each change alone, or Shapley values",
     build,
-    without="No ablation: it needs a ladder, adopted experiments, single changes or crossed axes.",
+    "it needs a ladder, adopted experiments, single changes or crossed axes",
 )
 
 

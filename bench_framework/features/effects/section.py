@@ -10,7 +10,6 @@ from bench_framework.report.blocks import (
     Bullets,
     Cell,
     Column,
-    Fallback,
     Heading,
     Row,
     Table,
@@ -18,15 +17,13 @@ from bench_framework.report.blocks import (
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.contrasts import (
     contrast_cells,
-    family_text,
     interaction_cell,
     interval_cells,
-    inversion_note,
     margin,
     verdict_cell,
     with_claims,
 )
-from bench_framework.report.counts import ADJUSTED_CI, caption_tail
+from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind
 
@@ -55,7 +52,6 @@ def build(data: ReportData) -> tuple[Block, ...]:
             blocks.append(Heading(f"Input {data.input_name(item)}", name))
         effects = [e for e in structure.effects if e.input_id == item.id]
         if not effects:
-            blocks.append(Fallback(f"No effects reported: {factorial.reason}."))
             continue
         blocks += _input_blocks(data, item, factorial, effects, name)
     return tuple(blocks)
@@ -99,7 +95,7 @@ def _mains(
     caption = (
         f"Effect of each level relative to the baseline's level of the same axis"
         f"{data.on_input(item, ', input ')}: geometric mean over the combinations of the other "
-        f"axes. {_tail(data, factorial)}"
+        f"axes. {_tail(factorial)}"
     )
     return Table(f"{name}-mains", caption, columns, tuple(rows), _legend(factorial), sortable=False)
 
@@ -139,16 +135,15 @@ def _interactions(
         f"{noun(data.metric)} with both changes ÷ the product of the single effects. 1: no "
         "interaction; above 1: both together "
         f"{'gain' if data.higher(data.metric) else 'save'} less than the product. "
-        f"{_tail(data, factorial)}"
+        f"{_tail(factorial)}"
     )
     return Table(f"{name}-interactions", caption, columns, tuple(rows), (), sortable=False)
 
 
-def _tail(data: ReportData, factorial: Factorial) -> str:
+def _tail(factorial: Factorial) -> str:
     axes = " × ".join(f"{name} ({', '.join(levels)})" for name, levels in factorial.axes)
-    family = family_text(data, data.judgement.structure.effect_family, "effects and interactions")
     rounds = f"{factorial.rounds} rounds with all configurations"
-    return f"All combinations of {axes}; {family}; {rounds}.{inversion_note(data)}"
+    return f"All combinations of {axes}; {rounds}."
 
 
 def _legend(factorial: Factorial) -> tuple[str, ...]:
@@ -167,13 +162,13 @@ def _legend(factorial: Factorial) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _fallback(data: ReportData) -> str:
+def _missing(data: ReportData) -> str:
     """Return why a scenario with crossed axes has no effects."""
     varied = [a for a in data.plan.axes if a.kind != "input" and len(a.values) > 1]
     reasons = [f.reason for f in data.judgement.structure.factorials if f.reason]
     if len(varied) < PAIR or data.plan.design != "full" or not reasons:
-        return ""
-    return f"No effects of the axes reported: {reasons[0]}."
+        return "fewer than two axes are combined"
+    return reasons[0]
 
 
 EFFECTS = SectionKind(
@@ -182,8 +177,7 @@ EFFECTS = SectionKind(
     "Effects and interactions",
     "the effect of each axis as a geometric mean over the other axes, and interactions",
     build,
-    _fallback,
-    "Fewer than two axes vary, so no effect can be averaged over another axis.",
+    _missing,
 )
 
 
@@ -220,8 +214,7 @@ def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
         levels = ", ".join(value for _, value in item.values) or data.input_name(item)
         verdict = verdict_cell(comparison.verdict, data.metric)
         rows.append(Row((Cell(axes), Cell(levels), ratio, bounds, verdict), comparison.verdict))
-    title = f"{claim.subject} vs {claim.reference}: the sign depends on the input"
-    caption = f"{title}. {caption_tail(data)}{inversion_note(data)}"
+    caption = f"{claim.subject} vs {claim.reference}: the sign depends on the input."
     return Table(
         name,
         caption,
@@ -242,15 +235,11 @@ def _by_axis(data: ReportData, effect: Effect, name: str) -> Table:
     for cell in effect.cells:
         figures = contrast_cells(cell.contrast, data)
         rows.append(Row((Cell(others), Cell(cell.where), *figures), cell.contrast.verdict))
-    looks = data.judgement.looks
     item = data.plan.input(effect.input_id)
     caption = (
         f"{change.axis} {change.after} vs {change.before}: the sign depends on the other axes"
-        f"{data.on_input(item, ', input ')}. Holm-adjusted over these {len(rows)} combinations, "
-        f"{looks.count} interim {'analyses' if looks.count != 1 else 'analysis'}, level "
-        f"{looks.level * 100:g}\u202f%; pairs in the results table have the same values here; "
+        f"{data.on_input(item, ', input ')}. Holm-adjusted over these {len(rows)} combinations; "
         f"{effect.mean.rounds} rounds."
-        f"{inversion_note(data)}"
     )
     return Table(
         name, caption, _sign_columns(change.after, change.before), tuple(rows), sortable=False
@@ -273,6 +262,6 @@ TURNING = SectionKind(
     "Where the result changes",
     "verdicts that depend on the input or on another axis, and crossover sizes",
     sign_changes,
-    without="No verdict changes its sign between inputs or axis values.",
+    "no verdict changes its sign",
     terminal="sentences",
 )

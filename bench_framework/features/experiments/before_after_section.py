@@ -8,12 +8,11 @@ from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.contrasts import (
     finding,
     interval_cells,
-    inversion_note,
     margin,
     verdict_cell,
     with_claims,
 )
-from bench_framework.report.counts import ADJUSTED_CI, caption_tail
+from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH
 from bench_framework.report.scales import scale_of
 from bench_framework.report.sections.kind import SectionKind
@@ -85,8 +84,7 @@ def _table(
     caption = (
         f"Before and after, measured in the same rounds{data.on_input(item, ', input ')}: pairs "
         "that differ only in features or revision, and each baseline without and with all "
-        "adopted experiments. "
-        f"{caption_tail(data, item)}{inversion_note(data)}"
+        "adopted experiments."
     )
     legend = (
         (
@@ -105,5 +103,5 @@ BEFORE_AFTER = SectionKind(
     "pairs that differ only in features or revision, and each baseline without and with all "
     "adopted experiments",
     build,
-    without="No two measured variants differ only in features or revision.",
+    "no two variants differ only in features or revision",
 )

@@ -5,23 +5,36 @@ The author decides whether an experiment is adopted. The verdict is measured.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.features.experiments.implementation import implementation
 from bench_framework.model.judgement import ONE_PROGRAM, CellState, Comparison
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import verdict_text
-from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
+from bench_framework.model.words import glyph, verdict_text
+from bench_framework.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Facts,
+    Heading,
+    Row,
+    Table,
+)
 from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.contrasts import interval_cells, verdict_cell, with_claims
-from bench_framework.report.counts import ADJUSTED_CI, caption_tail
-from bench_framework.report.numbers import DASH, show_comparison, show_size
+from bench_framework.report.contrasts import interval_cells, margin, verdict_cell, with_claims
+from bench_framework.report.counts import ADJUSTED_CI
+from bench_framework.report.main_table import change_text, in_times
+from bench_framework.report.numbers import DASH, show_percent, show_size
+from bench_framework.report.sections.headline import result_input
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.units import MINUS
 
 if TYPE_CHECKING:
     from bench_framework.model.declarations import Experiment
     from bench_framework.model.judgement import Claim, HypothesisTest
+    from bench_framework.model.plan import Cell as PlanCell
     from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
 
@@ -43,125 +56,115 @@ NO_EFFECT: Final = "no effect on the binary"
 """The reason of an experiment that runs the same program as its reference."""
 
 
-_INPUT: Final = "Input"
-
-
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return a table with one row per rejected experiment and input."""
-    rows = _rows(data, adopted=False)
-    if not rows:
+    """Return a table with one row per experiment that was not adopted."""
+    item = result_input(data)
+    tried = [e for e in data.plan.experiments if e.decision != "adopted"]
+    if item is None or not tried:
         return ()
+    compared = [
+        data.comparison(cell.id, metric)
+        for experiment in tried
+        if (cell := _cell(data, experiment, item)) is not None
+        for metric in (data.metric, PEAK_RSS)
+    ]
+    times = in_times(compared)
+    rows = tuple(_row(data, experiment, item, times=times) for experiment in tried)
     columns = (
         Column("Experiment"),
-        Column("Change", prose=True),
-        Column(_INPUT),
         Column("Time vs baseline"),
-        Column("Verdict"),
-        Column("Memory vs baseline", drop=2),
-        Column("Decision"),
-        Column("Reason", prose=True),
-        Column("Author's reason", drop=3, prose=True),
+        Column("Memory vs baseline", drop=1),
+        Column("Decision", prose=True),
+        Column("Author's reason to try it", drop=2, prose=True),
     )
-    title = f"Experiments that were not adopted, each with one change to {data.baseline.label}"
-    caption = f"{title}. {caption_tail(data)}"
-    blocks: list[Block] = [
-        Table("experiments-table", caption, *_of_inputs(data, columns, rows), sortable=False)
-    ]
+    caption = (
+        f"Experiments that were not adopted, each with one change to {data.baseline_on(item).label}"
+        f"{data.on_input(item, ', input ')}, with 95\u202f% CIs."
+    )
+    table = Table("experiments-table", caption, columns, rows, sortable=False)
     claims = [c for c in data.claims("experiments") if c.text]
-    if claims:
-        blocks.append(Bullets(tuple(sentence(c) for c in claims)))
-    return tuple(blocks)
+    return (table, *((Bullets(tuple(map(sentence, claims))),) if claims else ()))
 
 
 def adopted(data: ReportData) -> tuple[Block, ...]:
-    """Return a table with one row per adopted experiment and input, whatever its verdict."""
-    rows = _rows(data, adopted=True)
-    if not rows:
-        return ()
-    columns = (
-        Column("Experiment"),
-        Column("Change", prose=True),
-        Column(_INPUT),
-        Column("Time vs baseline"),
-        Column("Verdict"),
-        Column("Memory vs baseline", drop=2),
-        Column("Binary", "right", drop=1),
-        Column("Author's reason", drop=3, prose=True),
-    )
-    caption = (
-        f"Changes that the author adopted, each alone vs {data.baseline.label}; their combined "
-        f"effect is in the results. {caption_tail(data)}"
-    )
-    return (Table("adopted-table", caption, *_of_inputs(data, columns, rows), sortable=False),)
+    """Return for each adopted change: the change, the reason, its implementation, its effect."""
+    item = result_input(data)
+    blocks: list[Block] = []
+    for number, experiment in enumerate(data.plan.experiments, 1):
+        if item is None or experiment.decision != "adopted":
+            continue
+        pairs = (
+            ("What", _change(experiment)),
+            ("Why", experiment.why),
+            ("Implementation", implementation(data, experiment, item)),
+            ("Result", _result(data, experiment, item)),
+        )
+        blocks += [
+            Heading(experiment.name, f"change-{number}"),
+            Facts(tuple((name, text) for name, text in pairs if text)),
+        ]
+    return tuple(blocks)
 
 
-def _of_inputs(
-    data: ReportData, columns: tuple[Column, ...], rows: tuple[Row, ...]
-) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
-    """Return columns and rows, without the input column if there is a single input."""
-    if len(data.plan.inputs) > 1:
-        return columns, rows
-    at = next(i for i, column in enumerate(columns) if column.title == _INPUT)
-    return (
-        columns[:at] + columns[at + 1 :],
-        tuple(replace(row, cells=row.cells[:at] + row.cells[at + 1 :]) for row in rows),
-    )
+def _change(experiment: Experiment) -> str:
+    return ", ".join(f"{axis}: {value}" for axis, value in experiment.change)
 
 
-def _rows(data: ReportData, *, adopted: bool) -> tuple[Row, ...]:
-    experiments = [
-        experiment
-        for experiment in data.plan.experiments
-        if (experiment.decision == "adopted") is adopted
-    ]
-    row = _adopted_row if adopted else _row
-    return tuple(
-        row(data, experiment, item) for experiment in experiments for item in data.plan.inputs
-    )
-
-
-def _adopted_row(data: ReportData, experiment: Experiment, item: Input) -> Row:
-    tried = _row(data, experiment, item)
+def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
+    """Return the effect of a change alone and after the changes before it, and its cost."""
+    cell = _cell(data, experiment, item)
+    if cell is None:
+        return ""
+    time, memory = (data.comparison(cell.id, metric) for metric in (data.metric, PEAK_RSS))
+    verdict = _verdict(time, data.state(cell.id))
+    alone = "" if time is None else f"{change_text(time, data.metric, times=False)} "
+    parts = [f"alone {alone}({verdict_text(verdict, data.metric)})"]
+    parts += _steps(data, experiment, item)
+    if memory is not None and memory.verdict.decided:
+        parts.append(f"memory {change_text(memory, PEAK_RSS, times=False)}")
     before, after = (
-        data.build_of(v) for v in (data.baseline, data.plan.variant(experiment.variant_id))
+        data.build_of(v) for v in (data.baseline_on(item), data.plan.variant(experiment.variant_id))
     )
-    larger = Cell(DASH)
     if before is not None and after is not None and before.size_bytes and after.size_bytes:
         grown = after.size_bytes - before.size_bytes
-        larger = Cell(
-            "the same"
-            if not grown
-            else f"{'+' if grown > 0 else '−'}{show_size(abs(grown), 'iec')}",
-            grown,
-        )
-    return replace(tried, cells=(*tried.cells[:6], larger, tried.cells[8]))
+        sign = "+" if grown > 0 else MINUS
+        parts += [f"binary {sign}{show_size(abs(grown), 'iec')}"] if grown else []
+    return "; ".join(parts)
 
 
-def _row(data: ReportData, experiment: Experiment, item: Input) -> Row:
-    cell = next((c for c in data.arms(item.id) if c.variant_id == experiment.variant_id), None)
-    time = data.comparison(cell.id, data.metric) if cell else None
-    memory = data.comparison(cell.id, PEAK_RSS) if cell else None
+def _steps(data: ReportData, experiment: Experiment, item: Input) -> list[str]:
+    """Return the effect of a change as a step of a ladder, with the adjusted CI."""
+    return [
+        f"after the changes before it {show_percent(*interval.figures, margin(data), keep=keep)}"
+        for contribution in data.judgement.structure.contributions
+        if contribution.design == "ladder" and contribution.input_id == item.id
+        for step in contribution.steps
+        if {(c.axis, c.after) for c in step.changes} == set(experiment.change)
+        and (interval := step.contrast.shown) is not None
+        for keep in (step.contrast.verdict is not Verdict.INCONCLUSIVE,)
+    ]
+
+
+def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) -> Row:
+    cell = _cell(data, experiment, item)
     state = data.state(cell.id) if cell else None
+    time, memory = (data.comparison(cell.id, m) if cell else None for m in (data.metric, PEAK_RSS))
     verdict = _verdict(time, state)
-    change = ", ".join(f"{axis}: {value}" for axis, value in experiment.change)
-    return Row(
-        (
-            Cell(experiment.name),
-            Cell(change),
-            Cell(data.input_name(item)),
-            _ratio(time),
-            Cell(verdict_text(verdict, data.metric), verdict.value, None, verdict),
-            _ratio(memory),
-            Cell(experiment.decision),
-            Cell(
-                NO_EFFECT
-                if time is not None and time.reason == ONE_PROGRAM
-                else reason(verdict, memory)
-            ),
-            Cell(experiment.why),
-        ),
-        verdict,
+    same = time is not None and time.reason == ONE_PROGRAM
+    explanation = NO_EFFECT if same else reason(verdict, memory)
+    effect = "" if time is None else change_text(time, data.metric, times=times)
+    cells = (
+        Cell(experiment.name, about=_change(experiment)),
+        Cell(f"{glyph(verdict)} {effect}".strip(), verdict.value, None, verdict),
+        Cell(change_text(memory, PEAK_RSS, times=times) if memory else DASH),
+        Cell(f"{experiment.decision}: {explanation}"),
+        Cell(experiment.why),
     )
+    return Row(cells, verdict, reason=state.reason if state else "")
+
+
+def _cell(data: ReportData, experiment: Experiment, item: Input) -> PlanCell | None:
+    return next((c for c in data.arms(item.id) if c.variant_id == experiment.variant_id), None)
 
 
 def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
@@ -186,19 +189,13 @@ def reason(verdict: Verdict, memory: Comparison | None) -> str:
     return "excluded" if verdict is Verdict.EXCLUDED else AUTHOR
 
 
-def _ratio(comparison: Comparison | None) -> Cell:
-    if comparison is None or comparison.shown is None:
-        return Cell(DASH)
-    return Cell(str(show_comparison(comparison)), comparison.shown.ratio)
-
-
 ADOPTED = SectionKind(
     "S11",
     "adopted",
-    "Adopted changes",
-    "each adopted change alone: its effect and its cost in binary size",
+    "Changes",
+    "what each adopted change is, why it was made, its implementation, its effect and its cost",
     adopted,
-    without="The scenario has no adopted experiment.",
+    place="report",
 )
 EXPERIMENTS = SectionKind(
     "S12",
@@ -206,7 +203,7 @@ EXPERIMENTS = SectionKind(
     "Tested but not adopted",
     "experiments that were tested, and why they were not adopted",
     build,
-    without="The scenario has no experiment that was not adopted.",
+    place="report",
     terminal="sentences",
 )
 
@@ -228,7 +225,7 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
     )
     caption = (
         "The author's hypotheses, each tested by one change; the effect is with the change ÷ "
-        f"without it. {caption_tail(data)}"
+        "without it."
     )
     legend = (
         "Supported: a verdict in the expected direction. Not supported: any other verdict.",
@@ -271,5 +268,5 @@ HYPOTHESES = SectionKind(
     "Hypotheses tested",
     "each hypothesis with the single change that tests it, and whether it is supported",
     hypotheses,
-    without="No experiment of the scenario states a hypothesis.",
+    "no experiment states a hypothesis",
 )

@@ -35,7 +35,7 @@ from bench_framework.report.numbers import (
     measured_decimals,
     show_measured,
 )
-from bench_framework.report.sections.headline import HEADLINE
+from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.units import THIN_SPACE, time_unit
 
@@ -76,7 +76,8 @@ _TWO_SIDED: Final = 1.96
 
 def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> Document:
     """Return the document of a set. If codes are given, it has only these sections."""
-    sections = [_summary(data), _results(data, imported)]
+    main = HEADLINE.section(data)
+    sections = [_summary(data), *([main] if main is not None else []), _results(data, imported)]
     if any(c.family == "memory" for c in data.judgement.comparisons):
         memory = MEMORY.section(data)
         sections += [memory] if memory is not None else []
@@ -97,8 +98,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
             (f"{w.glyph} {w.time}", w.meaning.format(margin=margin)) for w in WORDS.values()
         ),
         files=tuple(
-            f"{folder}/{name}"
-            for name in ("report.html", "report.md", "cells.csv", "comparisons.csv")
+            f"{folder}/{name}" for name in ("report.html", "report.md", "appendix.md", "cells.csv")
         )
         if folder
         else (),
@@ -108,7 +108,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
 def _summary(data: ReportData) -> Section:
     first, *rest = (*data.claims(*MAIN_KINDS), *data.claims("sessions", "limits"))
     blocks = (Paragraph((sentence(first),), lead=True), Bullets(tuple(map(sentence, rest))))
-    return Section("S02", "answer", "Summary", blocks, "all")
+    return Section("S02", "answer", "Summary", blocks, terminal="all")
 
 
 def _results(data: ReportData, imported: Imported) -> Section:
@@ -116,9 +116,9 @@ def _results(data: ReportData, imported: Imported) -> Section:
 
     The caption states how they were measured.
     """
-    tables = {f"results-{n}-table": item for n, item in enumerate(data.plan.inputs, 1)}
+    tables = {f"all-{n}-table": item for n, item in enumerate(data.plan.inputs, 1)}
     blocks: list[Block] = []
-    for block in HEADLINE.build(data):
+    for block in ALL_RESULTS.build(data):
         if isinstance(block, Table) and (item := tables.get(block.anchor)) is not None:
             claims = data.claims("comparison", "memory", item=item)
             sentences = Bullets(tuple(map(sentence, claims)))
@@ -132,7 +132,8 @@ def _results(data: ReportData, imported: Imported) -> Section:
             blocks.append(replace(block, text=block.text.replace("Input", "Session", 1)))
         else:
             blocks.append(block)
-    return Section(HEADLINE.code, HEADLINE.anchor, HEADLINE.title, tuple(blocks), HEADLINE.terminal)
+    kind = ALL_RESULTS
+    return Section(kind.code, kind.anchor, kind.title, tuple(blocks), kind.place)
 
 
 def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> Table:
@@ -191,7 +192,7 @@ def _ends(series: Series) -> tuple[float | None, float | None]:
 
 
 def _quality(imported: Imported) -> Section:
-    return Section("S21", "quality", "Data quality", (Checklist(_checks(imported)),))
+    return Section("S21", "quality", "Data quality", (Checklist(_checks(imported)),), "appendix")
 
 
 def _checks(imported: Imported) -> tuple[Check, ...]:
@@ -234,7 +235,7 @@ def _origin(imported: Imported) -> Section:
     words = ["benchctl import", *(s.source for s in imported.sessions)]
     words += ["--name", shlex.quote(imported.name), "--baseline", shlex.quote(imported.baseline)]
     command = Code(" ".join(words), "sh", "In the folder of this set")
-    return Section("S24", "reproduce", "Source of the figures", (Facts(pairs), command))
+    return Section("S24", "reproduce", "Source of the figures", (Facts(pairs), command), "appendix")
 
 
 def _unmeasured() -> Section:

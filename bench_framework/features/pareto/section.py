@@ -10,7 +10,6 @@ from bench_framework.model.structure import MEASURED_COSTS
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.contrasts import with_claims
-from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import DASH, column_size, show_size
 from bench_framework.report.scales import Scale, scale_of
 from bench_framework.report.sections.kind import SectionKind
@@ -73,7 +72,7 @@ def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
     )
     caption = (
         f"Trade-offs{data.on_input(item, ', input ')}: medians of rounds, and exact figures of the "
-        f"binaries; {counts_of(data, item).text()}."
+        "binaries."
     )
     return Table(name, caption, columns, tuple(rows), _legend(front), sortable=False)
 
@@ -123,5 +122,5 @@ TRADEOFFS = SectionKind(
     "Trade-offs (Pareto front)",
     "time, CPU time, memory, binary size, build time and dependencies; Pareto-optimal variants",
     build,
-    without="Fewer than two variants have both a time and another cost.",
+    "fewer than two variants have both a time and another cost",
 )

@@ -57,13 +57,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def fallback(data: ReportData) -> str:
-    """Return why there is no profile, and how to make one."""
-    failures = _failures(data)
-    if failures:
-        return f"No profile. {' '.join(failures)}"
-    where = f" {data.record_dir}" if data.record_dir else " RECORD"
-    return f"No profile. To profile the baseline, run `benchctl profile{where}`."
+def missing(data: ReportData) -> str:
+    """Return why there is no profile."""
+    return " ".join(_failures(data)).rstrip(".") or "no profile was recorded"
 
 
 def _failures(data: ReportData) -> tuple[str, ...]:
@@ -234,5 +230,5 @@ PROFILE = SectionKind(
     "Profile and remaining bottlenecks",
     "functions by their share of the samples",
     build,
-    fallback,
+    missing,
 )

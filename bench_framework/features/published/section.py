@@ -52,6 +52,6 @@ PUBLISHED = SectionKind(
     "Published claims",
     "each claim of the original report, the measured figure, and whether it is confirmed",
     build,
-    without="The scenario lists no published claims.",
+    place="report",
     terminal="sentences",
 )

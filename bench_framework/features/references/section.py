@@ -20,7 +20,6 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.counts import caption_tail
 from bench_framework.report.headline_table import order
 from bench_framework.report.numbers import DASH, show_percent
 from bench_framework.report.scales import Scale, scale_of, titled
@@ -84,12 +83,10 @@ def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name
     caption = (
         f"{_NAMES.get(data.metric, data.metric)} by variant, compared with {len(references)} "
         f"references{data.on_input(item, ', input ')}: the median of rounds, and its change "
-        f"relative to each reference, paired within rounds. "
-        f"{caption_tail(data, item)}"
+        "relative to each reference."
     )
     legend = (
-        "Negative: less than the reference. In brackets: the adjusted CI, rounded outward.",
-        "The comparisons with all references are adjusted together.",
+        "Negative: less than the reference. In brackets: the adjusted CI.",
         *((_GAP,) if data.claims("gap", item=item) else ()),
     )
     return Table(name, caption, columns, rows, legend, stub=data.on_input(item))
@@ -133,17 +130,12 @@ def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
     return Cell(f"{change} {glyph(verdict)}", interval.ratio, claim, verdict)
 
 
-def _fallback(data: ReportData) -> str:
-    return "No second reference was measured." if data.plan.further_baselines else ""
-
-
 TWO_REFERENCES = SectionKind(
     "S04",
     "references",
     "Comparison with each reference",
     "change relative to every baseline of the scenario, and the share of a gap that is closed",
     build,
-    _fallback,
-    "The scenario names one baseline, so there is no second reference.",
+    "there is one baseline",
     terminal="sentences",
 )

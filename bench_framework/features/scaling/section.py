@@ -17,7 +17,6 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import key_claim, sentence
-from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import DASH, show_plain
 from bench_framework.report.scales import Scale, scale_of, titled
 from bench_framework.report.sections.kind import SectionKind
@@ -105,12 +104,7 @@ def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Ta
         )
         for variant in variants
     ]
-    extent = data.replication(c.id for c in data.plan.cells)
-    caption = (
-        f"Time by input size: the median of rounds; rounds × runs {extent}; "
-        f"{counts_of(data).text()}."
-    )
-    return Table("scaling-times", caption, columns, tuple(rows))
+    return Table("scaling-times", "Time by input size: median of rounds.", columns, tuple(rows))
 
 
 def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
@@ -148,7 +142,7 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
     caption = (
         "Scaling exponent between neighbouring sizes of one generator and seed: 1 is proportional. "
         f"“Linear”: the whole interval is within [0.95, 1.05]. {len(exponents)} exponents; the "
-        f"intervals are not adjusted for their number; {counts_of(data).text()}."
+        "intervals are not adjusted for their number."
     )
     legend = (
         ()
@@ -229,5 +223,5 @@ SCALING = SectionKind(
     "Scaling with the input size",
     "time and throughput by input size, with scaling exponents",
     build,
-    "Scaling not reported: it needs at least three sizes of one generator and seed.",
+    "it needs at least three sizes of one generator and seed",
 )

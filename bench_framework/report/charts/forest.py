@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.plan import Input, Role
-from bench_framework.model.words import NOISE_FLOOR, glyph, marks_with_words, noun
+from bench_framework.model.words import change, noun
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts.frame import (
     TEXT,
@@ -18,10 +17,13 @@ from bench_framework.report.charts.frame import (
     strokes,
     words,
 )
-from bench_framework.report.numbers import margin_text, percent_up, show_comparison
+from bench_framework.report.main_table import plain_interval
+from bench_framework.report.numbers import margin_text
 from bench_framework.report.palette import VERDICT_TOKENS
 
 if TYPE_CHECKING:
+    from bench_framework.model.plan import Input
+    from bench_framework.report.blocks import Row
     from bench_framework.report.charts import Axes, Palette
     from bench_framework.report.context import ReportData
 
@@ -53,73 +55,53 @@ MARKERS: Final = {
 def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | None:
     """Return the forest plot of one input, or `None` if nothing was compared.
 
-    A point's `x` is the deciding statistic's ratio with its displayed interval. `inner` is the
-    interval of the same statistic at its own level of 95 %, if it is known.
+    The points are in the order of the table and have its texts. Their intervals are 95 % CIs.
     """
-    ahead = data.ahead(item.id)
-    points = [
+    points = tuple(
         point
+        for row in table.rows
         for cell in data.arms(item.id)
-        if (point := _row_point(data, cell.id, strong=cell.id in ahead)) is not None
-    ]
+        if data.label(cell.id) == row.cells[0].text
+        and (point := _row_point(data, cell.id, row)) is not None
+    )
     if sum(not p.baseline for p in points) == 0:
         return None
-    points.sort(key=lambda p: (p.x, not p.baseline))
-    floor = data.floor(item.id, data.metric)
     margin = data.plan.judge.margin_of(data.metric)
-    marks = [("margin", margin)]
-    if floor is not None and floor.fraction is not None:
-        marks.append(("noise", floor.fraction))
     metric = noun(data.metric)
+    base = data.baseline_on(item).label
     desc = (
-        f"{metric[:1].upper()}{metric[1:]} of each variant ÷ {metric} of {data.baseline_on(item).label}"
-        f"{data.on_input(item, ' on ')}, with confidence intervals. "
-        f"The band is the margin of {margin_text(margin)}."
+        f"{metric[:1].upper()}{metric[1:]} relative to {base}{data.on_input(item, ' on ')}, with "
+        f"95\u202f% CIs. The band is the margin of {margin_text(margin)}. Filled marks are conclusive."
     )
-    if len(marks) > 1:
-        desc += f" The hatched band is the {NOISE_FLOOR} of {percent_up(marks[1][1])}."
-    if verdicts := {p.verdict for p in points if p.verdict is not None}:
-        desc += f" Marks: {marks_with_words(verdicts, data.metric)}."
+    less, more = change(data.metric, higher=data.higher(data.metric))
     return Figure(
         name + "-forest",
         "forest",
-        f"Ratio to {data.baseline_on(item).label}{data.on_input(item, ', input ')}",
+        f"{metric[:1].upper()}{metric[1:]} relative to {base}{data.on_input(item, ', input ')}",
         desc,
-        tuple(points),
+        points,
         table,
-        (("x", f"{metric}, {data.ratio_words(item)}"), *_ends(data)),
-        tuple(marks),
+        (("x", f"{metric} ÷ {metric} of the baseline"), ("less", less), ("more", more)),
+        (("margin", margin),),
         with_table=True,
     )
 
 
-def _ends(data: ReportData) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return the labels left and right of 1."""
-    less, more = ("better", "worse") if data.higher(data.metric) else ("less", "more")
-    return ("less", less), ("more", more)
-
-
-def _row_point(data: ReportData, cell_id: str, *, strong: bool) -> Point | None:
-    cell = data.plan.cell(cell_id)
-    if cell.role is Role.BASELINE:
-        return Point(data.label(cell_id), 1.0, text="baseline", baseline=True, strong=strong)
-    comparison = data.comparison(cell_id, data.metric)
-    if comparison is None or comparison.shown is None:
+def _row_point(data: ReportData, cell_id: str, row: Row) -> Point | None:
+    label = data.label(cell_id)
+    if row.baseline:
+        return Point(label, 1.0, text="baseline", baseline=True, strong=row.strong)
+    interval = plain_interval(data.comparison(cell_id, data.metric))
+    if interval is None:
         return None
-    interval = comparison.shown
-    text = show_comparison(comparison)
-    assert text is not None
-    single = comparison.typical
-    inner = (single.lo, single.hi) if single is not None and single.level < interval.level else None
     return Point(
-        data.label(cell_id),
+        label,
         interval.ratio,
         x_lo=interval.lo,
         x_hi=interval.hi,
-        inner=inner,
-        verdict=comparison.verdict,
-        text=f"{text} {glyph(comparison.verdict)}",
-        strong=strong,
+        verdict=row.verdict,
+        text=row.cells[2].text,
+        strong=row.strong,
     )
 
 
@@ -189,20 +171,10 @@ def kept_ticks(lo: float, hi: float, room: float) -> list[float]:
 
 
 def _bands(ax: Axes, figure: Figure, colours: Palette) -> None:
-    margin, noise = figure.mark("margin"), figure.mark("noise")
+    margin = figure.mark("margin")
     if margin:
         ax.axvspan(
             1 / (1 + margin), 1 + margin, facecolor=colours["band"], edgecolor="none", zorder=0
-        )
-    if noise:
-        ax.axvspan(
-            1 / (1 + noise),
-            1 + noise,
-            facecolor="none",
-            edgecolor=colours["rule"],
-            hatch="////",
-            linewidth=0,
-            zorder=0.5,
         )
     ax.axvline(1.0, color=colours["muted"], linewidth=1, zorder=1)
 
@@ -248,8 +220,6 @@ def _point(
             groups.mark(
                 bound if inside else edge, row, "|" if inside else marker, colour, colour, POINT - 2
             )
-    if point.inner is not None:
-        groups.line(max(point.inner[0], lo), min(point.inner[1], hi), row, colour, 3.6)
     marker, filled = MARKERS.get(code, ("o", False))
     groups.mark(point.x, row, marker, colour if filled else colours["ground"], colour, POINT)
 

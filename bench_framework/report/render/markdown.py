@@ -14,24 +14,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from bench_framework.report.blocks import Cell, Code, Column, Document, Row
+    from bench_framework.report.blocks import Cell, Code, Column, Document, Place, Row
 
 _INLINE: Final = re.compile(r"[\\`*_<>|~&$]")
 _LINK: Final = "]("
 _AT_START: Final = re.compile(r"^(\s*)([#+=:\[-]|\d+(?=[.)]))")
-BOLD: Final = (0, 1, 2)
-"""Columns that are bold in rows of the best group: name, value, ratio."""
 
 
-def render(document: Document, templates: Path | Templates) -> str:
+def render(document: Document, templates: Path | Templates, place: Place = "report") -> str:
     """Return Markdown text with LF line ends.
 
     Args:
         document: the report.
-        templates: folder of ``report.md.j2``.
+        templates: folder of ``report.md.j2`` and ``appendix.md.j2``.
+        place: which of the two documents to return.
     """
     folders = templates if isinstance(templates, Templates) else Templates(templates)
-    text = folders.render("report.md.j2", context(document), FILTERS, _ready)
+    text = folders.render(f"{place}.md.j2", context(document), FILTERS, _ready)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
@@ -93,12 +92,13 @@ def _fence(code: Code) -> Markup:
 def _cell(cell: Cell, *, strong: bool) -> str:
     # A pipe within a code span would end the cell, whatever character precedes it.
     text = code_span(cell.text) if cell.code and "|" not in cell.text else escape(cell.text)
-    return f"**{text.strip()}**" if strong and text.strip() else text
+    text = f"**{text.strip()}**" if strong and text.strip() else text
+    return f"{text}<br>{escape(cell.about)}" if cell.about else text
 
 
 def _row(row: Row) -> Markup:
-    """Return a row. Name, value and ratio of the best group are bold."""
-    cells = [_cell(c, strong=row.strong and i in BOLD) for i, c in enumerate(row.cells)]
+    """Return a row. The name is bold in rows of the best group."""
+    cells = [_cell(c, strong=row.strong and i == 0) for i, c in enumerate(row.cells)]
     return Markup("| " + " | ".join(cells) + " |")  # noqa: S704 -- escaped for Markdown
 
 

@@ -22,6 +22,7 @@ MARKS: Final = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
 REPLACEABLE: Final = (
     "report.html.j2",
     "report.md.j2",
+    "appendix.md.j2",
     "report.css",
     "report.js",
     "partials/blocks.html.j2",

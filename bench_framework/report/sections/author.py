@@ -30,5 +30,5 @@ AUTHOR = SectionKind(
     "Author's notes",
     "notes in the scenario",
     build,
-    without="The author wrote no notes.",
+    place="report",
 )

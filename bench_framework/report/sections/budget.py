@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
-from bench_framework.report.blocks import Block, Cell, Column, Row, Table
+from bench_framework.report.blocks import Block, Cell, Column, Facts, Row, Table
 from bench_framework.report.charts.bars import bars
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.contrasts import value_cell
-from bench_framework.report.numbers import DASH, show_plain, show_ratio, significant
+from bench_framework.report.numbers import DASH, percent, show_plain, show_ratio, significant
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import size_unit, time_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bench_framework.model.judgement import Derived
     from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
@@ -45,9 +48,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
         table = _table(data, item, measured)
         parts = (bars(data, item, measured, table), table, _phases(data, item))
         blocks += [part for part in parts if part is not None]
+        projected = {row.name.replace("_", " ") for row in rows if row.assuming}
         claims = data.claims("derived", item=item)
-        derived = {row.name.replace("_", " ") for row in rows if not row.measured}
-        blocks += claim_bullets(c for c in claims if c.subject in derived)
+        blocks += claim_bullets(c for c in claims if c.subject in projected)
     return tuple(blocks)
 
 
@@ -168,6 +171,81 @@ BUDGET = SectionKind(
     "What bounds the work",
     "rates of named configurations, and values derived from them",
     build,
-    without="The scenario names no configuration and derives no value.",
+    "the scenario derives no value",
     terminal="sentences",
+)
+
+
+def limit(data: ReportData) -> tuple[Block, ...]:
+    """Return the expected limit, the share that is achieved, and what is lost, per input."""
+    blocks: list[Block] = []
+    for item in data.plan.inputs:
+        rows = {row.name: row for row in data.judgement.derived if row.input_id == item.id}
+        shares = _shares(rows)
+        if not shares:
+            continue
+        parts = _SHARE.fullmatch(shares[0].formula)
+        assert parts is not None
+        achieved, top = rows[parts[1]], rows[parts[2]]
+        lost = (f"{percent(1 - (s.value or 0))} by {_name(s)}" for s in shares)
+        where = data.on_input(item, ", input ")
+        blocks.append(
+            Facts(
+                (
+                    (f"Expected limit{where}", f"{_rate(data, top)} ({top.formula})"),
+                    (
+                        "Achieved",
+                        f"{_name(shares[0])}: {_rate(data, achieved)}, {_part(shares[0])}",
+                    ),
+                    ("Lost", ", ".join(lost)),
+                )
+            )
+        )
+    return tuple(blocks)
+
+
+_SHARE: Final = re.compile(r"rate\((\w+)\) / (\w+)")
+"""Formula of a share: the rate of a named configuration ÷ a derived rate."""
+
+
+def _shares(rows: Mapping[str, Derived]) -> list[Derived]:
+    """Return the shares of the derived rate that most shares refer to, the largest one first."""
+    groups: dict[str, list[Derived]] = {}
+    for row in rows.values():
+        parts = _SHARE.fullmatch(row.formula)
+        top = rows.get(parts[2]) if parts and parts[1] in rows else None
+        if parts and top and not top.measured and "min(" in top.formula and row.value is not None:
+            groups.setdefault(parts[2], []).append(row)
+    shares = max(groups.values(), key=len, default=[])
+    return sorted(shares, key=lambda row: -(row.value or 0))
+
+
+def _name(share: Derived) -> str:
+    parts = _SHARE.fullmatch(share.formula)
+    return parts[1].replace("_", " ") if parts else ""
+
+
+def _rate(data: ReportData, row: Derived) -> str:
+    unit, scale = size_unit(row.value or 1.0, data.plan.unit_family)
+    return f"{_interval(row, scale)} {unit}/s"
+
+
+def _part(share: Derived) -> str:
+    return f"{_interval(share, 100)}\u202f% of the limit"
+
+
+def _interval(row: Derived, scale: float) -> str:
+    value, lo, hi = row.value or 0.0, row.lo, row.hi
+    if lo is None or hi is None:
+        return significant(value * scale, 3)
+    return str(show_plain(value * scale, lo * scale, hi * scale))
+
+
+LIMIT = SectionKind(
+    "S31",
+    "limit",
+    "Limit",
+    "the limit that the scenario derives, the share that is achieved, and what is lost",
+    limit,
+    place="report",
 )

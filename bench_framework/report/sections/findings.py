@@ -23,6 +23,6 @@ FINDINGS = SectionKind(
     "Key findings",
     "the comparisons that the scenario names in `contrasts`",
     build,
-    without="The scenario names no contrast.",
+    place="report",
     terminal="sentences",
 )

@@ -1,56 +1,73 @@
-"""Section "Results": every variant against the baseline, per input."""
+"""Sections "Results" of the report, and "All results" of the appendix."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.report.blocks import Block, Details, Fallback
 from bench_framework.report.charts.forest import forest
 from bench_framework.report.charts.grid import grid
 from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.contrasts import finding
 from bench_framework.report.headline_table import headline_table
+from bench_framework.report.main_table import by_input_table, main_table
 from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.report.sections.summary import leading_input
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import Input
+    from bench_framework.report.blocks import Block
     from bench_framework.report.context import ReportData
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return heading, forest plot, table and key finding per input."""
+    """Return plot and table of the input that the summary is about, and a table of all inputs."""
+    item = result_input(data)
+    if item is None:
+        return ()
+    name = f"results-{data.plan.inputs.index(item) + 1}"
+    table = main_table(data, item, name)
+    plot = forest(data, item, name, table)
+    others = (by_input_table(data, item, "results"),) if len(_measured(data)) > 1 else ()
+    return (*((plot,) if plot is not None else ()), table, *others)
+
+
+def result_input(data: ReportData) -> Input | None:
+    """Return the input that the report shows: that of the summary, or `None` without figures."""
+    measured = _measured(data)
+    leading = leading_input(data)
+    return leading if leading in measured else measured[-1] if measured else None
+
+
+def in_full(data: ReportData) -> tuple[Block, ...]:
+    """Return per input every figure of time, CPU time and memory, and a heat map of two axes."""
     blocks: list[Block] = []
-    for number, item in enumerate(data.plan.inputs, start=1):
-        name = f"results-{number}"
-        blocks += input_heading(data, item, name)
-        if data.summaries(data.arms(item.id), data.metric):
-            blocks += _results(data, item, name)
-        else:
-            blocks.append(Fallback(f"Nothing was measured{data.on_input(item, ' on ')}."))
+    for item in _measured(data):
+        name = f"all-{data.plan.inputs.index(item) + 1}"
+        table = headline_table(data, item, name)
+        fields = grid(data, item, table)
+        blocks += [*input_heading(data, item, name), table, *finding(key_claim(data, item))]
+        blocks += [fields] if fields is not None else []
     return tuple(blocks)
 
 
-def _results(data: ReportData, item: Input, name: str) -> list[Block]:
-    table = headline_table(data, item, name)
-    plot, fields = forest(data, item, name, table), grid(data, item, table)
-    return [
-        *([plot] if plot is not None else []),
-        table,
-        *finding(key_claim(data, item)),
-        *([Details(f"Heat map: {fields.title}", (fields,))] if fields is not None else []),
-    ]
-
-
-def _fallback(data: ReportData) -> str:
-    return "" if data.plan.inputs else "The plan contains no input."
+def _measured(data: ReportData) -> list[Input]:
+    return [i for i in data.plan.inputs if data.summaries(data.arms(i.id), data.metric)]
 
 
 HEADLINE = SectionKind(
     "S03",
     "results",
     "Results",
-    "per input a forest plot, a table and a key finding",
+    "a forest plot and a table of time, change and memory",
     build,
-    _fallback,
+    "nothing was measured",
+    place="report",
     terminal="all",
+)
+ALL_RESULTS = SectionKind(
+    "S29",
+    "all-results",
+    "All results",
+    "time, CPU time, cores, throughput and memory of every configuration, with adjusted CIs",
+    in_full,
 )

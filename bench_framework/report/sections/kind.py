@@ -1,11 +1,11 @@
-"""Kinds of sections: code, title, blocks, and the line that replaces missing data."""
+"""Kinds of sections: code, title, place, blocks, and the reason for a missing section."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench_framework.report.blocks import Block, Fallback, Heading, Section, Terminal
+from bench_framework.report.blocks import Block, Heading, Place, Section, Table, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +21,11 @@ class SectionKind:
     Attributes:
         code: such as ``S03``.
         about: its content, for the table in ``docs/reference/report.md``.
-        build: returns its blocks; an empty tuple if the data are missing.
-        fallback: the line printed instead, or a function that returns it; empty if the section is
-            left out.
-        without: the line in “Not measured” about a section that is left out.
+        build: returns its blocks; an empty tuple if there is nothing to report. The section is
+            then omitted.
+        missing: reason for an omitted section, for the last line of the appendix, or a function
+            that returns it; empty if the line does not list the section.
+        place: the document that contains the section.
         terminal: the blocks that the terminal prints.
     """
 
@@ -33,19 +34,23 @@ class SectionKind:
     title: str
     about: str
     build: Callable[[ReportData], tuple[Block, ...]]
-    fallback: Callable[[ReportData], str] | str = ""
-    without: str = ""
+    missing: Callable[[ReportData], str] | str = ""
+    place: Place = "appendix"
     terminal: Terminal = "nothing"
 
     def section(self, data: ReportData) -> Section | None:
-        """Return the section, with its fallback line if the data are missing, or `None`."""
-        blocks = self.build(data)
-        if not blocks:
-            line = self.fallback if isinstance(self.fallback, str) else self.fallback(data)
-            blocks = (Fallback(line),) if line else ()
+        """Return the section, or `None` if there is nothing to report."""
+        blocks = tuple(
+            block.without_empty_columns() if isinstance(block, Table) else block
+            for block in self.build(data)
+        )
         if not blocks:
             return None
-        return Section(self.code, self.anchor, self.title, blocks, self.terminal)
+        return Section(self.code, self.anchor, self.title, blocks, self.place, self.terminal)
+
+    def reason(self, data: ReportData) -> str:
+        """Return the reason for the missing section, in lower case and without a full stop."""
+        return self.missing if isinstance(self.missing, str) else self.missing(data)
 
 
 def input_heading(data: ReportData, item: Input, anchor: str) -> list[Heading]:

@@ -20,12 +20,11 @@ from bench_framework.report.blocks import (
 from bench_framework.report.charts.memory_time import memory_time
 from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.contrasts import comparison_cells, finding, value_cell, verdict_cell
-from bench_framework.report.counts import ADJUSTED_CI, counts_of, memory_family
+from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import (
     DASH,
     column_decimals,
     column_size,
-    margin_text,
     measured_decimals,
     show_measured,
     show_size,
@@ -116,11 +115,7 @@ def _table(
         if size
         else input_words
     )
-    margin = margin_text(data.plan.judge.margin_of(PEAK_RSS))
-    caption = (
-        f"Peak resident memory by variant{of_input}: median over runs; margin "
-        f"{margin}; {memory_family(data)}; {counts_of(data, item).text()}."
-    )
+    caption = f"Peak resident memory by variant{of_input}: median over runs."
     legend = (
         "Anonymous: RssAnon at the end of a run, as reported by the worker; — if not reported.",
     )
@@ -189,5 +184,5 @@ MEMORY = SectionKind(
     "Memory",
     "peak RSS against baseline and input; Pareto front of time and memory",
     build,
-    "Memory was not measured.",
+    "memory was not measured",
 )

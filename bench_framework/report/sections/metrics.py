@@ -262,5 +262,4 @@ OTHER_METRICS = SectionKind(
     "Other metrics",
     "user and system time, cores, faults, context switches, storage, instructions, metrics of scenario and worker",
     build,
-    "Nothing was measured.",
 )

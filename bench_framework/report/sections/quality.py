@@ -164,5 +164,5 @@ QUALITY = SectionKind(
     "Data quality",
     "checks of data quality",
     build,
-    "No sample was finished.",
+    "no sample was finished",
 )

@@ -31,7 +31,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         (item, group) for item in data.plan.inputs if (group := data.best(item.id)) is not None
     ]
     if not groups:
-        return ()
+        return (Fallback("No recommendation: no two variants were compared on one input."),)
     claims = tuple(c for c in data.claims("recommendation") if c.metric in {None, data.metric})
     if not claims:
         claims = tuple(c for item, _ in groups if (c := key_claim(data, item)) is not None)
@@ -138,16 +138,12 @@ def _one_line(text: str) -> str:
     return " ".join(text.splitlines())
 
 
-def _fallback(data: ReportData) -> str:
-    return f"No recommendation: {data.plan.name} has no input on which two variants were compared."
-
-
 RECOMMENDATION = SectionKind(
     "S19",
     "recommendation",
     "Recommendation",
     "the best group, ready to paste",
     build,
-    _fallback,
+    place="report",
     terminal="sentences",
 )

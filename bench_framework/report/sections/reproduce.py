@@ -75,5 +75,4 @@ REPRODUCE = SectionKind(
     "Reproduce",
     "commands, inputs, seeds",
     build,
-    "No command was planned.",
 )

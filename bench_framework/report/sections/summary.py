@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.verdict import Verdict
-from bench_framework.report.blocks import Block, Paragraph
+from bench_framework.report.blocks import Block, Fallback, Paragraph
 from bench_framework.report.claim_blocks import claim_bullets, key_claim, sentence
 from bench_framework.report.sections.kind import SectionKind
 
@@ -24,7 +24,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     item = leading_input(data)
     main = key_claim(data, item) if item is not None else None
     if item is None or main is None:
-        return ()
+        return (Fallback(_no_result(data)),)
     lines = [*_cost(data, main), *_steps(data), *_exceptions(data, main)]
     experiments = _first(data, "experiments")
     last = [*_first(data, "trust"), *_first(data, "race"), *_recommendation(data, item)]
@@ -108,7 +108,7 @@ def _first(data: ReportData, kind: str) -> list[Claim]:
     return list(data.claims(kind))[:1]
 
 
-def _fallback(data: ReportData) -> str:
+def _no_result(data: ReportData) -> str:
     reasons = [s.reason for s in data.judgement.states if s.reason]
     reason = reasons[0] if reasons else "no two variants were measured on the same input"
     return f"No result: {reason.rstrip('.')}."
@@ -120,6 +120,6 @@ SUMMARY = SectionKind(
     "Summary",
     "the answer in a few sentences",
     build,
-    _fallback,
+    place="report",
     terminal="all",
 )

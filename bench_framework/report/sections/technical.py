@@ -159,7 +159,6 @@ TECHNICAL = SectionKind(
     "Technical notes",
     "binaries, flags, digests",
     build,
-    "No binary was recorded.",
 )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.report.blocks import Block, Bullets, Details, Sentence
+from bench_framework.report.blocks import Block, Bullets, Sentence
+from bench_framework.report.checks import checks
 from bench_framework.report.claim_blocks import closed, listed, sentence
 from bench_framework.report.sections.kind import SectionKind
 
@@ -13,7 +15,15 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 MOST_CLAIMS = 6
-"""Most sentences with the same reason. More are counted and folded."""
+"""Most sentences with the same reason. More are counted."""
+MOST_LIMITATIONS = 6
+_WORDS: Final = {
+    "failed": "Failed",
+    "other-output": "Other output",
+    "not-comparable": "Not comparable",
+    "not-started": "Not started",
+}
+"""Words of each state without a result."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -26,17 +36,34 @@ def build(data: ReportData) -> tuple[Block, ...]:
     for claim in claims:
         by_reason.setdefault(str(claim.values["reason"]), []).append(sentence(claim))
     few = [one for group in by_reason.values() if len(group) <= MOST_CLAIMS for one in group]
-    many = {reason: group for reason, group in by_reason.items() if len(group) > MOST_CLAIMS}
     counted = [
-        f"{len(group)} combinations of values, all for the same reason: {r}"
-        for r, group in many.items()
+        f"{len(group)} combinations of values, all for the same reason: {reason}"
+        for reason, group in by_reason.items()
+        if len(group) > MOST_CLAIMS
     ]
-    sentences = (*few, *(Sentence(closed(line)) for line in (*counted, *lines)))
-    folded = [
-        Details(f"The {len(group)} combinations: {reason}", (Bullets(tuple(group)),))
-        for reason, group in many.items()
+    return (Bullets((*few, *(Sentence(closed(line)) for line in (*counted, *lines)))),)
+
+
+def limitations(data: ReportData) -> tuple[Block, ...]:
+    """Return at most six lines: failures, doubtful measurements, and untested conditions."""
+    states = [s for i in data.plan.inputs for c in data.arms(i.id) for s in (data.state(c.id),)]
+    refused = [data.plan.cell(s.cell_id).label for s in states if s.state in _WORDS]
+    several = "s have" if len(refused) > 1 else " has"
+    excluded = len(data.plan.holes) if data.plan.design == "full" else 0
+    doubts = [c for c in checks(data) if c.mark in {"warn", "fail"}] if data.blocks else []
+    noise = [c for c in doubts if c.label.startswith("noise floor")]
+    others = [f"{c.label} ({c.figure})" for c in doubts if c not in noise]
+    lines = [
+        f"{len(refused)} configuration{several} no result: {listed(refused, 3, ', ')}"
+        if refused
+        else "",
+        f"{excluded} combination{'s are' if excluded > 1 else ' is'} excluded" if excluded else "",
+        f"{noise[0].label}: {noise[0].figure}" if noise else "",
+        f"Data quality: {listed(others, 3)}" if others else "",
+        *_conditions(data),
     ]
-    return (Bullets(sentences), *folded)
+    sentences = (Sentence(closed(line[:1].upper() + line[1:])) for line in lines if line)
+    return (Bullets(tuple(itertools.islice(sentences, MOST_LIMITATIONS))),)
 
 
 def _holes(data: ReportData) -> list[str]:
@@ -53,21 +80,15 @@ def _holes(data: ReportData) -> list[str]:
 
 def _refused(data: ReportData, *, claimed: bool) -> list[str]:
     """Return configurations without a verdict, but failed ones only if no claim names them."""
-    words = {
-        "failed": "Failed",
-        "other-output": "Other output",
-        "not-comparable": "Not comparable",
-        "not-started": "Not started",
-    }
     arms = {cell.id for item in data.plan.inputs for cell in data.arms(item.id)}
     lines = []
     for state in data.judgement.states:
         if claimed and state.state in {"failed", "not-started"}:
             continue
-        if state.cell_id in arms and state.state in words:
+        if state.cell_id in arms and state.state in _WORDS:
             reason = f": {state.reason}" if state.reason else ""
             label = data.plan.cell(state.cell_id).label
-            lines.append(closed(f"{words[state.state]}: {label}{reason}"))
+            lines.append(closed(f"{_WORDS[state.state]}: {label}{reason}"))
     return lines
 
 
@@ -122,5 +143,12 @@ UNMEASURED = SectionKind(
     "Not measured",
     "combinations, metrics and sections without results",
     build,
-    "Everything that was planned was measured.",
+)
+LIMITATIONS = SectionKind(
+    "S32",
+    "limitations",
+    "Limitations",
+    "failures, doubtful measurements, and conditions that were not tested",
+    limitations,
+    place="report",
 )

@@ -103,7 +103,9 @@ def judge_and_report(
 
 def _page(document: Document) -> str:
     """Return the report in Markdown, without the glossary, which contains every verdict word."""
-    return plain(markdown.render(document, assets.template_dir())).rpartition("\nVerdicts: ")[0]
+    folder = assets.template_dir()
+    appendix = markdown.render(document, folder, "appendix").rpartition("\n## Glossary")[0]
+    return plain(markdown.render(document, folder) + appendix)
 
 
 def import_tables(*tables: str, baseline: str | None = None) -> JudgedReport:

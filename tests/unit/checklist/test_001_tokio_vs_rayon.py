@@ -135,7 +135,7 @@ def test_2x_and_17_percent_in_one_list_have_one_scale() -> None:
     report = judge_and_report(study, study.run())
     rows = [
         line
-        for line in report.section("Results").splitlines()
+        for line in report.section("All results").splitlines()
         if line.startswith(("| rayon", "| tokio", "| **"))
     ]
     compared = [re.sub(r"[*]", "", line.split("|")[3]).strip() for line in rows]

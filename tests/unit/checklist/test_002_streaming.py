@@ -182,7 +182,7 @@ def test_gb_and_gib_per_second_are_not_in_one_table(family: str, unit: str, neve
     derived = "\n".join(t for t in report.claims_of("derived") if "/s" in t)
     assert re.search(unit, derived)
     assert not re.search(never, report.everything)
-    table = report.section("Results")
+    table = report.section("All results")
     assert len(set(re.findall(r"[kMG]i?B/s", table))) == 1
 
 

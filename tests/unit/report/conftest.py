@@ -64,7 +64,8 @@ def page(document: Document, data: ReportData, templates: Path, drawn: dict[str,
 
 @pytest.fixture(scope="session")
 def text(document: Document, templates: Path) -> str:
-    return markdown.render(document, templates)
+    """Return report and appendix, one after the other."""
+    return markdown.render(document, templates) + markdown.render(document, templates, "appendix")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Captions: every table with verdicts states its family, its adjustment and its configurations."""
+"""The method section states once what applies to all tables, and no caption repeats it."""
 
 from __future__ import annotations
 
@@ -6,55 +6,62 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
-
 from bench_framework.features.document import build_document
-from bench_framework.report.blocks import Table
+from bench_framework.report.blocks import Facts, Table
 
 if TYPE_CHECKING:
     from bench_framework.report import Document, ReportData
 
 THIN = "\u202f"
-OF_CELLS = re.compile(r"\d+ configurations? planned, \d+ measured")
-"""Number of configurations in a caption."""
-FAMILY = re.compile(rf"family-wise level 5{THIN}%")
-"""Family, adjustment and level in a caption."""
-JUDGED = "Verdict"
+REPEATED = re.compile(r"family-wise|interim analys|configurations? planned|rounds × runs")
 
 
 def tables(document: Document) -> list[Table]:
     return [b for s in document.sections for b in s.blocks if isinstance(b, Table)]
 
 
-def test_every_table_with_verdicts_names_its_family_level_and_number(document: Document) -> None:
-    judged = [t for t in tables(document) if JUDGED in [c.title for c in t.columns]]
-    assert len(judged) > 10
-    assert [t.anchor for t in judged if not FAMILY.search(t.caption)] == []
-    assert [
-        t.anchor
-        for t in judged
-        if not re.search(r"\d+ (comparisons|contributions|effects)", t.caption)
-    ] == []
+def method(document: Document) -> dict[str, str]:
+    section = document.section("S30")
+    assert section is not None
+    (facts,) = section.blocks
+    assert isinstance(facts, Facts)
+    return dict(facts.pairs)
 
 
-def test_every_table_with_verdicts_has_its_rounds(document: Document) -> None:
-    judged = [t for t in tables(document) if JUDGED in [c.title for c in t.columns]]
-    lacking = [
-        t.anchor
-        for t in judged
-        if not {"n"} & {c.title for c in t.columns} and "rounds × runs" not in t.caption
-    ]
-    assert lacking == []
-
-
-@pytest.mark.parametrize("code", ["S03", "S04", "S05", "S06", "S08", "S11", "S12", "S16", "S20"])
-def test_a_table_of_configurations_has_the_numbers_of_planned_and_measured_ones(
-    document: Document, code: str
+def test_the_method_has_family_adjustment_level_rounds_and_configurations(
+    document: Document,
 ) -> None:
-    section = next(s for s in document.sections if s.code == code)
-    section_tables = [b for b in section.blocks if isinstance(b, Table)]
-    assert section_tables
-    assert [t.anchor for t in section_tables if not OF_CELLS.search(t.caption)] == []
+    facts = method(document)
+    assert "40×1" in facts["Schedule"]
+    assert "3 interim analyses" in facts["Schedule"]
+    for words in ("72 comparisons", "Holm-adjusted", f"family-wise level 5{THIN}%", f"2{THIN}%"):
+        assert words in facts["Comparisons"]
+    assert facts["Configurations"] == (
+        "39 configurations planned, 36 measured, 1 failed, 1 with other output, "
+        "1 not comparable, 1 more excluded from the plan."
+    )
+    assert f"a level of 99.89{THIN}%" in facts["Adjusted CI (appendix)"]
+    assert "95" in facts["Intervals of the report"]
+    for name in ("Effects", "Contributions"):
+        assert re.match(r"\d+ .* separate family, Holm-adjusted", facts[name])
+
+
+def test_no_caption_and_no_legend_repeats_the_method(document: Document) -> None:
+    repeated = [
+        t.anchor
+        for t in tables(document)
+        if t.anchor != "control-table" and REPEATED.search(" ".join((t.caption, *t.legend)))
+    ]
+    assert repeated == []
+    legends = [line for t in tables(document) for line in t.legend if t.anchor[-6:] == "-table"]
+    assert len(set(legends)) >= len(legends) / 3
+
+
+def test_every_table_of_the_appendix_with_verdicts_has_its_rounds(document: Document) -> None:
+    judged = [t for t in tables(document) if "Verdict" in [c.title for c in t.columns]]
+    assert len(judged) > 10
+    lacking = [t.anchor for t in judged if "n" not in {c.title for c in t.columns}]
+    assert lacking == []
 
 
 def test_memory_that_the_scenario_judges_has_the_family_of_the_results(
@@ -62,10 +69,5 @@ def test_memory_that_the_scenario_judges_has_the_family_of_the_results(
 ) -> None:
     policy = replace(data.plan.judge, metrics=("wall", "peak_rss"))
     judged = replace(data, plan=replace(data.plan, judge=policy))
-    (caption, *_) = [
-        t.caption for t in tables(build_document(judged)) if t.anchor.startswith("memory-")
-    ]
-    assert "judged with the family of the results" in caption
-    assert "Bonferroni" in next(
-        t.caption for t in tables(document) if t.anchor.startswith("memory-")
-    )
+    assert "with the family of the results" in method(build_document(judged))["Memory"]
+    assert "Bonferroni" in method(document)["Memory"]

@@ -47,4 +47,4 @@ def test_a_page_with_every_number_stays_small(
     inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
     require_complete_and_small(html.render(document, data, templates, inline), document, most)
     assert sum(len(t.rows) for t in tables(document)) > 4 * cells
-    assert sum(len(t.rows) for t in tables(document) if t.anchor.startswith("results-")) == cells
+    assert sum(len(t.rows) for t in tables(document) if t.anchor.startswith("all-")) == cells

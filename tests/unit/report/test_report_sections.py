@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from bench_framework.features.document import build_document
-from bench_framework.features.experiments import section as experiments_section
 from bench_framework.features.sections import SECTIONS
-from bench_framework.model.judgement import Claim
+from bench_framework.model.judgement import Claim, Derived
 from bench_framework.model.plan import Role
 from bench_framework.model.run import Event, Receipt
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import WORDS
+from bench_framework.model.words import CORRECTED, WORDS
 from bench_framework.report import checks
 from bench_framework.report.blocks import (
     AuthorText,
@@ -24,15 +23,18 @@ from bench_framework.report.blocks import (
     Checklist,
     Code,
     Details,
+    Facts,
     Fallback,
     Figure,
-    KeyFinding,
+    Heading,
     Paragraph,
     Row,
     Section,
     Table,
 )
 from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.main_table import main_table
+from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import paste_block
 from bench_framework.report.sections.technical import TECHNICAL
 
@@ -59,10 +61,16 @@ def texts(r: Row) -> list[str]:
 
 
 def test_sections_come_in_the_order_of_the_page(document: Document) -> None:
-    # No verdict changes sign in the sample, and it has no published claims. Both have other tests.
+    # No verdict changes its sign in the sample. test_report_structure has one.
     assert [s.code for s in document.sections] == [
-        kind.code for kind in SECTIONS if kind.code not in {"S07", "S18"}
+        kind.code for kind in SECTIONS if kind.code not in {"S07", "S15", "S18"}
     ]
+    assert [title for title, _ in document.missing] == [
+        "Where the result changes",
+        "Profile and remaining bottlenecks",
+    ]
+    places = [section.place for section in document.sections]
+    assert places == sorted(places, reverse=True), "the report precedes the appendix"
     assert len({s.anchor for s in document.sections}) == len(document.sections)
 
 
@@ -91,7 +99,7 @@ def test_the_summary_has_the_answer_first_and_at_most_six_lines(
 
 
 def test_the_headline_table_names_its_baseline_and_orders_by_ratio(document: Document) -> None:
-    table = tables(section(document, "S03"))[2]
+    table = tables(section(document, "S29"))[2]
     ratios = [r.cells[2].value for r in table.rows if isinstance(r.cells[2].value, float)]
     assert ratios == sorted(ratios)
     baseline = next(r for r in table.rows if r.baseline)
@@ -99,28 +107,14 @@ def test_the_headline_table_names_its_baseline_and_orders_by_ratio(document: Doc
     assert [r.cells[0].text for r in table.rows if r.strong] == ["smol+jemalloc", "rayon+jemalloc"]
 
 
-def test_the_caption_of_the_headline_table_has_its_numbers(document: Document) -> None:
-    caption = tables(section(document, "S03"))[2].caption
-    for words in (
-        "72 comparisons",
-        "Holm-adjusted",
-        "3 interim analyses",
-        "40×1",
-        "13 configurations planned, 11 measured, 1 failed",
-        "1 with other output",
-        "1 more excluded from the plan",
-        "variant ÷ rayon+system",
-    ):
-        assert words in caption
-
-
 def test_the_notes_name_the_minimum_detectable_effect(data: ReportData) -> None:
-    table = tables(section(build_document(data), "S03"))[0]
+    document = build_document(data)
+    table = tables(section(document, "S29"))[0]
     assert (
         texts(row(table, "smol+system"))[-1]
         == "MDE 2.1\u202f%; detecting 2\u202f% needs about 46 rounds"
     )
-    assert table.note == (
+    assert tables(section(document, "S03"))[0].note == (
         "Inconclusive: minimum detectable effect (MDE) 2.1\u202f%; detecting 2\u202f% needs about 46 "
         "rounds."
     )
@@ -129,7 +123,7 @@ def test_the_notes_name_the_minimum_detectable_effect(data: ReportData) -> None:
 def test_configurations_without_a_comparison_are_last_with_a_reason_and_no_figures(
     document: Document,
 ) -> None:
-    large, middle = (tables(section(document, "S03"))[n] for n in (2, 1))
+    large, middle = (tables(section(document, "S29"))[n] for n in (2, 1))
     assert [r.verdict for r in large.rows[-2:]] == [Verdict.OTHER_OUTPUT, Verdict.FAILED]
     failed = row(large, "tokio+mimalloc")
     assert texts(failed)[4] == "✕ failed"
@@ -142,23 +136,70 @@ def test_configurations_without_a_comparison_are_last_with_a_reason_and_no_figur
 
 
 def test_the_control_is_only_in_the_quality_section(document: Document) -> None:
-    for table in tables(section(document, "S03")):
-        assert len(table.rows) == 13
+    for code in ("S03", "S29"):
+        for table in tables(section(document, code)):
+            assert len(table.rows) == 13
     control = next(t for t in tables(section(document, "S21")) if t.anchor == "control-table")
     assert len(control.rows) == 6
 
 
-def test_each_headline_table_has_a_forest_plot_and_a_key_finding(document: Document) -> None:
-    blocks = section(document, "S03").blocks
-    assert sum(isinstance(b, KeyFinding) for b in blocks) == 3
-    plots = [b for b in blocks if isinstance(b, Figure)]
-    assert [p.chart for p in plots] == ["forest"] * 3
-    for plot in plots:
-        assert [p.x for p in plot.points] == sorted(p.x for p in plot.points)
-        assert plot.with_table
-        assert plot.table in blocks
-        assert {p.label for p in plot.points} <= {row.cells[0].text for row in plot.table.rows}
-        assert plot.mark("margin") == 0.02
+def test_the_results_are_plot_and_table_of_the_largest_input_then_all_inputs(
+    document: Document,
+) -> None:
+    plot, table, by_input = section(document, "S03").blocks
+    assert isinstance(plot, Figure)
+    assert isinstance(table, Table)
+    assert isinstance(by_input, Table)
+    assert plot.chart == "forest"
+    assert plot.with_table
+    assert plot.table == table
+    assert "200MiB" in table.caption
+    compared = [r for r in table.rows if r.baseline or r.cells[2].value is not None]
+    assert [p.label for p in plot.points] == [r.cells[0].text for r in compared]
+    assert [p.text for p in plot.points] == [r.cells[2].text for r in compared]
+    assert plot.mark("margin") == 0.02
+    assert [c.title for c in by_input.columns] == ["Variant", "10MiB", "50MiB", "200MiB"]
+    assert [r.cells[0].text for r in by_input.rows] == [r.cells[0].text for r in table.rows]
+
+
+def test_the_table_of_the_report_has_five_columns_and_the_order_of_time(
+    document: Document,
+) -> None:
+    table, _ = tables(section(document, "S03"))
+    assert [c.title for c in table.columns] == [
+        "Variant",
+        "Time, ms",
+        "vs baseline [95\u202f% CI]",
+        "Peak memory, MiB",
+        "Note",
+    ]
+    times = [r.cells[1].value for r in table.rows if isinstance(r.cells[1].value, float)]
+    assert times == sorted(times)
+    assert texts(row(table, "sequential+system"))[2] == "▲ 1.72× slower [1.70, 1.74]"
+    assert texts(row(table, "smol+jemalloc"))[2] == "▼ 1.12× faster [1.10, 1.14]"
+    assert texts(row(table, "smol+jemalloc"))[4] == "tied for best"
+    assert texts(row(table, "smol+system"))[4].startswith("inconclusive")
+    assert row(table, "rayon+system").cells[0].about == "work stealing"
+
+
+def test_percentages_replace_factors_where_no_ratio_reaches_one_and_a_half(
+    data: ReportData,
+) -> None:
+    item = data.plan.inputs[-1]
+    small = [
+        replace(c, verdict=Verdict.INCONCLUSIVE)
+        for c in data.judgement.comparisons
+        if c.typical is not None and 1 / 1.5 < c.typical.ratio < 1.5 and c.metric == "wall"
+    ]
+    table = main_table(
+        replace(data, judgement=replace(data.judgement, comparisons=tuple(small))), item, "x"
+    )
+    changes = [r.cells[2].text for r in table.rows if isinstance(r.cells[2].value, float)]
+    assert all("\u202f%" in text or text == "baseline" for text in changes)
+    # The 95 % CI excludes 1, but the adjusted test is inconclusive.
+    faster = row(table, "smol+jemalloc")
+    assert faster.cells[2].text.startswith("? −")
+    assert CORRECTED in faster.cells[4].text
 
 
 def test_memory_is_compared_with_the_baseline_and_the_input(document: Document) -> None:
@@ -173,7 +214,7 @@ def test_memory_is_compared_with_the_baseline_and_the_input(document: Document) 
         "16\u202f%",
     ]
     assert texts(cheap)[6] == "44.0"
-    assert texts(cheap)[-1] == ""
+    assert "Notes" not in {column.title for column in table.columns}
     assert row(table, "smol+system").verdict is Verdict.EQUIVALENT
 
 
@@ -187,43 +228,60 @@ def test_scaling_has_exponents_between_neighbouring_sizes(document: Document) ->
 
 def test_the_reason_against_an_experiment_is_its_verdict(document: Document) -> None:
     experiments = tables(section(document, "S12"))[0]
-    assert {r.cells[7].text for r in experiments.rows} == {"slower, size uncertain"}
-    assert {r.cells[6].text for r in experiments.rows} == {"rejected"}
+    assert [r.cells[3].text for r in experiments.rows] == ["rejected: slower, size uncertain"]
+    assert [r.cells[0].about for r in experiments.rows] == ["block: 256KiB"]
 
 
-def test_an_adopted_experiment_is_listed_with_its_measured_effect(data: ReportData) -> None:
+def test_an_adopted_change_has_four_lines_with_its_measured_effect(data: ReportData) -> None:
     experiments = tuple(replace(i, decision="adopted", why="a hope") for i in data.plan.experiments)
     document = build_document(replace(data, plan=replace(data.plan, experiments=experiments)))
     assert document.section("S12") is None
-    (table,) = tables(section(document, "S11"))
-    assert len(table.rows) == len(experiments) * len(data.plan.inputs)
-    assert [c.title for c in table.columns][4:] == [
-        "Verdict",
-        "Memory vs baseline",
-        "Binary",
-        "Author's reason",
-    ]
-    # The author adopted a change that the runs show to be slower. The table reports the runs.
-    results = {
-        r.cells[0].text: (r.cells[4].text, r.cells[6].text, r.cells[7].text) for r in table.rows
-    }
-    assert results == {
-        experiments[0].name: ("△ slower, size uncertain", "the same", "a hope"),
-        experiments[1].name: ("▼ faster", "+226\u202fKiB", "a hope"),
-        experiments[2].name: ("? inconclusive", "the same", "a hope"),
-    }
+    blocks = section(document, "S11").blocks
+    assert [b.text for b in blocks if isinstance(b, Heading)] == [e.name for e in experiments]
+    facts = [dict(b.pairs) for b in blocks if isinstance(b, Facts)]
+    assert facts[1]["What"] == "allocator: jemalloc"
+    assert facts[1]["Why"] == "a hope"
+    assert facts[1]["Implementation"] == "feature jemalloc"
+    # The author adopted a change that the runs show to be slower. The line reports the runs.
+    results = [fact["Result"] for fact in facts]
+    assert results[0].startswith("alone +3.1\u202f% [+1.9, +4.3] (△ slower, size uncertain)")
+    assert "(▼ faster); memory +21.00\u202f%" in results[1]
+    assert results[1].endswith("binary +226\u202fKiB")
+    assert "(? inconclusive)" in results[2]
 
 
-def test_the_column_of_inputs_is_left_out_for_one_input(data: ReportData) -> None:
-    fewer = replace(data, plan=replace(data.plan, inputs=data.plan.inputs[:1]))
-    several, one = (
-        next(b for b in experiments_section.build(d) if isinstance(b, Table)) for d in (data, fewer)
+def test_the_limit_has_what_is_expected_achieved_and_lost(data: ReportData) -> None:
+    item = data.plan.inputs[-1]
+    ids = tuple(cell.id for cell in data.arms(item.id)[:2])
+
+    def row(name: str, formula: str, value: float, *, measured: bool = False) -> Derived:
+        unit: Literal["bytes/s", "ratio"] = "ratio" if value < 1 else "bytes/s"
+        bounds = (value * 0.99, value * 1.01)
+        return Derived(item.id, name, formula, unit, ids, measured, 40, value, *bounds)
+
+    rows = (
+        row("read", "rate(read)", 2e9, measured=True),
+        row("slow", "rate(slow)", 1e9, measured=True),
+        row("ideal", "min(rate(read), rate(disk))", 2.5e9),
+        row("slow_share", "rate(slow) / ideal", 0.4),
+        row("share", "rate(read) / ideal", 0.8),
     )
-    titles = [column.title for column in several.columns]
-    assert titles[2] == "Input"
-    assert [column.title for column in one.columns] == [*titles[:2], *titles[3:]]
-    assert {len(row.cells) for row in one.rows} == {len(titles) - 1}
-    assert one.rows[0].cells[2] == several.rows[0].cells[3]
+    derived = replace(data, judgement=replace(data.judgement, derived=rows))
+    (facts,) = LIMIT.build(derived)
+    assert isinstance(facts, Facts)
+    (limit, expected), (_, achieved), (_, lost) = facts.pairs
+    assert limit == "Expected limit, input 200MiB"
+    assert expected.endswith("(min(rate(read), rate(disk)))")
+    assert achieved.startswith("read: 1.86")
+    assert "80.0 [79.2, 80.9]\u202f% of the limit" in achieved
+    assert lost == "20\u202f% by read, 60\u202f% by slow"
+
+
+def test_the_limitations_have_at_most_six_lines(data: ReportData, document: Document) -> None:
+    (bullets,) = section(document, "S32").blocks
+    assert isinstance(bullets, Bullets)
+    assert 3 <= len(bullets.items) <= 6
+    assert bullets.items[0].text.startswith("3 configurations have no result: ")
 
 
 def test_the_recommendation_can_be_pasted(document: Document, data: ReportData) -> None:
@@ -296,16 +354,20 @@ def test_the_text_of_the_author_is_separate(document: Document) -> None:
     assert notes[0].title == "Why this matrix"
 
 
-@pytest.mark.parametrize("code", ["S02", "S03", "S06", "S08", "S19", "S21", "S22"])
-def test_a_section_without_data_has_only_its_fallback(empty: ReportData, code: str) -> None:
-    part = section(build_document(empty), code)
-    assert all(isinstance(b, Fallback) or b.kind == "heading" for b in part.blocks)
-    assert any(isinstance(b, Fallback) and b.text.endswith(".") for b in part.blocks)
+@pytest.mark.parametrize("code", ["S02", "S19"])
+def test_summary_and_recommendation_say_that_there_is_no_result(
+    empty: ReportData, code: str
+) -> None:
+    (line,) = section(build_document(empty), code).blocks
+    assert isinstance(line, Fallback)
+    assert line.text.startswith("No re")
+    assert line.text.endswith(".")
 
 
-def test_sections_without_data_are_left_out(empty: ReportData) -> None:
-    codes = {section.code for section in build_document(empty).sections}
-    assert not codes & {"S05", "S07", "S11", "S12", "S13", "S14", "S20", "S23"}
+def test_sections_without_data_are_omitted_and_listed_with_the_reason(empty: ReportData) -> None:
+    document = build_document(replace(empty, judgement=replace(empty.judgement, derived=())))
+    assert {part.code for part in document.sections} == {"S02", "S19", "S24", "S25", "S30", "S32"}
+    assert dict(document.missing)["Memory"] == "memory was not measured"
 
 
 def test_no_table_is_ever_empty(document: Document, empty: ReportData) -> None:
@@ -397,13 +459,11 @@ def test_a_note_of_several_programs_is_printed_once_with_their_names(data: Repor
 
 
 class TestBudget:
-    def test_rates_have_one_unit_and_derived_values_have_a_sentence(
-        self, document: Document
-    ) -> None:
-        plot, table, derivations = section(document, "S09").blocks
+    def test_rates_have_one_unit_and_projections_have_a_sentence(self, document: Document) -> None:
+        plot, table, projections = section(document, "S09").blocks
         assert isinstance(plot, Figure)
         assert isinstance(table, Table)
-        assert plot.table is table
+        assert plot.table == table
         assert [(p.label, p.strong) for p in plot.points] == [
             ("reading", True),
             ("counting", True),
@@ -424,12 +484,10 @@ class TestBudget:
         assert rows[4][3] == "ms"
         assert rows[5][1:3] == ["—", ""]
         assert table.legend == ("No round has all measurements for: gone.",)
-        assert isinstance(derivations, Bullets)
-        words = [item.text for item in derivations.items]
-        assert (
-            "share is 0.914 [0.905, 0.925] (rate(counting) / ideal_overlap, 40 rounds)" in words[1]
-        )
-        assert len(words) == 4
+        assert isinstance(projections, Bullets)
+        assert [item.text.split(" would")[0] for item in projections.items] == [
+            "On 200MiB: a terabyte"
+        ]
 
     def test_phases_are_medians_of_the_workers_own_clocks_in_one_unit(
         self, data: ReportData
@@ -476,14 +534,11 @@ class TestBudget:
         )
         table = next(
             b
-            for b in section(bounded, "S03").blocks
+            for b in section(bounded, "S29").blocks
             if isinstance(b, Table) and item.label in b.caption
         )
         assert texts(row(table, "smol+system"))[2:5] == ["bound", "", ""]
-        assert any(
-            line.startswith("Bound: a limit or a reference that does different work")
-            for line in table.legend
-        )
+        assert "a bound is a limit" in str(section(bounded, "S30").blocks).lower()
         (outputs,) = [
             c
             for c in checks.checks(replace(data, plan=replace(data.plan, cells=cells)))
@@ -495,29 +550,12 @@ class TestBudget:
 
 
 class TestNoiseFloor:
-    """The noise floor is one figure on a page. Differences below it can be significant."""
+    """The noise floor is one figure on a page."""
 
     @staticmethod
     def _with(data: ReportData, fraction: float) -> Document:
         floors = tuple(replace(f, fraction=fraction) for f in data.judgement.floors)
         return build_document(replace(data, judgement=replace(data.judgement, floors=floors)))
-
-    def test_a_significant_difference_below_it_is_explained(self, data: ReportData) -> None:
-        table = tables(section(self._with(data, 9.0), "S03"))[0]
-        (explanation,) = [line for line in table.legend if line.startswith("Noise floor")]
-        significant = [r for r in table.rows if r.cells[4].text[:1] in "▼▽△▲" and r.cells[4].text]
-        assert len(significant) > 1
-        assert "Noise floor (95\u202f% interval) 900\u202f%: the largest difference" in explanation
-        assert (
-            f"{len(significant)} smaller differences were detected: their CIs exclude 1."
-            in explanation
-        )
-
-    def test_no_explanation_where_all_significant_differences_are_above_it(
-        self, data: ReportData
-    ) -> None:
-        for table in tables(section(self._with(data, 0.0001), "S03")):
-            assert not [line for line in table.legend if line.startswith("Noise floor")]
 
     def test_it_is_rounded_in_one_way_everywhere(self, data: ReportData) -> None:
         rounded = self._with(data, 0.13312)
@@ -525,8 +563,7 @@ class TestNoiseFloor:
         assert [
             c.figure for c in rounded.trust if c.label == "noise floor (95\u202f% interval)"
         ] == [f"{percent}, A/A check passed"]
-        (figure, *_) = [b for b in section(rounded, "S03").blocks if isinstance(b, Figure)]
-        assert f"noise floor (95\u202f% interval) of {percent}" in figure.desc
+        assert percent in dict(rounded.facts)["Noise floor (95\u202f% interval)"]
 
 
 def test_where_all_are_best_no_variant_is_bold_or_recommended(
@@ -537,12 +574,8 @@ def test_where_all_are_best_no_variant_is_bold_or_recommended(
         for group in data.judgement.best
     )
     equal = build_document(replace(data, judgement=replace(data.judgement, best=everyone)))
-    for table in tables(section(equal, "S03")):
+    for table in (*tables(section(equal, "S03")), *tables(section(equal, "S29"))):
         assert not [r for r in table.rows if r.strong]
-        assert (
-            "No row is bold: no variant of this input is shown to be better than another."
-            in table.legend
-        )
     assert not [
         p
         for b in section(equal, "S03").blocks

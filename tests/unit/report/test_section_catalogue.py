@@ -23,7 +23,7 @@ from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report.blocks import Details, Facts, Fallback, Table
+from bench_framework.report.blocks import Fallback, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,25 +59,15 @@ def section_text(document: Document, code: str) -> str:
 
 
 def without_text(document: Document, code: str) -> str:
-    """Return the replacement of a section: its fallback line, or the line under “Not measured”."""
+    """Return a section without its data, or the reason for the omitted section; else nothing."""
     if code == "S01":
         return everything((document.facts, document.trust, document.status))
     section = document.section(code)
     if section is not None:
         lines = [block.text for block in section.blocks if isinstance(block, Fallback)]
-        return "\n".join(lines) if lines else everything(section.blocks)
+        return "\n".join(lines) or everything(section.blocks)
     kind = next(kind for kind in SECTIONS if kind.code == code)
-    rest = document.section("S25")
-    assert rest is not None
-    left_out = dict(
-        pair
-        for block in rest.blocks
-        if isinstance(block, Details)
-        for inner in block.blocks
-        if isinstance(inner, Facts)
-        for pair in inner.pairs
-    )
-    return left_out[kind.title]
+    return dict(document.missing).get(kind.title, "")
 
 
 # -- records in which a section has its data ----------------------------------------------------
@@ -238,6 +228,19 @@ CATALOGUE = {
     "S03": Pair(
         sample,
         (
+            "▼ 1.12× faster [1.10, 1.14]",
+            "? 1.02× faster [1.00, 1.03]",
+            "≠ other output",
+            "✕ failed",
+            f"(MDE) 2.1{THIN}%",
+        ),
+        ("as fast as",),
+        bare,
+        "nothing was measured",
+    ),
+    "S29": Pair(
+        sample,
+        (
             "▼ faster",
             "? inconclusive",
             "≠ other output",
@@ -246,7 +249,28 @@ CATALOGUE = {
         ),
         ("as fast as",),
         bare,
-        "Nothing was measured",
+        "",
+    ),
+    "S30": Pair(
+        sample,
+        (f"a level of 99.89{THIN}%", "rounds × runs 40×1"),
+        ("certain", "proves"),
+        bare,
+        "rounds × runs 0×0",
+    ),
+    "S31": Pair(
+        sample,
+        ("Expected limit, input 200MiB", "91.4 [90.5, 92.5]"),
+        ("overhead", "gone"),
+        bare_structure,
+        "",
+    ),
+    "S32": Pair(
+        sample,
+        ("3 configurations have no result", "1 combination is excluded"),
+        ("reliable", "all good"),
+        bare,
+        "Cold page cache",
     ),
     "S17": Pair(
         sample,
@@ -256,36 +280,36 @@ CATALOGUE = {
         ),
         ("On 10MiB", "faster"),
         bare,
-        "The scenario names no contrast.",
+        "",
     ),
     "S04": Pair(
         sample,
         (f"54{THIN}% closed [48, 61]", "the closed share is inconclusive"),
         (f"24{THIN}% closed", "closes the gap"),
         one_reference,
-        "there is no second reference",
+        "there is one baseline",
     ),
     "S05": Pair(
         sample,
         ("[0.878, 0.911]", "? inconclusive", "measured in the same rounds"),
         ("regression", "no change"),
         bare_structure,
-        "No two measured variants differ only in features or revision.",
+        "no two variants differ only in features or revision",
     ),
     "S06": Pair(
         sample,
         ("rayon+jemalloc uses 21.0", "▲ more memory", "≡ equivalent"),
         ("memory unchanged", "no memory cost", "rayon+jemalloc needs less memory"),
         bare,
-        "Memory was not measured.",
+        "memory was not measured",
     ),
-    "S28": Pair(sample, ("CPU time, ms", "1.93"), ("overhead",), bare, "Nothing was measured."),
+    "S28": Pair(sample, ("CPU time, ms", "1.93"), ("overhead",), bare, ""),
     "S07": Pair(
         sign_change,
         ("smol+system vs rayon+system depends on the input", f"at about 62{THIN}MiB [51, 71]"),
         ("on average", "geometric mean"),
         sample,
-        "No verdict changes its sign",
+        "no verdict changes its sign",
     ),
     "S08": Pair(
         sample,
@@ -305,21 +329,21 @@ CATALOGUE = {
         ),
         ("allocator jemalloc against system: no effect", "smol against rayon: no"),
         bare_structure,
-        "Fewer than two axes vary",
+        "fewer than two axes",
     ),
     "S13": Pair(
         sample,
         ("unexplained = 0.894 of the time", "interaction / unexplained"),
         ("add up to", "0.983 + 0.908"),
         bare_structure,
-        "No ablation",
+        "it needs a ladder",
     ),
     "S11": Pair(
         sample,
         ("one thread per file", "? inconclusive", f"+226{THIN}KiB"),
         ("optimization", "improves by"),
         bare,
-        "has no adopted experiment",
+        "",
     ),
     "S12": Pair(
         sample,
@@ -330,13 +354,13 @@ CATALOGUE = {
         ),
         ("no gain", "useless"),
         bare,
-        "no experiment that was not adopted",
+        "",
     ),
     "S09": Pair(
         sample,
         (
-            "ideal overlap is 812 [804, 822]",
-            "share is 0.914 [0.905, 0.925]",
+            "[804, 822]",
+            "[0.905, 0.925]",
             "all measurements for: gone.",
             f"a terabyte would be 252.4 [250.1, 255.5]{THIN}s (projected, not",
             "assuming a terabyte is written",
@@ -361,7 +385,7 @@ CATALOGUE = {
         ("parse", "A share of the samples is not a possible saving"),
         ("would save", "can be gained"),
         sample,
-        "No profile",
+        "no profile was recorded",
     ),
     "S19": Pair(
         sample,
@@ -378,21 +402,21 @@ CATALOGUE = {
         ),
         ("best overall", "negligible"),
         bare,
-        "Fewer than two variants have both a time",
+        "fewer than two variants have both a time",
     ),
     "S21": Pair(
         sample,
         ("outputs equal", "actual modes as requested", "control-table"),
         ("all good", "no noise"),
         bare,
-        "No sample was finished.",
+        "no sample was finished",
     ),
     "S22": Pair(
         sample,
         ("9f2c9f2c9f2c9f2c", "41ab41ab41ab41ab"),
         ("identical binaries",),
         bare,
-        "No binary was recorded.",
+        "",
     ),
     "S24": Pair(
         sample,
@@ -419,11 +443,9 @@ CATALOGUE = {
         ),
         ("2.0× faster [", "“jemalloc slows rayon down”: confirmed"),
         sample,
-        "lists no published claims",
+        "",
     ),
-    "S23": Pair(
-        sample, ("The index is read once a minute.",), ("c1",), bare, "The author wrote no notes."
-    ),
+    "S23": Pair(sample, ("The index is read once a minute.",), ("c1",), bare, ""),
 }
 """The two records of each code. S10 needs two records and has separate tests below."""
 
@@ -445,10 +467,9 @@ def test_a_section_states_only_what_its_data_support(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_a_section_without_its_data_has_only_its_fallback(code: str) -> None:
+def test_a_section_without_its_data_is_omitted_or_says_so(code: str) -> None:
     pair = CATALOGUE[code]
     text = without_text(document_of(pair.without), code)
-    assert text
     assert pair.line in text
     for words in pair.says:
         assert words not in text, words

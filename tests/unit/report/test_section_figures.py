@@ -287,22 +287,3 @@ def test_an_inconclusive_difference_in_memory_is_no_key_finding(data: ReportData
     judged = replace(data, judgement=replace(data.judgement, claims=inconclusive))
     assert not any(isinstance(b, KeyFinding) for b in memory.MEMORY.build(judged))
     assert any(isinstance(b, KeyFinding) for b in memory.MEMORY.build(data))
-
-
-def test_the_legend_explains_marks_without_words_and_the_choice_within_the_best_group(
-    data: ReportData,
-) -> None:
-    item = data.plan.inputs[0]
-    table = headline_table(data, item, "x")
-    column = [c.title for c in table.columns].index("CPU vs baseline")
-    marks = {row.cells[column].text[-1] for row in table.rows} & set("▼▽≡?△▲")
-    (line,) = [line for line in table.legend if line.startswith("CPU vs baseline: ")]
-    assert {mark for mark in "▼▽≡?△▲" if f"{mark} " in line} == marks
-    assert "≡ equivalent" in line
-    (bold,) = [line for line in table.legend if line.startswith("Bold:")]
-    assert "The summary names the first of them" in bold
-    alone = tuple(replace(g, cell_ids=g.cell_ids[:1]) for g in data.judgement.best)
-    one = replace(data, judgement=replace(data.judgement, best=alone))
-    assert "Bold: the best group; no other variant of this input is shown to be better." in (
-        headline_table(one, item, "x").legend
-    )

@@ -51,7 +51,7 @@ def test_the_variables_of_the_page_are_documented(
 
 
 def test_the_variables_of_the_markdown_are_documented(document: Document) -> None:
-    text = part("`report.md.j2`")
+    text = part("`report.md.j2`, `appendix.md.j2`")
     assert names(text) == list(markdown.context(document))
     assert filters(text) == set(markdown.FILTERS)
 

@@ -44,6 +44,7 @@ def test_ten_commands_of_one_call_become_a_record_with_a_report(tmp_path: Path) 
     folder = imported(tmp_path, TEN, name="ten")
     assert folder.parent.name == "ten"
     assert {p.name for p in folder.iterdir()} == {
+        "appendix.md",
         "builds.csv",
         "cells.csv",
         "claims.json",
@@ -59,7 +60,7 @@ def test_ten_commands_of_one_call_become_a_record_with_a_report(tmp_path: Path) 
         "sources",
     }
     assert (folder / "sources" / "1-1.20-ten-commands.json").read_bytes() == TEN.read_bytes()
-    page = (folder / "report.md").read_text()
+    page = (folder / "report.md").read_text() + (folder / "appendix.md").read_text()
     for one in json.loads(TEN.read_bytes())["results"]:
         assert one["command"] in page
     assert "**Status: exploratory**" in page
@@ -96,7 +97,7 @@ def test_a_spread_of_a_thousand_times_the_mean_gives_an_unbounded_interval(
 ) -> None:
     (tmp_path / "wild.csv").write_text(f"label,mean,sd,n,unit\na,1,{spread},10,ms\nb,2,1,10,ms\n")
     folder = imported(tmp_path, tmp_path / "wild.csv")
-    page = (folder / "report.md").read_text().replace("\u202f", " ")
+    page = (folder / "appendix.md").read_text().replace("\u202f", " ")
     assert "| 2.00 | [0.00, ∞] |" in page
     assert "+∞" in page
     assert "0000000" not in page

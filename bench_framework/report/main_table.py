@@ -1,0 +1,191 @@
+"""The table of the report: time, change relative to the baseline, peak memory and a note."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
+from bench_framework.model.words import CORRECTED, change, glyph, noun, word
+from bench_framework.report.blocks import Cell, Column, Row, Table
+from bench_framework.report.headline_table import (
+    REFUSED,
+    effects_note,
+    metric_name,
+    reason_of,
+    scale_on,
+    stopped,
+)
+from bench_framework.report.numbers import (
+    DASH,
+    TIMES_FROM,
+    show_factor,
+    show_percent,
+)
+from bench_framework.report.scales import titled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import Cell as PlanCell
+    from bench_framework.model.plan import Input
+    from bench_framework.model.verdict import Interval
+    from bench_framework.report.context import ReportData
+
+CI: Final = "95\u202f% CI"
+MANY_ROWS: Final = 20
+"""Rows from which the descriptions of the variants are only in the appendix."""
+
+
+def main_table(data: ReportData, item: Input, name: str) -> Table:
+    """Return the results of an input, ordered by the headline metric. Refused rows are last."""
+    arms = data.arms(item.id)
+    time = scale_on(data, item, data.metric)
+    memory = None
+    if data.metric != PEAK_RSS and data.summaries(arms, PEAK_RSS):
+        memory = scale_on(data, item, PEAK_RSS)
+    times = in_times(data.comparison(cell.id, data.metric) for cell in arms)
+    described = len(arms) < MANY_ROWS
+    rows = []
+    for cell in sorted(arms, key=lambda cell: _order(data, cell)):
+        state = data.state(cell.id)
+        comparison = data.comparison(cell.id, data.metric)
+        summary = None if state.state in REFUSED else data.summary(cell.id, data.metric)
+        verdict = REFUSED.get(state.state) or (comparison.verdict if comparison else None)
+        peak = None if state.state in REFUSED else data.summary(cell.id, PEAK_RSS)
+        variant = data.variant_of(cell)
+        cells = (
+            Cell(variant.label, about=variant.describe if described else ""),
+            time.cell(summary),
+            change_cell(data, cell, times=times),
+            *((memory.cell(peak),) if memory else ()),
+            Cell(_note(data, cell, comparison)),
+        )
+        reason = reason_of(state, variant, comparison)
+        rows.append(Row(cells, verdict, cell.id in data.ahead(item.id), _is_base(cell), reason))
+    columns = (
+        Column("Variant"),
+        Column(titled(metric_name(data.metric), time.unit), "decimal"),
+        Column(f"vs baseline [{CI}]"),
+        *((Column(titled("Peak memory", memory.unit), "decimal", drop=1),) if memory else ()),
+        Column("Note", drop=2, prose=True),
+    )
+    what = "median over rounds" if data.metric != PEAK_RSS else "median over runs"
+    caption = (
+        f"{metric_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
+        f"{what}, and change of {noun(data.metric)} relative to {data.baseline_on(item).label}."
+    )
+    note = effects_note([data.comparison(cell.id, data.metric) for cell in data.measured(item.id)])
+    return Table(
+        name + "-table", caption, columns, tuple(rows), stub=data.on_input(item), note=note
+    )
+
+
+def by_input_table(data: ReportData, first: Input, name: str) -> Table:
+    """Return the changes of all variants on all inputs, in the order of the first input."""
+    cells = {(c.variant_id, c.input_id): c for item in data.plan.inputs for c in data.arms(item.id)}
+    times = in_times(data.comparison(cell.id, data.metric) for cell in cells.values())
+    rows = []
+    places = {
+        c.variant_id: n
+        for n, c in enumerate(sorted(data.arms(first.id), key=lambda c: _order(data, c)))
+    }
+    for variant in sorted(data.plan.variants, key=lambda v: places.get(v.id, len(places))):
+        row = [cells.get((variant.id, item.id)) for item in data.plan.inputs]
+        if any(row):
+            texts = (change_cell(data, c, times=times) if c else Cell(DASH) for c in row)
+            base = all(c is None or _is_base(c) for c in row)
+            rows.append(Row((Cell(variant.label), *texts), baseline=base))
+    others = [item for item in data.plan.inputs if item is not first]
+    # A narrow terminal shows the first input only in the table above.
+    drops = {item.id: n for n, item in enumerate((*others, first))}
+    columns = (
+        Column("Variant"),
+        *(Column(data.input_name(item), drop=drops[item.id]) for item in data.plan.inputs),
+    )
+    caption = f"Change of {noun(data.metric)} relative to the baseline by input, with {CI}s."
+    return Table(f"{name}-table", caption, columns, tuple(rows))
+
+
+def in_times(compared: Iterable[Comparison | None]) -> bool:
+    """Return whether a table has factors such as "1.8×" instead of percentages."""
+    ratios = [interval.ratio for c in compared if (interval := plain_interval(c)) is not None]
+    return any(max(ratio, 1 / ratio) >= TIMES_FROM for ratio in ratios)
+
+
+def plain_interval(comparison: Comparison | None) -> Interval | None:
+    """Return the typical ratio with its 95 % CI, or the only interval of a median or exact value."""
+    if comparison is None or comparison.shown is None:
+        return None
+    interval = comparison.typical or comparison.shown
+    return interval if interval.bounded else None
+
+
+def change_cell(data: ReportData, cell: PlanCell, *, times: bool) -> Cell:
+    """Return mark, change and 95 % CI of a configuration: ``▼ 1.82× faster [1.65, 2.01]``."""
+    if _is_base(cell):
+        return Cell("baseline", 1.0)
+    if cell.role.separate:
+        return Cell(cell.role.value)
+    state = REFUSED.get(data.state(cell.id).state)
+    comparison = data.comparison(cell.id, data.metric)
+    if state is not None or comparison is None:
+        return Cell(f"{glyph(state)} {word(state, data.metric)}" if state else DASH, verdict=state)
+    text = change_text(comparison, data.metric, times=times)
+    interval = plain_interval(comparison)
+    ratio = interval.ratio if interval else None
+    verdict = comparison.verdict
+    claim = data.claim_id(cell.id, data.metric)
+    return Cell(f"{glyph(verdict)} {text}".strip(), ratio, claim, verdict)
+
+
+def change_text(comparison: Comparison, metric: str, *, times: bool) -> str:
+    """Return the change of a comparison with its 95 % CI: a factor or a percentage."""
+    interval = plain_interval(comparison)
+    if interval is None:
+        return DASH
+    keep = comparison.verdict is not Verdict.INCONCLUSIVE
+    if not times:
+        return show_percent(*interval.figures, comparison.margin, keep=keep)
+    less, more = change(metric, higher=comparison.direction == "higher")
+    words = less if interval.ratio < 1 else more
+    factor = interval.inverse if interval.ratio < 1 else interval
+    text = show_factor(*factor.figures, comparison.margin, keep=keep)
+    return f"{text.estimate}× {words} {text.bounds}"
+
+
+def _note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:
+    state = data.state(cell.id)
+    parts = [reason_of(state, data.variant_of(cell), comparison), stopped(data, cell.id)]
+    if comparison is not None and state.state not in REFUSED:
+        interval = plain_interval(comparison)
+        if comparison.verdict is Verdict.INCONCLUSIVE:
+            excluded = interval is not None and not interval.lo <= 1 <= interval.hi
+            parts[:0] = [word(comparison.verdict, data.metric), CORRECTED if excluded else ""]
+        elif comparison.verdict in _UNCERTAIN:
+            parts.append("size uncertain")
+        elif comparison.verdict is Verdict.EQUIVALENT:
+            parts.append(word(comparison.verdict, data.metric))
+    elif cell.role.separate:
+        parts.append("not compared")
+    ahead = data.ahead(cell.input_id)
+    if cell.id in ahead and data.summary(cell.id, data.metric):
+        parts.append("best" if len(ahead) == 1 else "tied for best")
+    return "; ".join(dict.fromkeys(part for part in parts if part))
+
+
+_UNCERTAIN: Final = frozenset({Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE_SIZE_UNCERTAIN})
+
+
+def _is_base(cell: PlanCell) -> bool:
+    return cell.role is Role.BASELINE
+
+
+def _order(data: ReportData, cell: PlanCell) -> tuple[int, float]:
+    """Return the sort key of a row: refused configurations are last."""
+    summary = data.summary(cell.id, data.metric)
+    if data.state(cell.id).state in REFUSED or summary is None:
+        return 1, 0.0
+    return 0, -summary.median if data.higher(data.metric) else summary.median

@@ -1,0 +1,125 @@
+"""Section "Method": schedule, families of comparisons and intervals of all tables, stated once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.plan import Role
+from bench_framework.report.blocks import Block, Facts
+from bench_framework.report.counts import ADJUSTED_CI, counts_of, interim_analyses
+from bench_framework.report.numbers import margin_text
+from bench_framework.report.sections.kind import SectionKind
+
+if TYPE_CHECKING:
+    from bench_framework.report.context import ReportData
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """Return the facts that apply to all tables."""
+    pairs = (
+        ("Schedule", _schedule(data)),
+        ("Configurations", f"{counts_of(data).text()}."),
+        (
+            "Ratios",
+            (
+                "variant ÷ reference, paired within rounds. A ratio can differ from the quotient of two "
+                f"medians.{_inverted(data)}"
+            ),
+        ),
+        (
+            "Intervals of the report",
+            (
+                "95\u202f% CIs of the typical ratio of each pair alone. Verdicts depend on the adjusted "
+                "test, which can be inconclusive for an interval that excludes 1."
+            ),
+        ),
+        (f"{ADJUSTED_CI} (appendix)", _adjusted(data)),
+        ("Comparisons", f"{_results(data)}."),
+        ("Memory", f"{_memory(data)}."),
+        ("Effects", _family(data.judgement.structure.effect_family, "effects and interactions")),
+        (
+            "Contributions",
+            _family(data.judgement.structure.contribution_family, "contributions"),
+        ),
+        ("Bold", "the best group: no other variant of the same input is shown to be better."),
+        ("Bounds, anchors", _separate(data)),
+    )
+    return (Facts(tuple((name, text[:1].upper() + text[1:]) for name, text in pairs if text)),)
+
+
+def _schedule(data: ReportData) -> str:
+    replication = data.replication(c.id for c in data.plan.cells)
+    analyses = interim_analyses(data.judgement.looks.count)
+    return (
+        "each round measures every configuration of an input once, in a new random order; rounds × "
+        f"runs {replication}; {analyses} planned before the start."
+    )
+
+
+def _inverted(data: ReportData) -> str:
+    if not data.higher(data.metric):
+        return ""
+    return " Larger is better: ratios are inverted, so that below 1 is an improvement."
+
+
+def _adjusted(data: ReportData) -> str:
+    levels = sorted(
+        {
+            c.shown.level
+            for c in data.judgement.comparisons
+            if c.family in {"headline", "reference"} and c.shown is not None and c.typical
+        }
+    )
+    span = " to ".join(
+        f"{100 * level:.4g}\u202f%" for level in dict.fromkeys((*levels[:1], *levels[-1:]))
+    )
+    of_level = f" with a level of {span}" if span else ""
+    return (
+        f"the CI{of_level}, adjusted for all comparisons and interim analyses, as the test is. Its "
+        "ends are rounded outward."
+    )
+
+
+def _results(data: ReportData) -> str:
+    looks = data.judgement.looks
+    margin = margin_text(data.plan.judge.margin_of(data.metric))
+    return (
+        f"{looks.family} comparison{'s' if looks.family != 1 else ''} with the references in one "
+        f"family, Holm-adjusted, family-wise level {data.level}, margin {margin}. Pairs within the "
+        "best group are adjusted separately"
+    )
+
+
+def _memory(data: ReportData) -> str:
+    """Return the family of the memory comparisons (docs/method.md#memory)."""
+    margin = f"margin {margin_text(data.plan.judge.margin_of(PEAK_RSS))}"
+    if PEAK_RSS in data.plan.judge.metrics:
+        return f"judged with the family of the results, {margin}"
+    size = sum(cell.role is Role.CANDIDATE for cell in data.plan.cells)
+    return (
+        f"{size} comparison{'s' if size != 1 else ''} of peak RSS (separate family), "
+        f"Bonferroni-adjusted, judged once, family-wise level {data.level}, {margin}"
+    )
+
+
+def _family(size: int, kind: str) -> str:
+    return f"{size} {kind} in a separate family, Holm-adjusted." if size else ""
+
+
+def _separate(data: ReportData) -> str:
+    if not any(cell.role.separate for cell in data.plan.cells):
+        return ""
+    return (
+        "a bound is a limit or a reference that does different work; an anchor is the same program "
+        "in every record. Neither is compared with the baseline."
+    )
+
+
+METHOD = SectionKind(
+    "S30",
+    "method",
+    "Method",
+    "schedule, families of comparisons and intervals, which hold for all tables",
+    build,
+)
