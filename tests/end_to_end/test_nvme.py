@@ -99,6 +99,6 @@ def test_its_strategies_run_as_requested_with_their_bounds(
 
     tried = json.loads((record / "tuning.json").read_text(encoding="utf-8"))
     assert tried["rows"]
-    page = (record / "report.md").read_text(encoding="utf-8")
+    page = (record / "appendix.md").read_text(encoding="utf-8")
     assert "What bounds the work" in page
     assert tried["basis"] in page.replace("\\", "")

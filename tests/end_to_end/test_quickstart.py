@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+PAGES = ("report.html", "report.md", "appendix.md")
 CHANGED = ("runs.csv", "report.html", "claims.json")
 SMALL = (
     "-k",
@@ -46,7 +47,7 @@ def test_every_configuration_is_measured_as_requested_and_reported(record: Path)
     mapped = [row for row in counted if row["axis_io"] == "mmap"]
     assert {row["effective_io"] for row in mapped} == {"mmap"}
     assert len({row["binary_sha256"] for row in rows(record / "builds.csv")}) == 2
-    for page in ("report.html", "report.md"):
+    for page in PAGES:
         assert "quickstart" in (record / page).read_text(encoding="utf-8")
 
 
@@ -61,7 +62,7 @@ def test_a_second_run_builds_nothing(record: Path, benchctl: Run, tmp_path: Path
 
 
 def test_a_report_rendered_again_is_the_same_bytes(benchctl: Run, record: Path) -> None:
-    before = {page: (record / page).read_bytes() for page in ("report.html", "report.md")}
+    before = {page: (record / page).read_bytes() for page in PAGES}
     assert benchctl("report", record).returncode == 0
     assert {page: (record / page).read_bytes() for page in before} == before
 

@@ -81,7 +81,7 @@ def test_it_is_left_out_with_its_reason_and_the_rest_is_measured(
     assert done.returncode == 0, done.stderr
     assert f"left out: uring (io=uring is not available here: {REASON})" in done.stderr
     (record,) = (tmp_path / "results" / "able").glob("2*")
-    page = (record / "report.md").read_text(encoding="utf-8")
+    page = (record / "appendix.md").read_text(encoding="utf-8")
     assert f"io=uring is not available here: {REASON}" in page.replace("\\", "")
     # The warning is in the terminal, in the events and in the checks of the page.
     warning = f"io=mmap runs below what this machine offers: {LIMITED}"

@@ -152,7 +152,10 @@ def test_a_perf_without_permission_is_a_warning(folder: Folder) -> None:
     assert "no access to performance events" in err
     assert "BX350" in folder.events
     assert folder.profiles == []
-    assert "No profile." in (folder.record / "report.md").read_text()
+    assert (
+        "profile and remaining bottlenecks (Nothing was profiled"
+        in (folder.record / "appendix.md").read_text()
+    )
     assert "BX350" not in out
     code, _, err = folder("profile", "@last", refuse="no")
     assert code == 3
@@ -233,7 +236,7 @@ def test_a_run_that_takes_too_long_is_dropped_and_the_others_stay(folder: Folder
     profile = json.loads((folder.profiles[0] / "profile.json").read_text())
     assert (profile["runs"], profile["runs_asked"]) == ([1000, 1000], 3)
     assert profile["remarks"] == ["run 3 of 3: it timed out"]
-    assert "run 3 of 3: it timed out" in (folder.record / "report.md").read_text()
+    assert "run 3 of 3: it timed out" in (folder.record / "appendix.md").read_text()
 
 
 def test_ctrl_c_keeps_the_runs_that_are_done_and_the_report(folder: Folder) -> None:

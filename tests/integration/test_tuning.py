@@ -94,8 +94,8 @@ def test_it_runs_once_and_the_record_contains_its_table(
     assert json.loads((record / "tuning.json").read_text(encoding="utf-8"))["choice"] == {
         "block_bytes": 4096
     }
-    page = (record / "report.md").read_text(encoding="utf-8")
-    assert "| **4.00\u202fKiB** | **1.00** | **2** |" in page
+    page = (record / "appendix.md").read_text(encoding="utf-8")
+    assert "| **4.00\u202fKiB** | 1.00 | 2 |" in page
     assert "Reported by the command: a trial each." in page
     assert "Actual modes: calls pwrite." in page
     assert f"one results/tuned/{record.name}/tuning.json" in page
