@@ -15,6 +15,7 @@ from bench_framework.model.looks import LAST_LOOK
 from bench_framework.model.race import may_leave
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
+CONCLUSIVE: Final = "every comparison is conclusive"
 FUTILE: Final = "every comparison is conclusive or cannot become so in the remaining rounds"
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def decide(
     if open_:
         return False, f"{len(open_)} of {len(comparisons)} comparisons still open"
     if all(c.verdict.settled for c in comparisons):
-        return True, "every comparison is conclusive"
+        return True, CONCLUSIVE
     return True, LAST_LOOK if last else FUTILE
 
 

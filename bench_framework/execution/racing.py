@@ -43,7 +43,7 @@ def cells_to_drop(
     plan: Plan, contents: Contents, look: Look, measured: Collection[str]
 ) -> dict[str, race.DropReason]:
     """Return the cells that leave after an interim analysis, of those still measured."""
-    failed = {cell_id for cell_id, line in contents.dropped.items() if line.state not in REASONS}
+    failed = {cell_id for cell_id, line in contents.dropped.items() if not line.left}
     return race.leaving(plan, [*contents.looks, look], measured, failed)
 
 

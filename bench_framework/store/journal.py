@@ -116,6 +116,8 @@ class Contents:
     at: str = ""
     """Time of the last entry that has a time, UTC, ISO 8601."""
     ended_at: str | None = None
+    reopened: bool = False
+    """True if a gate let the measurement go on after it had ended."""
     sessions: int = 0
     """Number of times that the measurement was started, 1 without an interruption."""
     imported: Imported | None = None
@@ -221,7 +223,7 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
         case lines.Limit():
             contents.rounds_max = line.rounds
         case lines.Looked():
-            contents.looks.append(line.look)
+            _take_look(contents, line.look)
         case lines.Dropped():
             contents.dropped[line.cell_id] = line
         case lines.Noted():
@@ -234,6 +236,23 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
         case lines.Header():
             raise ValueError("a second header")
     return open_round
+
+
+def _take_look(contents: Contents, look: Look) -> None:
+    """Add a look. One that repeats an earlier look reopens a measurement that had ended.
+
+    The cells that had left and are not among its `dropped` ones are measured again.
+    """
+    others = [o for o in contents.looks if (o.input_id, o.index) != (look.input_id, look.index)]
+    if len(others) < len(contents.looks):
+        contents.ended_at, contents.reopened = None, True
+        left = {cell_id for cell_id, line in contents.dropped.items() if line.left}
+        for cell_id in left.difference(look.dropped):
+            del contents.dropped[cell_id]
+        others = [
+            replace(o, dropped=tuple(c for c in o.dropped if c in look.dropped)) for o in others
+        ]
+    contents.looks = [*others, look]
 
 
 def _skip(contents: Contents, start: int) -> None:

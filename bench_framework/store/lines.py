@@ -97,6 +97,11 @@ class Dropped:
     reason: str
     kind: Literal["dropped"] = "dropped"
 
+    @property
+    def left(self) -> bool:
+        """True if the cell could be measured and left before its input stopped."""
+        return self.state in {"raced", "idle"}
+
 
 @dataclass(frozen=True, slots=True)
 class Noted:

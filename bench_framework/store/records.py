@@ -129,10 +129,11 @@ class Record:
     ) -> None:
         """Start or continue measuring: skip blocks of an incomplete round and write ``env.json``.
 
-        An existing manifest is removed, because the record is no longer finished.
+        Existing results and the manifest are removed, because the record is no longer finished.
         """
         with layout.writing(self.path):
-            (self.path / layout.MANIFEST).unlink(missing_ok=True)
+            for name in (layout.MANIFEST, layout.CLAIMS):
+                (self.path / name).unlink(missing_ok=True)
         self.append(lines.Prepared(at, host, tuple(builds), tuple(inputs)))
         layout.write_whole(self.path / layout.ENV, wire.dump_host(host))
         self.sync()
@@ -283,13 +284,19 @@ def _unfinished(record: Record) -> bool:
     return record.contents.host is not None and not (record.contents.complete and sealed)
 
 
-def require_same(record: Record, plan: Plan, host: Host, builds: Iterable[Build]) -> None:
+def require_same(
+    record: Record,
+    plan: Plan,
+    host: Host,
+    builds: Iterable[Build],
+    inputs: Iterable[PreparedInput] = (),
+) -> None:
     """Refuse to continue a record under other conditions, as its rounds would not be comparable.
 
     Raises:
         RecordError: conditions changed (BX410). The message lists the changes.
     """
-    changes = list(_changes(record, plan, host, builds))
+    changes = list(_changes(record, plan, host, builds, inputs))
     if changes:
         what, before, now = changes[0]
         raise RecordError(
@@ -297,12 +304,16 @@ def require_same(record: Record, plan: Plan, host: Host, builds: Iterable[Build]
             code="BX410",
             details=tuple((name, f"{old} → {new}") for name, old, new in changes[1:]),
             effect="rounds measured under different conditions cannot be compared",
-            fix="use --fresh to start a new record; the old one is not changed",
+            fix="start a new record with `benchctl run FILE --fresh`; this one is not changed",
         )
 
 
 def _changes(
-    record: Record, plan: Plan, host: Host, builds: Iterable[Build]
+    record: Record,
+    plan: Plan,
+    host: Host,
+    builds: Iterable[Build],
+    inputs: Iterable[PreparedInput],
 ) -> Iterable[tuple[str, str, str]]:
     header, old = record.contents.header, record.contents.host
     if header.scenario_sha256 != plan.scenario_sha256:
@@ -320,6 +331,11 @@ def _changes(
                 format_variables(old.variables) or "nothing set",
                 format_variables(host.variables) or "nothing set",
             )
+    digests = {item.input_id: item.sha256 for item in record.contents.inputs}
+    for item in inputs:
+        if (digest := digests.get(item.input_id)) is not None and digest != item.sha256:
+            label = record.plan.input(item.input_id).label
+            yield f"input {label}", digest[:12], (item.sha256 or "none")[:12]
     known = {build.id: build for build in record.contents.builds}
     for build in builds:
         before = known.get(build.id)

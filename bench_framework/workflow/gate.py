@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bench_framework import assets
-from bench_framework.errors import RecordError, UsageError
+from bench_framework.errors import Interrupted, RecordError, UsageError
 from bench_framework.execution.progress import Message, Observer, SilentObserver
 from bench_framework.units import counted
 from bench_framework.workflow import corrupt_records
+from bench_framework.workflow.pages import contains_runs, custom_templates
 from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import RunOptions, accepted_changes, require_decidable
 
@@ -53,19 +54,25 @@ def gate_record(
 ) -> GateResult:
     """Check a record against its scenario's gate, and write `GATE_FILES` into it.
 
+    A record that ended before the gate could judge is measured further first.
+
     Args:
         results: folder of the records.
         name: name of the record.
-        confirm: measure possible regressions again; without it they are not decided.
+        confirm: measure what the gate needs: further rounds of the record, and possible regressions
+            again. Without it they are not decided.
         fresh: do not resume an interrupted confirmation.
         observer: receives the progress.
 
     Raises:
-        UsageError: BX108, too few rounds to detect anything; BX112, accepted changes cannot be read.
-        RecordError: BX413, the measurement is incomplete; or the record cannot be read.
-        MachineError: possible regressions cannot be measured again.
-        Interrupted: the confirmation was interrupted.
+        UsageError: BX108, too few rounds to detect anything; BX109, more must be measured, and another
+            machine measured the record; BX112, accepted changes cannot be read.
+        RecordError: BX413, the measurement is incomplete; BX410, builds, inputs or the machine changed
+            since; or the record cannot be read.
+        MachineError: nothing more can be measured.
+        Interrupted: measuring was interrupted.
     """
+    from bench_framework.features.gate.measuring import ENDED_EARLY, reopening_looks
     from bench_framework.store import finding, records
 
     observer = observer or SilentObserver()
@@ -73,18 +80,69 @@ def gate_record(
         finding.resolve_measured(results, name, lambda text: observer.notify(Message(text))),
         observer,
     )
-    with records.Record.open(folder) as record, corrupt_records.corruption_reported(folder):
-        if not record.contents.complete:
+    record = records.Record.open(folder)
+    with corrupt_records.corruption_reported(folder):
+        contents = record.contents
+        if not contents.complete and not (confirm and contents.reopened):
+            again = "`benchctl gate RECORD`" if contents.reopened else "`benchctl run`"
             raise RecordError(
                 f"the measurement of {record.path} is incomplete",
                 code="BX413",
-                fix="finish it with `benchctl run`",
+                fix=f"finish it with {again}",
             )
         require_decidable(record.plan)
+        early = bool(reopening_looks(record.plan, contents))
+        if confirm and (early or not contents.complete):
+            record = _continue(results, record, observer)
         gating = _first_pass(record)
+        if early and not confirm:
+            gating = replace(gating, remarks=(*gating.remarks, ENDED_EARLY))
         if confirm and gating.in_state("suspicious"):
             gating = _confirm(RunOptions(results=results, fresh=fresh), record, gating, observer)
         return _write(record, gating)
+
+
+def _continue(results: Path, record: Record, observer: Observer) -> Record:
+    """Measure a record further until the gate can judge it, and write its report again."""
+    from bench_framework.store import layout, records, wire
+
+    _require_this_machine(record)
+    options = RunOptions(
+        results=results,
+        profile=False,
+        embed_runs=contains_runs(record),
+        template=custom_templates(record),
+        gate=True,
+        record=record.path,
+    )
+    # The plan without the limit of rounds, which the journal contains.
+    plan = wire.load_plan((record.path / layout.PLAN).read_bytes())
+    outcome = run_plan(plan, "", options, observer)
+    if outcome.judgement is None:
+        raise _interrupted("the record was measured further")
+    return records.Record.open(record.path)
+
+
+def _interrupted(when: str) -> Interrupted:
+    return Interrupted(
+        f"interrupted while {when}",
+        effect="the gate has no result",
+        fix="repeat the command to resume",
+    )
+
+
+def _require_this_machine(record: Record) -> None:
+    """Refuse to measure for a record of another machine. Raises `UsageError`, BX109."""
+    from bench_framework.execution.machine.host import this_host_id
+
+    if record.contents.host is not None and record.contents.host.host_id != this_host_id():
+        raise UsageError(
+            f"{record.path} was measured on another machine, so the gate cannot measure more here",
+            code="BX109",
+            effect="the gate has no result; the record is not changed",
+            fix="run the gate on that machine, `benchctl run --gate` on this one, or judge the stored "
+            "rounds alone with --no-confirm",
+        )
 
 
 def _first_pass_folder(folder: Path, observer: Observer) -> Path:
@@ -130,10 +188,10 @@ def _first_pass(record: Record) -> Gating:
 
 def _confirm(options: RunOptions, record: Record, first: Gating, observer: Observer) -> Gating:
     """Measure possible regressions again, in a separate record."""
-    from bench_framework.errors import Interrupted
     from bench_framework.features.gate.plans import confirmation_plan
     from bench_framework.store import layout
 
+    _require_this_machine(record)
     plan = confirmation_plan(record.plan, first, record.id)
     assert plan is not None
     count = len(first.in_state("suspicious"))
@@ -143,30 +201,17 @@ def _confirm(options: RunOptions, record: Record, first: Gating, observer: Obser
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
     outcome = run_plan(plan, text, options, observer)
     if outcome.judgement is None or outcome.record is None:
-        raise Interrupted(
-            "interrupted while possible regressions were measured again",
-            effect="the gate has no result",
-            fix="repeat the command to resume",
-        )
+        raise _interrupted("possible regressions were measured again")
     return _second_pass(record, first, outcome.judgement, outcome.record)
 
 
 def _second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -> Gating:
-    """Return the result with the second record. Raises `UsageError`, BX109, if its machine differs."""
+    """Return the result with the second record."""
     from bench_framework.features.gate import compute as gate
     from bench_framework.features.gate.measuring import cells_to_count
     from bench_framework.store.records import Record as Opened
 
     with Opened.open(folder) as second:
-        ours, theirs = record.contents.host, second.contents.host
-        if ours is not None and theirs is not None and ours.host_id != theirs.host_id:
-            raise UsageError(
-                f"{record.path} was measured on another machine, so regressions cannot be "
-                "confirmed here",
-                code="BX109",
-                effect="the gate has no result",
-                fix="run the gate on that machine, or `benchctl run --gate` on this one",
-            )
         contents = second.contents
         builds = {build.id: build for build in contents.builds}
         measured = (contents.blocks, builds, contents.inputs, contents.looks)

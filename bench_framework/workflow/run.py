@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.stop import Stop
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan, Variant
+    from bench_framework.model.run import Look
     from bench_framework.report import Document
     from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
@@ -180,19 +181,27 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
 
 def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Prepared) -> Record:
     from bench_framework.execution.machine.host import utc_now
+    from bench_framework.features.gate.measuring import reopening_looks
     from bench_framework.store import lines
     from bench_framework.store.records import Record, find_resumable, require_same
     from bench_framework.version import __version__
 
     plan = prepared.plan
-    record = None if options.fresh else find_resumable(options.results, plan)
+    looks: list[Look] = []
+    record: Record | None
+    if options.record is not None:
+        record = Record.open(options.record)
+        looks = reopening_looks(record.plan, record.contents)
+    else:
+        record = None if options.fresh else find_resumable(options.results, plan)
     if record is not None:
-        require_same(record, plan, prepared.host, prepared.builds)
+        require_same(record, plan, prepared.host, prepared.builds, prepared.inputs)
         done = sum(record.contents.rounds.values())
+        hint = "--fresh starts a new record"
+        if options.record is not None:
+            hint = "the gate needs more rounds"
         rounds = counted(done, "completed round")
-        observer.notify(
-            Message(f"resuming {record.path} with {rounds} (--fresh starts a new record)")
-        )
+        observer.notify(Message(f"resuming {record.path} with {rounds} ({hint})"))
     else:
         try:
             record = Record.create(
@@ -212,6 +221,8 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
             record.append(lines.Noted(event))
             if event.severity != "note":
                 observer.notify(Remark(event))
+    for look in looks:
+        record.append(lines.Looked(look))
     observer.notify(Resumed(record.contents.rounds))
     return record
 
@@ -226,8 +237,8 @@ def _measure(
 ) -> None:
     """Tune, measure all rounds, and count kernel events and instructions.
 
-    Measuring goes on until the report is conclusive; with ``--gate``, until the gate can judge; for a
-    scenario with a gate, until both.
+    Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
+    until the gate can judge; for a scenario with a gate, until both.
     """
     from bench_framework.compare.interim_analysis import look
     from bench_framework.execution import racing, rounds, tuning
@@ -240,7 +251,9 @@ def _measure(
     from bench_framework.model.run import Look
 
     plan, inputs, env = prepared.plan, prepared.inputs, host.environment()
-    only_gate = (options.gate or bool(plan.confirms)) and plan.measure.until == "conclusive"
+    reopened = record.contents.reopened
+    gated = options.gate or bool(plan.confirms) or reopened
+    only_gate = gated and (reopened or plan.measure.until == "conclusive")
     builds = {build.id: build for build in prepared.builds}
 
     def looker(input_id: str, index: int, number: int) -> racing.Decision:
@@ -251,14 +264,14 @@ def _measure(
         if fixed and not only_gate:
             now = Look(input_id, index, number, stopped=False, idle=idle)
             idle = finished_cells(plan, blocks, builds, record.contents.looks, now)
-        if only_gate or ((decision.stop or idle) and plan.judge.gate != GatePolicy()):
-            gated = gate.look(plan, blocks, input_id, index, number, builds=builds)
-            if only_gate or decision.stop:
-                decision = replace(decision, stop=gated.stop, reason=gated.reason)
+        if only_gate or ((decision.stop or idle) and (gated or plan.judge.gate != GatePolicy())):
+            answer = gate.look(plan, blocks, input_id, index, number, builds=builds)
+            if only_gate or (decision.stop and not answer.stop):
+                decision = replace(decision, stop=answer.stop, reason=answer.reason)
             if only_gate:
-                decision, idle = replace(decision, trailing=()), gated.idle if fixed else ()
+                decision, idle = replace(decision, trailing=()), answer.idle if fixed else ()
             elif fixed:
-                idle = tuple(cell_id for cell_id in idle if cell_id in gated.idle)
+                idle = tuple(cell_id for cell_id in idle if cell_id in answer.idle)
         return racing.Decision(decision.stop, decision.reason, decision.trailing, idle)
 
     def decides(plan: Plan) -> bool:
@@ -292,7 +305,7 @@ def _measure(
     )
     observe(plan)
     contents = record.contents
-    if (options.gate or plan.confirms) and gate.counts_instead(plan, env):
+    if gated and gate.counts_instead(plan, env):
         cells = gate.cells_to_count(plan, contents.blocks, builds, inputs, contents.looks)
         if cells:
             observe(gate.counting_plan(plan, cells))

@@ -40,6 +40,7 @@ class RunOptions:
         head: revision to compare with `base`; `None`: the working tree.
         gate: apply the scenario's gate, whose `against` is the default of `base`.
         template: folder with templates that replace the shipped ones.
+        record: a record to continue until the gate can judge, even if it is complete.
     """
 
     results: Path = Path("results")
@@ -52,6 +53,7 @@ class RunOptions:
     head: str | None = None
     gate: bool = False
     template: Path | None = None
+    record: Path | None = None
 
 
 def plan_run(name: str, options: RunOptions) -> Plan:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -56,6 +59,11 @@ class Folder:
         (path / "hyperfine").chmod(0o755)
 
     def __call__(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        with self.start(*words, **env) as process:
+            stdout, stderr = process.communicate()
+        return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
+
+    def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
         settings = {
             "PYTHONPATH": str(ROOT),
             "BENCHCTL_CACHE": str(self.path / "cache"),
@@ -63,13 +71,13 @@ class Folder:
             "BENCHCTL_FAKE_SCRIPT": str(self.path / "script.json"),
         }
         left = {key: text for key, text in os.environ.items() if not key.startswith("GITHUB_")}
-        return subprocess.run(
+        return subprocess.Popen(
             [sys.executable, "-c", CALL, str(self.path), *words],
             env=left | settings | env,
             cwd=self.path,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
         )
 
     def text_of(self, name: str) -> str:
@@ -250,3 +258,124 @@ def test_instructions_are_counted_where_times_cannot_be_judged(tmp_path: Path) -
     assert "counted because a time could not be judged" in noisy.text_of("gate.json")
     again = noisy("gate", "@last")
     assert again.returncode == 1
+
+
+@pytest.fixture
+def early(tmp_path: Path) -> Folder:
+    """Return a folder with a record without the key `gate`, which ended when the report was conclusive.
+
+    After 12 rounds, head (+4 %) goes on and third (+20 %) leaves. After 27 rounds, the gate can judge
+    head and not third.
+    """
+    folder = Folder(tmp_path, 0.052)
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho 42\n")
+    program.chmod(0o755)
+    text = SCENARIO.replace('"<b>odd | name</b>"', "third").partition("gate:")[0]
+    text = text.replace("rounds: 24, until: rounds", "rounds: {min: 12, max: 60}")
+    (tmp_path / "gated.yaml").write_text(text.replace("/bin/echo", str(program)))
+    walls = {"rev-head": 0.052, "rev-third": 0.06, "rev-": 0.05}
+    rules = [
+        {"match": match, "wall_s": wall, "stdout": "42\n", "spread": 0.12}
+        for match, wall in walls.items()
+    ]
+    script = {"seed": 4, "clock": "rounds", "commands": rules}
+    (tmp_path / "script.json").write_text(json.dumps(script))
+    done = folder("run", "gated.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "after 27 rounds, every comparison is conclusive" in done.stderr
+    return folder
+
+
+def rounds_of(record: Path, variant: str) -> list[int]:
+    """Return the rounds in which a variant was measured to the end, in order."""
+    with (record / "runs.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["kind"] == "timed"]
+    return [
+        int(row["round"])
+        for row in rows
+        if row["variant"] == variant and row["warmup"] == "false" and row["status"] == "ok"
+    ]
+
+
+def test_a_record_that_ended_early_is_measured_until_the_gate_can_judge(early: Folder) -> None:
+    (record,) = early.records
+    assert rounds_of(record, "third") == [*range(1, 13)]
+    alone = early("gate", "--no-confirm")
+    assert alone.returncode == 4
+    assert "`benchctl gate` without `--no-confirm` goes on" in " ".join(alone.stdout.split())
+    assert "resuming" not in alone.stderr
+
+    done = early("gate")
+    assert done.returncode == 1, done.stderr
+    assert "with 27 completed rounds (the gate needs more rounds)" in done.stderr
+    assert "after 40 rounds, the gate can judge every comparison" in done.stderr
+    assert not early.document["remarks"]
+    states = {(pair["variant"], pair["metric"]): pair["state"] for pair in early.document["pairs"]}
+    assert states["head", "cpu"] == states["third", "cpu"] == "worse"
+    # Only what the gate could not judge was measured again, and the baseline with it.
+    assert rounds_of(record, "third") == [*range(1, 13), *range(28, 41)]
+    assert rounds_of(record, "head") == [*range(1, 28)]
+    assert "40 rounds" in early.text_of("report.md")
+    assert early("verify", str(record)).returncode == 0
+    sealed = (record / "journal.jsonl").read_bytes()
+    assert early("gate", str(record)).returncode == 1
+    assert (record / "journal.jsonl").read_bytes() == sealed  # nothing is measured twice
+
+
+@pytest.mark.slow
+def test_a_continued_record_survives_kills(early: Folder) -> None:
+    (record,) = early.records
+    untouched = early.path / "untouched"
+    shutil.copytree(record, untouched)
+    before = (record / "journal.jsonl").read_text()
+    for sent, code in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)):
+        rounds = (record / "journal.jsonl").read_text().count('"kind":"round-end"')
+        process = early.start("gate", str(record))
+        while (record / "journal.jsonl").read_text().count('"kind":"round-end"') < rounds + 3:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(sent)
+        _, stderr = process.communicate()
+        assert process.returncode == code, stderr
+    assert "interrupted while the record was measured further" in stderr
+    assert (record / "journal.jsonl").read_text().startswith(before)
+    assert not (record / "claims.json").exists()  # nothing takes the former results for the new ones
+    unfinished = early("gate", "--no-confirm")
+    assert unfinished.returncode == 2
+    assert "finish it with `benchctl gate RECORD`" in unfinished.stderr
+
+    done = early("gate", str(record))
+    assert done.returncode == 1, done.stderr
+    assert early("verify", str(record)).returncode == 0
+    cut = early.document["pairs"]
+    assert rounds_of(record, "third") == [*range(1, 13), *range(28, 41)]
+    for path in early.records:
+        shutil.rmtree(path)
+    untouched.rename(record)
+    assert early("gate", str(record)).returncode == 1
+    assert early.document["pairs"] == cut
+
+
+@pytest.mark.slow
+def test_a_record_is_not_continued_under_other_conditions(early: Folder) -> None:
+    (record,) = early.records
+    program, journal = early.path / "program", record / "journal.jsonl"
+    files = {path: path.read_bytes() for path in record.rglob("*") if path.is_file()}
+    content = program.read_text()
+    program.write_text(content.replace("42", "43"))
+    done = early("gate")
+    assert done.returncode == 2, done.stderr
+    assert "error[BX410]: cannot continue: binary of build" in done.stderr
+    assert {path: path.read_bytes() for path in files} == files
+    program.write_text(content)
+
+    host_id = json.loads(journal.read_text().splitlines()[1])["host"]["host_id"]
+    journal.write_text(journal.read_text().replace(host_id, "0123456789ab"))
+    done = early("gate")
+    assert done.returncode == 2, done.stderr
+    assert "error[BX109]" in done.stderr
+    assert "was measured on another machine" in done.stderr
+    assert early("gate", "--no-confirm").returncode == 4
+    journal.write_bytes(files[journal])
+    assert early("gate").returncode == 1

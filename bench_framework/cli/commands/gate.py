@@ -16,6 +16,7 @@ benchctl gate bench/io.yaml --base main    # measure this branch and main
 benchctl gate @last                        # check an existing record
 benchctl run bench/io.yaml --gate          # measure a scenario, then check it
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
+A record that ended before the gate could judge is measured further.
 A possible regression is measured again in fresh rounds and fails the gate only if it is confirmed.
 Exit codes: 0 passed, 1 regression, 2 wrong input, 3 could not measure, 4 could not decide.
 """
@@ -42,7 +43,8 @@ def gate(
         bool,
         typer.Option(
             "--no-confirm",
-            help="Do not measure a possible regression again; the gate then cannot decide and exits with 4.",
+            help="Do not measure: neither further rounds of a record that ended too early for the gate, nor a "
+            "possible regression again. The gate then cannot decide and exits with 4.",
         ),
     ] = False,
 ) -> None:

@@ -33,11 +33,10 @@ from bench_framework.rounding import up_to_two_digits
 from bench_framework.units import THIN_SPACE, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from bench_framework.model.gate import PairState
     from bench_framework.model.judgement import Judgement
-    from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Plan
     from bench_framework.model.policies import Accepted, GatePolicy, Metric
     from bench_framework.model.run import Block, Build, Event, Look, Observation, PreparedInput
@@ -46,10 +45,6 @@ LEAST_MEMORY_BYTES: Final = 1 << 20
 """The largest growth of peak memory that is not a finding, whatever its share."""
 UNCOUNTED: Final = "BX250"
 """The code of the warning that instructions cannot be counted on this machine."""
-ENDED_EARLY: Final = (
-    "measuring ended as soon as the report was conclusive; `benchctl run FILE --gate` goes on until "
-    "the gate can judge"
-)
 COUNTED: Final = "counted because a time could not be judged"
 ONE_PROGRAM: Final = "one program: both revisions or variants were built to the same code"
 
@@ -126,20 +121,8 @@ def first_pass(
         EXIT_DONE,
         (),
         budgets=budget_findings,
-        remarks=(ENDED_EARLY,) if open_ and _ended_early(strict, open_, looks_taken, looks) else (),
     )
     return conclude(accept(gating, accepted, day), policy)
-
-
-def _ended_early(
-    plan: Plan, cell_ids: Collection[str], looks_taken: Sequence[Look], looks: Looks
-) -> bool:
-    """Return whether an input of these cells was stopped before its last interim analysis."""
-    inputs = {plan.cell(cell_id).input_id for cell_id in cell_ids}
-    return any(
-        look.stopped and look.index < looks.count - 1 and look.input_id in inputs
-        for look in looks_taken
-    )
 
 
 def time_not_judged(pair: GatedPair) -> bool:

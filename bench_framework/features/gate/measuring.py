@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
-from bench_framework.compare.interim_analysis import LookOutcome
+from bench_framework.compare.interim_analysis import CONTROL_DIFFERS, LookOutcome
+from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
 from bench_framework.features.gate.compute import (
+    ONE_PROGRAM,
     confirmed,
     first_pass,
     pair_state,
@@ -26,7 +28,9 @@ from bench_framework.features.gate.plans import (
 from bench_framework.features.judge import judge
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import InstructionPolicy
+from bench_framework.model.race import may_leave
 from bench_framework.model.verdict import Verdict
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -35,9 +39,15 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block, Build, Look, PreparedInput
+    from bench_framework.store.journal import Contents
 
 COUNTS: Final = InstructionPolicy(runs=2, optional=True)
 """How instructions are counted if times could not be judged."""
+JUDGED: Final = "the gate can judge every comparison"
+ENDED_EARLY: Final = (
+    "measuring ended as soon as the report was conclusive; `benchctl gate` without `--no-confirm` goes "
+    "on until the gate can judge"
+)
 
 
 def look(
@@ -60,16 +70,10 @@ def look(
     if not timed_metrics(policy):
         enough = not plan.confirms or round_ >= FEWEST_CONFIRMING
         return LookOutcome(stop=enough, reason="the gate judges no time", verdicts=())
-    if question.measure.until == "precision":
-        question = replace(question, measure=replace(question.measure, until="conclusive"))
-
-    def open_of(comparisons: Sequence[Comparison]) -> Sequence[Comparison]:
-        """Return the comparisons to decide of the candidates that are not known to be worse."""
-        states = [(c, _interim_state(c, plan)) for c in comparisons]
-        worse = {c.cell_id for c, state in states if state in ("suspicious", "worse")}
-        return [c for c, state in states if state == "not-judged" and c.cell_id not in worse]
-
-    return interim_analysis.look(
+    until = "conclusive" if question.measure.until == "precision" else question.measure.until
+    # Every candidate is judged, also the one that a race would drop.
+    question = replace(question, measure=replace(question.measure, until=until, strategy="fixed"))
+    outcome = interim_analysis.look(
         question,
         blocks,
         input_id,
@@ -77,8 +81,60 @@ def look(
         round_,
         builds=builds,
         looks=looks,
-        open_of=open_of,
+        open_of=lambda comparisons: _open(comparisons, plan),
     )
+    return replace(outcome, reason=JUDGED) if outcome.reason in (CONCLUSIVE, FUTILE) else outcome
+
+
+def _open(comparisons: Iterable[Comparison], plan: Plan) -> list[Comparison]:
+    """Return the comparisons to decide of the candidates that are not known to be worse."""
+    states = [(c, _interim_state(c, plan)) for c in comparisons]
+    worse = {c.cell_id for c, state in states if state in ("suspicious", "worse")}
+    return [c for c, state in states if state == "not-judged" and c.cell_id not in worse]
+
+
+def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:
+    """Return the looks that let measuring go on, if it ended before the gate could judge.
+
+    They repeat the last look of their inputs, now without its end. Only the candidates that the gate
+    cannot judge are measured again: all others have left. See `docs/method.md#continued-records`.
+    """
+    timed, final = timed_metrics(plan.judge.gate), looks_of(plan).count - 1
+    ended = {o.input_id: o for o in contents.looks if o.stopped and o.index < final}
+    if not ended or not timed:
+        return []
+    builds = {build.id: build for build in contents.builds}
+    gating = first_pass(plan, contents.blocks, builds, contents.inputs, contents.looks)
+    open_ = {
+        c.cell_id
+        for c in _open(
+            (
+                pair.comparison
+                for pair in gating.pairs
+                if pair.metric in timed
+                and pair.comparison.rounds
+                and plan.cell(pair.cell_id).input_id in ended
+                and pair.reason != ONE_PROGRAM
+                and pair.comparison.reason != CONTROL_DIFFERS
+            ),
+            plan,
+        )
+    }
+    inputs = {plan.cell(cell_id).input_id for cell_id in open_}
+    gone = contents.dropped
+    left = tuple(
+        cell.id
+        for cell in plan.cells
+        if may_leave(plan, cell)
+        and cell.id not in open_
+        and (gone[cell.id].left if cell.id in gone else cell.input_id in inputs)
+    )
+    reason = f"the gate cannot judge {counted(len(open_), 'configuration')} yet"
+    return [
+        replace(ended[item.id], stopped=False, reason=reason, trailing=(), idle=left, dropped=left)
+        for item in plan.inputs
+        if item.id in inputs
+    ]
 
 
 def _interim_state(c: Comparison, plan: Plan) -> PairState:

@@ -17,9 +17,13 @@ from bench_framework.model.plan import BuildSpec, Role
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Block, Build, Look, Observation
 from bench_framework.model.verdict import Verdict
+from bench_framework.store import lines
+from bench_framework.store.journal import Contents
 from tests.unit.judging.conftest import gate_policy, log_normal_timing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conftest import Study, Timing
 
     from bench_framework.compare.interim_analysis import LookOutcome
@@ -114,17 +118,51 @@ def test_a_cell_that_no_time_can_judge_is_not_passed(study: type[Study]) -> None
     assert "minimum detectable effect" in gating.pairs[0].reason
 
 
-def test_a_record_that_ended_early_says_how_to_measure_until_the_gate_can_judge(
-    study: type[Study],
-) -> None:
-    example = study(arms=("a", "b"))
-    loud = log_normal_timing({}, spread=0.4)
-    blocks = [b for b in example.blocks(loud) if b.round <= 12]
-    early = [replace(look, stopped=True) for look in example.looks() if look.round == 12]
-    gating = gate.first_pass(example.plan, blocks, {}, example.inputs(), early)
-    assert gating.exit_code == 4
-    assert gating.remarks == (gate.ENDED_EARLY,)
-    assert not first(example, loud).remarks
+class TestAContinuedRecord:
+    """The looks that let a record go on, which ended before the gate could judge."""
+
+    @staticmethod
+    def reopened(example: Study, wall: Timing, left: Sequence[str] = ()) -> list[Look]:
+        """Return the looks for a record that ended after 18 rounds. Some arms had left after 12."""
+        plan = example.plan
+        out = {
+            c.id: c for c in plan.cells if c.role is Role.CANDIDATE and example.arm_of(c) in left
+        }
+        blocks = [b for b in example.blocks(wall) if b.round <= (12 if b.cell_id in out else 18)]
+        header = lines.Header(1, "id", plan.name, "", "", "2026-03-02T17:04:00.000Z", "0")
+        looks = [
+            replace(look, stopped=look.round == 18) for look in example.looks() if look.round <= 18
+        ]
+        dropped = {
+            c.id: lines.Dropped(c.id, c.input_id, 12, warmup=False, state="idle", reason="")
+            for c in out.values()
+        }
+        contents = Contents(header, blocks=blocks, looks=looks, dropped=dropped)
+        return measuring.reopening_looks(plan, contents)
+
+    def test_what_the_gate_cannot_judge_is_measured_again(self, study: type[Study]) -> None:
+        example = study(arms=("a", "b", "c", "d"))
+        cells = {example.arm_of(c): c.id for c in example.plan.cells if c.role is Role.CANDIDATE}
+        quiet, loud = log_normal_timing({}), log_normal_timing({}, spread=0.4)
+
+        def wall(arm: str, where: str, number: int) -> float:
+            return (loud if arm in ("b", "c") else quiet)(arm, where, number)
+
+        for left in ((), ("c",), ("c", "d")):
+            (look,) = self.reopened(example, wall, left)
+            assert (look.round, look.stopped) == (18, False)
+            assert look.reason == "the gate cannot judge 2 configurations yet"
+            # c may come back. d has left, or leaves now, because the gate can judge it.
+            assert look.dropped == (cells["d"],)
+        assert not self.reopened(example, quiet, ("c",))
+
+    def test_a_record_that_reached_its_last_look_stays(self, study: type[Study]) -> None:
+        example = study(arms=("a", "b"), rounds=18, measure=MeasurePolicy(rounds_max=18))
+        assert not self.reopened(example, log_normal_timing({}, spread=0.4))
+
+    def test_more_rounds_cannot_help_if_the_control_differs(self, study: type[Study]) -> None:
+        example = study(arms=("a", "b"))
+        assert not self.reopened(example, log_normal_timing({"control": 1.3}))
 
 
 def test_one_judged_time_is_enough_unless_the_policy_asks_for_more(study: type[Study]) -> None:
@@ -388,7 +426,8 @@ class TestTheStoppingRule:
     ) -> None:
         example = study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02))))
         quiet, loud = log_normal_timing({"b": 1.05}), log_normal_timing({}, spread=0.4)
-        assert self.look_at(example, quiet, 18, cpu=loud).stop
+        outcome = self.look_at(example, quiet, 18, cpu=loud)
+        assert (outcome.stop, outcome.reason) == (True, "the gate can judge every comparison")
         assert not self.look_at(example, log_normal_timing({}), 18, cpu=loud).stop
 
     def test_a_small_detectable_effect_is_no_reason_to_stop_early(self, study: type[Study]) -> None:

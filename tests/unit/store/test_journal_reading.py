@@ -7,6 +7,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -110,6 +111,28 @@ def test_looks_events_repeats_and_drops_are_read(record: Record, plan_input: str
     assert contents.stopped(plan_input)
     assert [event.code for event in contents.events] == ["BX201"]
     assert contents.dropped["b" * 12].reason == "exit status 1"
+
+
+def test_a_repeated_look_reopens_a_measurement(record: Record, plan_input: str) -> None:
+    back, gone, failed = (letter * 12 for letter in "abc")
+    first = Look(plan_input, 0, 12, stopped=False, idle=(back, gone), dropped=(back, gone))
+    record.append(lines.Looked(first))
+    for cell_id, state in ((back, "idle"), (gone, "raced"), (failed, "failed")):
+        record.append(
+            lines.Dropped(cell_id, plan_input, 12, warmup=False, state=state, reason="")  # type: ignore[arg-type]
+        )
+    ended = Look(plan_input, 1, 18, stopped=True, reason="conclusive")
+    record.append(lines.Looked(ended))
+    record.append(lines.End("2026-03-02T17:09:00.000Z", 1.0))
+    assert record.contents.complete
+    again = replace(ended, stopped=False, dropped=(gone,))
+    record.append(lines.Looked(again))
+    for contents in (record.contents, read_journal(journal_of(record))):
+        assert contents.reopened
+        assert not contents.complete
+        assert not contents.stopped(plan_input)
+        assert contents.looks == [replace(first, dropped=(gone,)), again]
+        assert set(contents.dropped) == {gone, failed}
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,16 @@ def test_another_machine_is_an_obstacle(
     assert "--fresh" in str(caught.value.fix)
 
 
+def test_another_input_is_an_obstacle(
+    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
+) -> None:
+    inputs = record.contents.inputs
+    require_same(record, plan, host, builds, inputs)
+    changed = [replace(item, sha256="9" * 64) for item in inputs]
+    with pytest.raises(RecordError, match=r"cannot continue: input .* 777777777777 → 999999999999"):
+        require_same(record, plan, host, builds, changed)
+
+
 def test_everything_that_changed_is_named(
     record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
 ) -> None:
