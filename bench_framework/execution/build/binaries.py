@@ -145,8 +145,9 @@ def describe(
             f"{Path(argv[0]).name} gives no valid answer to `describe`",
             code="BX221",
             details=(("cause", cause), ("stderr", output.stderr.strip()[-500:])),
-            fix="correct the worker; for a program without the worker protocol "
-            "set answer: {contract: false}",
+            effect="its receipts are not trusted, and it is not measured",
+            fix="correct the worker; for a program without the worker protocol, remove "
+            "`contract: true` under `worker`",
         )
     return description
 

@@ -68,14 +68,11 @@ def add_description(
 ) -> Build:
     """Add the answer to `describe` to a program that is declared to follow the worker protocol.
 
-    A program without a valid description is measured nevertheless. A mode that it cannot run then
-    fails in its cell.
+    Raises:
+        BuildError: BX221, it does not follow the protocol, so its receipts cannot be trusted.
     """
     assert build.path is not None
-    try:
-        description = binaries.describe([build.path, *arguments], launcher, env, place)
-    except MeasureError:
-        return build
+    description = binaries.describe([build.path, *arguments], launcher, env, place)
     return replace(build, describe=description)
 
 

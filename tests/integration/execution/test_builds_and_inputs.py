@@ -326,3 +326,7 @@ def test_an_invalid_answer_to_describe_is_one_error(
     with pytest.raises(BuildError, match="no valid answer to `describe`") as caught:
         binaries.describe([str(script)], launcher, env, tmp_path)
     assert caught.value.code == "BX221"
+    assert "`contract: true` under `worker`" in str(caught.value.fix)
+    program = programs.find_program(str(script), "s.yaml", env)
+    with pytest.raises(BuildError, match="no valid answer to `describe`"):
+        programs.add_description(program, (), launcher, env, tmp_path)
