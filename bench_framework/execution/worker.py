@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ class Reply:
 
     answer: Answer
     receipt: Receipt
+    iteration: object = None
+    """``HYPERFINE_ITERATION`` of the run, as the worker reports it."""
 
 
 class AnswersFile:
@@ -122,7 +125,7 @@ def parse_reply(line: bytes) -> Reply:
                 effective={
                     str(key): str(value) for key, value in (reply.get("effective") or {}).items()
                 },
-                phases_s=_numbers(reply.get("phases_s")),
+                phases_s=_numbers(reply.get("phases_s"), least=0.0),
                 metrics=_numbers(reply.get("metrics")),
                 notes=tuple(map(str, reply.get("notes") or ())),
                 threads=_count(reply, "threads"),
@@ -133,6 +136,7 @@ def parse_reply(line: bytes) -> Reply:
                     if (value := _count(reply, key)) is not None
                 },
             ),
+            reply.get("iteration"),
         )
     except (
         ValueError,
@@ -145,11 +149,11 @@ def parse_reply(line: bytes) -> Reply:
         raise _invalid_line(line, f"{type(error).__name__}: {error}") from error
 
 
-def read_replies(lines: list[bytes], runs: int) -> list[Reply]:
-    """Parse the replies of a block of `runs` runs.
+def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[Reply]:
+    """Parse the replies of a block of `runs` runs; only hyperfine numbers the runs, if `timed`.
 
     Raises:
-        AnswerError: BX211, a line does not follow the protocol; BX213, there are fewer or more
+        AnswerError: BX211, a line does not follow the protocol or is of another run; BX213, there are fewer or more
             lines than runs; BX214, the runs of one block answered differently.
     """
     replies = [parse_reply(line) for line in lines]
@@ -157,9 +161,15 @@ def read_replies(lines: list[bytes], runs: int) -> list[Reply]:
         raise AnswerError(
             f"the worker answered {len(replies)} times in {counted(runs, 'run')}",
             code="BX213",
-            fix=f"append exactly one line per run to the file in ${ANSWERS}, or measure the "
-            "program with answer: {contract: false}",
+            fix=f"append exactly one line per run to the file in ${ANSWERS}, or remove "
+            "`contract: true` under `worker`",
         )
+    for number, (line, reply) in enumerate(zip(lines, replies, strict=True)):
+        if timed and reply.iteration != str(number):
+            cause = (
+                f"iteration is {reply.iteration!r}, HYPERFINE_ITERATION of the run was '{number}'"
+            )
+            raise _invalid_line(line, cause)
     one_answer([reply.answer.digest for reply in replies])
     return replies
 
@@ -265,18 +275,20 @@ def _count(reply: Mapping[str, Any], key: str) -> int | None:
     value = reply.get(key)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
         raise TypeError(f"{key} is {value!r}, not a whole number")
-    if value is not None and abs(value) > LARGEST_COUNT:
-        raise ValueError(f"{key} is larger than 64 bits")
+    if value is not None and not 0 <= value <= LARGEST_COUNT:
+        raise ValueError(f"{key} is {'negative' if value < 0 else 'larger than 64 bits'}")
     return value
 
 
-def _numbers(values: Mapping[str, Any] | None) -> dict[str, float]:
-    return {str(key): _number(key, value) for key, value in (values or {}).items()}
+def _numbers(values: Mapping[str, Any] | None, least: float = -math.inf) -> dict[str, float]:
+    return {str(key): _number(key, value, least) for key, value in (values or {}).items()}
 
 
-def _number(key: str, value: object) -> float:
+def _number(key: str, value: object, least: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{key} is {value!r}, not a number")
+    if value < least:
+        raise ValueError(f"{key} is negative")
     return float(value)
 
 

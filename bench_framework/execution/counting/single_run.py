@@ -132,7 +132,7 @@ class SingleRunner:
         receipt = None
         digest = expected
         if self.policy.contract:
-            reply = worker.read_replies(worker.answer_lines(answers), 1)[0]
+            reply = worker.read_replies(worker.answer_lines(answers), 1, timed=False)[0]
             receipt, digest = reply.receipt, reply.answer.digest
         elif expected is not None:
             path = Path(self.policy.file) if self.policy.file else out

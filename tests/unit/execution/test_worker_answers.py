@@ -16,10 +16,9 @@ from bench_framework.model.policies import AnswerKind, AnswerPolicy
 PROTOCOL = Path(__file__).parents[2] / "fixtures" / "protocol"
 
 
-def line(digest: str = "d") -> bytes:
-    return (
-        b'{"protocol": 1, "answer": {"count": 1, "distinct": 1, "digest": "%s"}}' % digest.encode()
-    )
+def line(digest: str = "d", iteration: object = "0") -> bytes:
+    answer = {"count": 1, "distinct": 1, "digest": digest}
+    return json.dumps({"protocol": 1, "iteration": iteration, "answer": answer}).encode()
 
 
 def digest(path: Path, text: bytes, compare: AnswerKind) -> str:
@@ -94,7 +93,7 @@ def test_the_error_for_an_invalid_line_quotes_it(text: bytes, cause: str) -> Non
 
 
 def test_a_block_has_one_answer_per_run() -> None:
-    assert len(read_replies([line(), line()], 2)) == 2
+    assert len(read_replies([line(), line(iteration="1")], 2)) == 2
     with pytest.raises(AnswerError, match="answered 1 times in 2 runs") as caught:
         read_replies([line()], 2)
     assert caught.value.code == "BX213"
@@ -102,9 +101,32 @@ def test_a_block_has_one_answer_per_run() -> None:
         read_replies([], 1)
 
 
+@pytest.mark.parametrize("iteration", ["77", "1", 0, None, "warmup-0"])
+def test_a_receipt_of_another_run_is_invalid(iteration: object) -> None:
+    with pytest.raises(AnswerError) as caught:
+        read_replies([line(iteration=iteration)], 1)
+    assert caught.value.code == "BX211"
+    assert "HYPERFINE_ITERATION of the run was '0'" in dict(caught.value.details)["cause"]
+    assert len(read_replies([line(iteration=iteration)], 1, timed=False)) == 1
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *(f'"{key}": -1' for key in ("threads", "bytes", *RECEIPT_KEYS.values())),
+        '"phases_s": {"x": -0.1}',
+    ],
+)
+def test_an_impossible_receipt_is_invalid(part: str) -> None:
+    with pytest.raises(AnswerError) as caught:
+        parse_reply(line()[:-1] + f", {part}}}".encode())
+    assert caught.value.code == "BX211"
+    assert "is negative" in dict(caught.value.details)["cause"]
+
+
 def test_the_runs_of_a_block_must_agree() -> None:
     with pytest.raises(AnswerError, match="2 different answers in 3 runs") as caught:
-        read_replies([line("a"), line("b"), line("a")], 3)
+        read_replies([line("a"), line("b", "1"), line("a", "2")], 3)
     assert caught.value.code == "BX214"
 
 
