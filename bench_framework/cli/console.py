@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from bench_framework.errors import BenchError, MachineError, ScenarioError
+from bench_framework.masking import masked
 from bench_framework.model.words import in_ascii
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def _write(stream: TextIO, text: str) -> None:
     Raises:
         MachineError: BX236, results cannot be written to stdout. Errors on stderr are ignored.
     """
-    line = escape_active(text if text.endswith("\n") else text + "\n")
+    line = escape_active(masked(text if text.endswith("\n") else text + "\n"))
     try:
         stream.write(line)
         stream.flush()

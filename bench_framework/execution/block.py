@@ -17,6 +17,7 @@ from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.sensors import Gauge, between
 from bench_framework.execution.process import Finished, signal_name
 from bench_framework.foreign import fault_of
+from bench_framework.masking import masked
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.run import Block, PageCache
 from bench_framework.store.layout import writing
@@ -243,10 +244,11 @@ class BlockRunner:
                 else str(error)
             )
             return replace(block, status="failed", message=words)
+        stored = masked(text.decode(errors="replace")).encode()  # it contains the command
         with writing(self._raw.hyperfine):
             os.write(
                 self._exports,
-                b'{"seq":%d,"export":%s}\n' % (block.seq, b"".join(text.split(b"\n"))),
+                b'{"seq":%d,"export":%s}\n' % (block.seq, b"".join(stored.split(b"\n"))),
             )
         block = replace(
             block,

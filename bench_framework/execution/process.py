@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from bench_framework.errors import MachineError
+from bench_framework.masking import revealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -323,5 +324,14 @@ def _request(command: Command) -> bytes:
     fields = {field.name: getattr(command, field.name) for field in dataclasses.fields(command)}
     limits = {"stdout": fields.pop("most_stdout"), "stderr": fields.pop("most_stderr")}
     most = {name: limit for name, limit in limits.items() if fields[name] and limit is not None}
-    request = fields | {"argv": list(command.argv), "env": dict(command.env), "most": most}
+    try:
+        argv = [revealed(word) for word in command.argv]
+        env = {name: revealed(value) for name, value in command.env.items()}
+    except LookupError as error:
+        raise MachineError(
+            f"cannot start {command.argv[0]}: the record does not contain the secret {error}",
+            code="BX231",
+            fix="use `benchctl run` with the scenario, or list the name under `reveal` in it",
+        ) from error
+    request = fields | {"argv": argv, "env": env, "most": most}
     return json.dumps(request).encode() + b"\n"

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from bench_framework.masking import masked
 from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 
 DropState = Literal["failed", "other-output", "raced", "idle"]
@@ -126,6 +127,21 @@ class End:
     at: str
     elapsed_s: float
     kind: Literal["end"] = "end"
+
+
+def without_secrets(line: Line) -> Line:
+    """Return a line whose texts of other programs do not contain secrets of the scenario."""
+    match line:
+        case Noted():
+            event, pairs = line.event, line.event.details
+            details = tuple((name, masked(text)) for name, text in pairs)
+            return Noted(replace(event, message=masked(event.message), details=details))
+        case Measured() if line.block.message:
+            return Measured(replace(line.block, message=masked(line.block.message)))
+        case Prepared():
+            builds = (replace(b, message=b.message and masked(b.message)) for b in line.builds)
+            return replace(line, builds=tuple(builds))
+    return line
 
 
 Line = (

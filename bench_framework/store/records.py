@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
+from bench_framework.masking import masked_source
 from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.looks import limited
 from bench_framework.store import journal, layout, lines, manifest, tables, wire
@@ -75,7 +76,7 @@ class Record:
             started_at,
             benchctl,
         )
-        layout.write_whole(folder / layout.SCENARIO, scenario_text)
+        layout.write_whole(folder / layout.SCENARIO, masked_source(scenario_text))
         layout.write_whole(folder / layout.PLAN, wire.dump_plan(plan))
         record = cls(folder, plan, journal.Contents(header, at=started_at))
         record._append_raw(header)
@@ -140,6 +141,7 @@ class Record:
 
     def append(self, line: lines.Line) -> None:
         """Append one line to the journal and add it to `contents`."""
+        line = lines.without_secrets(line)
         self._append_raw(line)
         self._open_round = journal.take(self.contents, line, self._open_round)
         if isinstance(line, lines.Limit):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework import assets
 from bench_framework.errors import UsageError
+from bench_framework.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +53,7 @@ def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None 
 
     plan = expand(load(find_scenario(name), overrides=overrides), only=only)
     # The report prints the command with the name that the user gave.
-    options = [word for override in overrides for word in ("-S", override)]
+    options = [word for override in overrides for word in ("-S", masked(override))]
     return replace(plan, scenario_path=name, asked=(*(("-k", only) if only else ()), *options))
 
 

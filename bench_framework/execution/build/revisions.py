@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import BuildError, MachineError
+from bench_framework.masking import without_userinfo
 from bench_framework.store.layout import writing
 
 if TYPE_CHECKING:
@@ -48,6 +49,18 @@ class Git:
                 details=(("cause", lines[-1]),),
             )
         return output.stdout.strip()
+
+    def with_login(self, url: str) -> Git:
+        """Return a runner that logs in with user and password of a URL, which git does not store."""
+        if without_userinfo(url) == url:
+            return self
+        number = int(self._env.get("GIT_CONFIG_COUNT") or 0)
+        config = {
+            "GIT_CONFIG_COUNT": str(number + 1),
+            f"GIT_CONFIG_KEY_{number}": f"url.{url}.insteadOf",
+            f"GIT_CONFIG_VALUE_{number}": without_userinfo(url),
+        }
+        return Git(self._launcher, {**self._env, **config})
 
     def try_run(self, *words: str) -> str | None:
         """Return the output of git; `None` if it fails."""
@@ -190,6 +203,7 @@ def has_changes(git: Git, crate: Path) -> bool:
 
 
 def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:
+    git, url = git.with_login(url), without_userinfo(url)
     folder = cache / "repositories" / _key(url)
     if not folder.is_dir():
         part = _empty_folder(folder)

@@ -1,0 +1,89 @@
+"""Tests that a measured record and git's configuration contain no secret of the scenario."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework import masking
+from bench_framework.errors import MachineError
+from bench_framework.execution.build.revisions import Git
+from bench_framework.execution.process import Launcher
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+SECRETS = ("hunter2hunter2", "s3cr3tvalue", "pa55word")
+SCENARIO = """\
+version: 1
+name: secret
+question: Is b slower?
+worker: {command: [./program]}
+env: {API_TOKEN: hunter2hunter2, URL: "https://me:pa55word@host/x"}
+axes: {arm: [a, b]}
+command: ["{bin}", "--password", s3cr3tvalue, "{arm}"]
+baseline: {arm: a}
+measure: {rounds: 1, until: rounds, warmup: 1}
+answer: {compare: none}
+"""
+PROGRAM = """\
+#!/bin/sh
+[ "$API_TOKEN" = hunter2hunter2 ] && [ "$2" = s3cr3tvalue ] || exit 1
+[ "$3" = b ] && { echo "$API_TOKEN" >&2; exit 2; }
+exit 0
+"""
+
+
+@pytest.mark.real
+def test_a_record_contains_no_secret(tmp_path: Path) -> None:
+    (tmp_path / "secret.yaml").write_text(SCENARIO)
+    (tmp_path / "program").write_text(PROGRAM)
+    (tmp_path / "program").chmod(0o755)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+
+    def benchctl(*words: str) -> subprocess.CompletedProcess[str]:
+        argv = [sys.executable, "-m", "bench_framework", *words]
+        return subprocess.run(
+            argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    done = benchctl("run", "secret.yaml", "-S", "env.API_TOKEN=hunter2hunter2")
+    assert "b failed in warm-up round 1 (exit status 2)" in done.stderr, done.stderr
+    assert not [secret for secret in SECRETS if secret in done.stdout + done.stderr]
+    [record] = (tmp_path / "results" / "secret").iterdir()
+    for path in record.rglob("*"):
+        if path.is_file() and "logs" not in path.parts:
+            text = path.read_bytes()
+            assert not [secret for secret in SECRETS if secret.encode() in text], path
+    assert ",ok," in (record / "runs.csv").read_text()
+    verified = benchctl("verify", str(record))
+    assert verified.returncode == 0, verified.stdout
+
+
+def test_git_logs_in_with_a_url_that_it_does_not_store(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(masking, "_secrets", {})
+    url = masking.mask_document({"git": "https://me:pa55word@host/x.git"})["git"]
+    git = Git(launcher, {"PATH": os.environ["PATH"], "HOME": "/"}).with_login(url)
+    assert git.run("ls-remote", "--get-url", "https://host/x.git") == (
+        "https://me:pa55word@host/x.git"
+    )
+
+
+def test_a_secret_that_is_not_known_is_an_error(launcher: Launcher) -> None:
+    with pytest.raises(MachineError, match="does not contain the secret") as caught:
+        launcher.capture(["/bin/echo", "--token=***999***"], {})
+    assert caught.value.code == "BX231"
+
+
+@pytest.fixture
+def launcher() -> Iterator[Launcher]:
+    with Launcher() as launcher:
+        yield launcher
