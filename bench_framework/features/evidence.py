@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims.phrases import change, noun, percent_change
@@ -67,12 +67,12 @@ class Results:
                     self._pairs.setdefault((one.cell_id, one.ref_cell_id, one.metric), one)
         self._states = {s.cell_id: s for s in judgement.states}
 
-    def contrast(self, name: str, input_ids: Sequence[str] = ()) -> Iterator[Evidence]:
+    def contrast(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[Evidence]:
         """Yield the result of a named contrast on each of its inputs, or on some of them."""
         for contrast in self.plan.contrasts:
             if contrast.name == name:
                 for input_id in contrast.input_ids:
-                    if not input_ids or input_id in input_ids:
+                    if input_ids is None or input_id in input_ids:
                         ids = (contrast.variant_id, contrast.reference_id)
                         yield self._pair(input_id, ids, contrast.metric)
 
@@ -91,10 +91,10 @@ class Results:
                 metric = metric or self.plan.judge.headline
                 yield from self.against_baseline(experiment.variant_id, metric, inputs)
 
-    def derived(self, name: str, input_ids: Sequence[str] = ()) -> Iterator[Evidence]:
+    def derived(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[Evidence]:
         """Yield a derived value on each input, or on some of them."""
         for row in self._judgement.derived:
-            if row.name == name and (not input_ids or row.input_id in input_ids):
+            if row.name == name and (input_ids is None or row.input_id in input_ids):
                 yield self._derived(row)
 
     def values(
@@ -156,17 +156,17 @@ class Results:
         if row.value is None or row.lo is None or row.hi is None:
             reason = "no confidence interval" if row.value is not None else NOT_MEASURED
             return Evidence(row.input_id, reason, reason=reason, cells=row.cell_ids)
-        margin = self.plan.judge.margin_of(WALL)
-        text = derived_figure(
-            row.value,
-            row.lo,
-            row.hi,
-            row.unit,
-            self.plan.unit_family,
-            margin=margin if row.judged else None,
-        )
+        margin, family = self.plan.judge.margin_of(WALL), self.plan.unit_family
+        text = derived_figure(row.value, row.lo, row.hi, row.unit, family)
         interval = Interval(row.value, row.lo, row.hi, row.level or _LEVEL)
-        if row.unit != "ratio":
+        if row.judged:
+            cells = [self.plan.cell(i).variant_id for i in row.cell_ids]
+            pair = self._pair(row.input_id, (cells[0], cells[1]), WALL)
+            if pair.interval is not None:
+                figures = pair.interval.figures
+                text = derived_figure(*figures, row.unit, family, margin=pair.margin)
+            return replace(pair, text=text)
+        if row.unit != "ratio" or not interval.bounded:
             return Evidence(row.input_id, text, interval, margin=margin, cells=row.cell_ids)
         # A ratio of two times is better below 1, every other ratio above 1.
         higher = not row.formula.startswith("time(")

@@ -16,7 +16,7 @@ from bench_framework.features.profile.section import PROFILE
 from bench_framework.features.published.section import PUBLISHED
 from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
-from bench_framework.report.sections.author import AUTHOR
+from bench_framework.report.sections.author import LEARNINGS, NOTES
 from bench_framework.report.sections.budget import BUDGET, LIMIT
 from bench_framework.report.sections.findings import FINDINGS
 from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
@@ -43,7 +43,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     LIMIT,
     RECOMMENDATION,
     LIMITATIONS,
-    AUTHOR,
+    LEARNINGS,
     ALL_RESULTS,
     BEFORE_AFTER,
     TWO_REFERENCES,
@@ -61,5 +61,6 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     TECHNICAL,
     REPRODUCE,
     UNMEASURED,
+    NOTES,
     METHOD,
 )

@@ -15,7 +15,7 @@ from bench_framework.model.published import Figure, parse_figure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.numbers import show_ratio
 from bench_framework.rounding import plain, thresholds
-from bench_framework.units import THIN_SPACE, format_percent
+from bench_framework.units import MINUS, THIN_SPACE, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,9 @@ _WORST_FIRST: Final[tuple[Status, ...]] = (
 )
 """A claim about several inputs has the first of these that one of the inputs has."""
 LEAST_LEVEL: Final = 0.95 - 1e-9
-EXCLUDED: Final = "the interval excludes the published figure"
+CORRECTED: Final = "not significant after correction"
+NO_DIFFERENCE: Final = "no significant difference"
+EXCLUDED: Final = "excluded by the interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +107,10 @@ def _in_unit(evidence: Evidence, figure: Figure) -> Evidence:
     if evidence.interval is None or figure.kind != "value":
         return evidence
     value = evidence.interval
-    scaled = [x / figure.factor for x in value.figures]
-    exact = value.lo == value.hi
-    text = plain(*scaled, most=2)
-    bounds = "" if exact else f" [{text.lo}, {text.hi}]"
+    text = plain(*(x / figure.factor for x in value.figures), most=2)
+    bounds = "" if value.lo == value.hi else f" [{text.lo}, {text.hi}]"
     unit = {"x": "×", "": ""}.get(figure.unit, f"{THIN_SPACE}{figure.unit}")
-    return replace(evidence, text=f"{text.estimate}{unit}{bounds}")
+    return replace(evidence, text=f"{text.estimate}{unit}{bounds}".replace("-", MINUS))
 
 
 def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> Result:
@@ -138,7 +138,7 @@ def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
         return "inconclusive", e.reason
     if figure.kind == "value":
         lo, hi = figure.lo / (1 + e.margin), figure.hi * (1 + e.margin)
-        return ("confirmed", "") if _overlap(e.interval, lo, hi) else ("refuted", EXCLUDED)
+        return ("confirmed" if _overlap(e.interval, lo, hi) else "refuted"), ""
     verdict = e.verdict or Verdict.INCONCLUSIVE
     if e.reason in {ONE_PROGRAM, CONTROL_DIFFERS} or e.interval.level < LEAST_LEVEL:
         return "inconclusive", e.reason or TOO_FEW
@@ -185,7 +185,8 @@ def _change(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]
             return "confirmed", f"both are within ±{format_percent(e.margin)}"
         return "refuted", _word(e, verdict)
     if fits:
-        return "inconclusive", e.reason or "no significant difference"
+        significant = not e.interval.lo <= 1 <= e.interval.hi
+        return "inconclusive", e.reason or (CORRECTED if significant else NO_DIFFERENCE)
     return "refuted", EXCLUDED
 
 

@@ -25,10 +25,10 @@ def build(data: ReportData) -> tuple[Block, ...]:
         Column("We measured", prose=True),
         Column("Verdict", prose=True),
     )
-    source = ", ".join(part for part in (published.title, published.date, published.url) if part)
+    source = "".join(f", {part}" for part in (published.date, published.url) if part)
     caption = (
-        f"Claims of “{source}”. Figures have 95{THIN_SPACE}% CIs, and compare with "
-        f"{data.baseline.label} unless a pair is named. Directions follow the adjusted verdicts."
+        f"Claims of the original report{source}. Figures with 95{THIN_SPACE}% CI, relative to "
+        f"{data.baseline.label} unless a pair is named."
     )
     rows = tuple(_row(claim) for claim in claims)
     counts = Bullets(tuple(sentence(c) for c in data.claims("published-counts")))

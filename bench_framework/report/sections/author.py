@@ -1,4 +1,4 @@
-"""Section "Author's notes": texts of the scenario, separate from the results.
+"""Texts of the author: learnings and next steps, and notes.
 
 Learnings and next steps quote measured figures (`features.published.claims`).
 """
@@ -7,28 +7,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.report.blocks import AuthorText, Block, Heading
-from bench_framework.report.claim_blocks import claim_bullets
+from bench_framework.report.blocks import AuthorText, Block, Bullets, Heading, Sentence
+from bench_framework.report.claim_blocks import closed
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 
-def build(data: ReportData) -> tuple[Block, ...]:
-    """Return learnings and next steps with measured figures, then one block per note."""
+def learnings(data: ReportData) -> tuple[Block, ...]:
+    """Return learnings and next steps with measured figures."""
     blocks: list[Block] = []
     for kind, title in (("learning", "Learnings"), ("next-step", "Next steps")):
-        if bullets := claim_bullets(data.claims(kind)):
-            blocks += [Heading(title, f"author-{kind}s"), *bullets]
-    return (*blocks, *(AuthorText(note.title, note.text) for note in data.plan.notes))
+        texts = tuple(Sentence(closed(c.text), c.id) for c in data.claims(kind))
+        if texts:
+            blocks += [Heading(title, f"author-{kind}s"), Bullets(texts)]
+    return tuple(blocks)
 
 
-AUTHOR = SectionKind(
-    "S23",
-    "author",
-    "Author's notes",
-    "notes in the scenario",
-    build,
+def notes(data: ReportData) -> tuple[Block, ...]:
+    """Return one block per note of the scenario."""
+    return tuple(AuthorText(note.title, note.text) for note in data.plan.notes)
+
+
+LEARNINGS = SectionKind(
+    "S26",
+    "learnings",
+    "Learnings and next steps",
+    "the author's `learnings` and `next-steps`, with measured figures",
+    learnings,
     place="report",
 )
+NOTES = SectionKind("S23", "notes", "Author's notes", "notes in the scenario", notes)

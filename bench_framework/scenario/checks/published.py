@@ -51,8 +51,10 @@ def _claim(
         if name is not None:
             yield from _reference(scenario, (*path, kind), kind, name)
     for key, given in (("variant", part.variant), ("scaling", part.scaling)):
-        yield from check_side(scenario, axes, (*path, key), given or {})
-    yield from check_inputs(scenario, axes, (*path, "input"), part.input)
+        known = _without_replaced(scenario, axes, given or {})
+        yield from check_side(scenario, axes, (*path, key), known)
+    inputs = _without_replaced(scenario, axes, part.input)
+    yield from check_inputs(scenario, axes, (*path, "input"), inputs)
     if part.figure is None or part.test == "not-testable":
         return
     place: Path = (*path, "figure")
@@ -72,6 +74,25 @@ def _claim(
         yield scenario.value_problem(place, "BC108", message, advice)
     elif part.derived is not None:
         yield from _unit(scenario, place, part.derived, figure)
+
+
+def _is_replaced(scenario: Scenario, axis: str) -> bool:
+    """Return whether the command line replaces the values of an axis."""
+    return scenario.document.place.at(("axes", axis)).file != scenario.document.place.file
+
+
+def _without_replaced(
+    scenario: Scenario, axes: Mapping[str, AxisView], given: Mapping[str, str]
+) -> dict[str, str]:
+    """Return axis values without those that only the file has, before ``-S`` replaced them.
+
+    Claims about them are not measured, which is no error.
+    """
+    return {
+        axis: value
+        for axis, value in given.items()
+        if axis not in axes or value in axes[axis].settings or not _is_replaced(scenario, axis)
+    }
 
 
 def _reference(scenario: Scenario, place: Path, kind: str, name: str) -> Iterator[Problem]:
@@ -143,6 +164,8 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
         variant = selected(expansion, given)
         place: Path = (*CLAIMS, index, key)
         if variant not in measured:
+            if any(_is_replaced(scenario, axis) for axis in scenario.spec.axes):
+                continue
             message = "the variant of this claim is not measured"
             advice = "change its values, or the rule that excludes it"
             yield scenario.value_problem(place, "BC206", message, advice)

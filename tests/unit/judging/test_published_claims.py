@@ -157,11 +157,11 @@ def test_a_contrast_and_a_derived_value_test_claims(example: Study) -> None:
             "",
             "",
             (
-                PublishedClaim("text", "2.6x faster", "contrast", "quick or slow"),
-                PublishedClaim("text", "50 %", "derived", "share"),
-                PublishedClaim("text", "80 %", "derived", "share"),
-                PublishedClaim("text", "17 % less", "derived", "share"),
-                PublishedClaim("text", "1.2 GB/s", "derived", "quick"),
+                PublishedClaim("text", "2.6x faster", "contrast", "quick or slow", "", inputs),
+                PublishedClaim("text", "50 %", "derived", "share", "", inputs),
+                PublishedClaim("text", "80 %", "derived", "share", "", inputs),
+                PublishedClaim("text", "17 % less", "derived", "share", "", inputs),
+                PublishedClaim("text", "1.2 GB/s", "derived", "quick", "", inputs),
             ),
         ),
     )

@@ -445,6 +445,13 @@ CATALOGUE = {
         sample,
         "",
     ),
+    "S26": Pair(
+        with_published,
+        ("Learnings", "jemalloc: not measured."),
+        ("{experiment",),
+        sample,
+        "",
+    ),
     "S23": Pair(sample, ("The index is read once a minute.",), ("c1",), bare, ""),
 }
 """The two records of each code. S10 needs two records and has separate tests below."""

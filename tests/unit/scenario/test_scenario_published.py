@@ -199,3 +199,15 @@ def test_texts_keep_their_references_and_other_braces(plans: Callable[..., Plan]
     plan = plans(f'{BODY}\nlearnings: ["{{contrast: rings}} {{as is}}"]\nnext-steps: [nothing]\n')
     assert plan.learnings == ("{contrast: rings} {as is}",)
     assert plan.next_steps == ("nothing",)
+
+
+def test_a_claim_about_values_that_the_command_line_replaces_is_not_measured(
+    plans: Callable[..., Plan],
+) -> None:
+    claims = published(
+        "{claim: a, figure: faster, variant: {mode: mmap}, input: {size: 2MiB}}",
+        "{claim: b, figure: faster, variant: {experiment: larger}}",
+    )
+    plan = plans(claims, "axes.size=[3MiB, 4MiB]", "exclude=[{mode: gone}]", "contrasts=[]")
+    assert plan.published is not None
+    assert [len(c.input_ids) for c in plan.published.claims] == [0, 2]
