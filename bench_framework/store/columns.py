@@ -5,25 +5,57 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bench_framework.foreign import parse_json
 from bench_framework.model.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 Names = tuple[str, ...]
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Characters that act on a terminal: control characters and direction marks."""
+_ESCAPE: Final = re.compile(r"\\(\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
+_FORMULA: Final = tuple("=+-@\t'")
+
+
+def to_field(text: str) -> str:
+    r"""Return a text for a CSV field that a spreadsheet does not compute and a terminal can print.
+
+    A text that begins like a formula gets a leading ``'``. A control character becomes ``\x1b``; in
+    such a text, and in one that contains ``\x`` or ``\u``, a backslash is doubled.
+    """
+    if "\\x" in text or "\\u" in text or _CONTROL.search(text):
+        text = _CONTROL.sub(_escape, text.replace("\\", "\\\\"))
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def from_field(text: str) -> str:
+    """Return the text that `to_field` converted."""
+    text = text.removeprefix("'")
+    if "\\x" not in text and "\\u" not in text:
+        return text
+    return _ESCAPE.sub(lambda m: "\\" if m[1] == "\\" else chr(int(m[1][1:], 16)), text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"  # noqa: PLR2004 -- two hex digits
+
+
 _PARSERS: Final[dict[str, Callable[[str], Any]]] = {
-    "string": str,
+    "string": from_field,
     "integer": int,
     "number": float,
     "boolean": {"true": True, "false": False}.__getitem__,
     "datetime": str,
-    "json": json.loads,
+    "json": parse_json,
 }
 
 
@@ -50,14 +82,17 @@ class Column:
     unit: str = ""
 
     def get(self, row: Any) -> Any:
-        """Return the value of a row, or `None` if a part of the path is `None`."""
+        """Return the value of a row as a field, or `None` if a part of the path is `None`."""
         value = row
         for name in self.value:
             if value is None:
                 return None
             value = value.get(name) if type(value) is dict else getattr(value, name)
         if self.type == "json":
-            return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else None
+            text = json.dumps(value, ensure_ascii=False, sort_keys=True) if value else None
+            return text and _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+        if self.type == "string" and isinstance(value, str):
+            return to_field(value)
         return value
 
     def parse(self, content: str) -> Any:
@@ -102,6 +137,7 @@ def listed(*sections: str) -> tuple[Column, ...]:
 def to_csv(columns: Iterable[Column], rows: Iterable[object]) -> str:
     """Return CSV text with commas, LF, a header line, decimal points and empty missing values.
 
+    Texts are converted by `to_field`.
     Of several columns with the same name, the last one supplies the values.
     """
     names = [column.name for column in columns]
@@ -109,7 +145,7 @@ def to_csv(columns: Iterable[Column], rows: Iterable[object]) -> str:
     getters = [by_name[name] for name in names]
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(names)
+    writer.writerow(map(to_field, names))
     for row in rows:
         # The writer prints missing values as empty fields, and numbers as the shortest text that
         # parses to the same value.

@@ -11,6 +11,7 @@ import pandas as pd  # noqa: TID251 -- store is the door to it
 from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.store import imports, layout, wire
+from bench_framework.store.columns import from_field, to_field
 from bench_framework.store.finding import is_imported
 from bench_framework.store.journal import read_header
 from bench_framework.store.records import Record
@@ -179,13 +180,18 @@ def read_typed(path: Path, fields: list[dict[str, Any]]) -> pd.DataFrame:
     instants = [field["name"] for field in fields if field["type"] == "datetime"]
     frame: pd.DataFrame = pd.read_csv(
         path,
-        dtype={f["name"]: _DTYPES[f["type"]] for f in fields if f["type"] in _DTYPES},
+        dtype={to_field(f["name"]): _DTYPES[f["type"]] for f in fields if f["type"] in _DTYPES},
         keep_default_na=False,
         na_values=[""],
         true_values=["true"],
         false_values=["false"],
         **_EXACT,
     )
+    frame.columns = frame.columns.map(from_field)
+    for field in fields:
+        if field["type"] == "string":
+            texts = frame[field["name"]]
+            frame[field["name"]] = texts.map(from_field, na_action="ignore").astype("string")
     for column in instants:
         frame[column] = pd.to_datetime(frame[column], utc=True, format="ISO8601")
     for field in fields:

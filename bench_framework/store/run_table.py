@@ -16,7 +16,7 @@ from bench_framework.errors import RecordError
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.run import Block, Observation
 from bench_framework.store import layout, wire
-from bench_framework.store.columns import from_csv
+from bench_framework.store.columns import from_csv, from_field
 from bench_framework.store.run_rows import COLUMNS
 from bench_framework.store.source import (
     announced_columns,
@@ -64,7 +64,8 @@ def read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
             without the required columns (BX411).
     """
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    rows, header = list(enumerate(reader, 2)), list(reader.fieldnames or ())
+    reader.fieldnames = header = [from_field(name) for name in reader.fieldnames or ()]
+    rows = list(enumerate(reader, 2))
     missing = [name for name in (*_REQUIRED, "kind", "cell_id") if name not in header]
     if missing:
         raise _damaged(f"it lacks the columns {', '.join(missing)}")

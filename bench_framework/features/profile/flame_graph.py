@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.palette import DARK, LIGHT, SERIES
 from bench_framework.report.render.characters import visible
+from bench_framework.store.columns import to_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -132,7 +133,12 @@ def top_csv(shares: ProfileShares) -> str:
     ]
     writer.writerow([*head, "samples", "runs", "unit"])
     for f in shares.functions:
-        row = [visible(f.name), visible(f.module), "true" if f.kernel else "false", f.bucket]
+        row = [
+            to_field(visible(f.name)),
+            to_field(visible(f.module)),
+            "true" if f.kernel else "false",
+            f.bucket,
+        ]
         writer.writerow(
             [*row, *_figures(f.own), *_figures(f.inclusive), shares.total, shares.runs, shares.unit]
         )

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench_framework.model import judgement, looks, plan, run, structure, verdict
 from bench_framework.store import (
     cell_rows,
     columns,
+    frames,
     journal,
     judged_rows,
     lines,
     run_rows,
+    run_table,
     source,
     structure_rows,
     tables,
 )
+from bench_framework.store.columns import from_field, to_field
+from tests.unit.workflow.measured_record import measured
 
 ROWS = {
     "identity": "Run",
@@ -69,3 +76,32 @@ def test_every_path_leads_to_an_attribute(section: str) -> None:
                 assert name == "value", path
             else:
                 kind = annotation(CLASSES[kind], name)
+
+
+HOSTILE = "=cmd|' /C calc'!A0 \x1b[2J\u202e\\x1b \\ \x85"
+
+
+@given(st.text() | st.text("=+-@'\\xu0123abf\x1b\t\r\n\u202e"))
+def test_a_field_is_no_formula_acts_on_no_terminal_and_is_read_back(text: str) -> None:
+    field = to_field(text)
+    assert from_field(field) == text
+    assert not field.startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert not {"\x1b", "\x07", "\x9b", "\r", "\u202e"} & set(field)
+
+
+def test_hostile_texts_are_the_same_in_record_table_and_frame(tmp_path: Path) -> None:
+    with measured(tmp_path) as record:
+        block = record.contents.blocks[0]
+        receipt = replace(
+            block.receipts[0], effective={"way": HOSTILE, "x\x1by": "+1"}, notes=(HOSTILE,)
+        )
+        record.contents.blocks[0] = replace(block, receipts=(receipt, *block.receipts[1:]))
+        record.save()
+        text = (record.path / "runs.csv").read_text(encoding="utf-8")
+        assert not {"\x1b", "\u202e", "\x85"} & set(text)
+        assert ",=cmd" not in text
+        table = run_table.read(text, record.plan, record.contents.builds)
+        assert list(table.blocks) == record.contents.blocks
+    frame = frames.load(record.path).runs
+    assert frame["effective_way"][0] == HOSTILE
+    assert frame["effective_x\x1by"][0] == "+1"
