@@ -190,7 +190,7 @@ def words_of(text: str) -> list[str]:
 def clock_of(figure: Figure) -> str:
     """Return the clock that the label of a time names: CPU, wall, or an empty string."""
     text = f"{figure.label} {figure.column}"
-    if re.search(r"\b(?:cpu|user)\b(?:.{0,3}\btime)?", text, re.IGNORECASE):
+    if re.search(r"\b(?:cpu|user)[ -]time\b", text, re.IGNORECASE):
         return "CPU time"
     wall = re.search(r"\b(?:wall|elapsed|total|runtime|real)\b", text, re.IGNORECASE)
     return "wall time" if wall else ""

@@ -109,11 +109,13 @@ class Lookup:
             if score == max(s for s, _, _ in group)
         ]
 
-    def candidates(self, text: Text) -> Candidates:
-        """Return the pairs of figures that a sentence compares."""
+    def candidates(self, text: Text, factor: Quantity | None = None) -> Candidates:
+        """Return the pairs of figures that a sentence compares, or that a factor in it refers to."""
         inline = list(_inline(text))
         if inline:
-            return Candidates(tuple(inline), certain=True)
+            return Candidates(
+                tuple(inline), certain=factor is None or _belongs(factor, inline, text)
+            )
         if text.column:
             return self._of_row(text)
         stated = [f for f in _figures(text) if f.quantity.kind != "size"]
@@ -246,6 +248,13 @@ def _figures(text: Text) -> list[Figure]:
         for q in quantities(text.text)
         if q.kind not in RATIOS
     ]
+
+
+def _belongs(factor: Quantity, pairs: list[Pair], text: Text) -> bool:
+    """Return whether one of the pairs of a sentence precedes a factor or shares its clause."""
+    start, end = wording.clause_range(text.text, factor.start, factor.end)
+    places = [p.subject.quantity for p in pairs]
+    return any(q.end <= factor.start or start <= q.start < end for q in places)
 
 
 def _inline(text: Text) -> Iterator[Pair]:

@@ -140,11 +140,16 @@ class _Auditor:
     # -- factors -------------------------------------------------------------------------------
 
     def _factor(self, q: Quantity, text: Text) -> Finding:
-        clause = wording.clause_of(text.text, q.start, q.end)
+        start, end = wording.clause_range(text.text, q.start, q.end)
+        clause = text.text[start:end]
         rows = {f.row for _, f in self.lookup.mentions(clause)}
         # A clause that names two variants compares these, not those of the whole sentence.
-        part = replace(text, text=clause) if len(rows) > 1 and not text.column else text
-        choice = self.lookup.candidates(part)
+        several = len(rows) > 1 and not text.column
+        part = replace(text, text=clause) if several else text
+        choice = self.lookup.candidates(part, None if several else q)
+        factors = sum(other.kind in RATIOS for other in quantities(text.text))
+        if factors > 1 and not rows and not text.column:
+            choice = replace(choice, certain=False)  # the names of another clause
         pairs = of_metric(choice.pairs, text, clause)
         if not pairs:
             return Finding("no data", f"the page has no figures from which {q.text} follows")

@@ -72,7 +72,7 @@ DERIVED: Final = any_of(
 MEMORY: Final = re.compile(
     r"(?<!in-)(?<!in )\bmemory\b(?![- ]?map)|\brss\b|\bfootprint\b|\bbinary size\b", re.IGNORECASE
 )
-CLAUSE: Final = re.compile(r"[,;]\s|\b(?:and|but|while)\b")
+CLAUSE: Final = re.compile(r"[,;:]\s|\b(?:and|but|while)\b")
 PERCENT_OF: Final = re.compile(r"\s*%\s*of\b")
 STAGE_LOSS: Final = any_of(r"overhead|bottleneck|parallelism|lost")
 EQUAL_METRIC: Final = re.compile(
@@ -83,8 +83,8 @@ EQUAL_METRIC: Final = re.compile(
 RATE: Final = any_of(r"throughput|bandwidth|[\w]+/s(?:ec)?|per second|rps|qps")
 
 
-def clause_of(text: str, start: int, end: int) -> str:
-    """Return the clause around a part of a text."""
+def clause_range(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the place of the clause around a part of a text."""
     first = max((m.end() for m in CLAUSE.finditer(text, 0, start)), default=0)
     last = CLAUSE.search(text, end)
-    return text[first : last.start() if last else None]
+    return first, last.start() if last else len(text)
