@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.features.audit.compute import LEVEL, MARGIN, Pair, Status, clock_of
-from bench_framework.features.audit.lookup import Lookup
+from bench_framework.features.audit.lookup import MOST_FIGURES, Lookup
 from bench_framework.features.audit.quantities import Quantity, quantities
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class Conditions:
     def __init__(self, page: Page, lookup: Lookup | None = None) -> None:
         self.page = page
         self.lookup = lookup or Lookup(page)
+        self._prose = page.prose
+        self._outputs_checked = _OUTPUT.search(self._prose) is not None
 
     def statements(self) -> Iterator[Row]:
         """Yield the statements that concern a list, a table or the whole page."""
@@ -77,11 +79,11 @@ class Conditions:
 
     def missing(self) -> tuple[str, ...]:
         """Return what a reader needs to judge the page and does not find on it."""
-        page, prose = self.page, self.page.prose
+        page, prose = self.page, self._prose
         lacks = (
             (any(f.n for f in page.figures), "the number of runs"),
             (any(f.quantity.sd is not None for f in page.figures), "the spread of the runs"),
-            (_OUTPUT.search(prose), "whether the variants printed equal output"),
+            (self._outputs_checked, "whether the variants printed equal output"),
             (
                 re.search(r"interleav|random(?:ised|ized)? order|alternat", prose, re.IGNORECASE),
                 "the order of the runs: one variant after the other, or interleaved",
@@ -103,7 +105,7 @@ class Conditions:
             lacks.append("no number of runs")
         if not all(f.quantity.sd is not None for f in sides):
             lacks.append("no spread")
-        if not _OUTPUT.search(self.page.prose):
+        if not self._outputs_checked:
             lacks.append("no check that the outputs are equal")
         text = (
             f"the page states {', '.join(lacks[:-1])}{' and ' if lacks[1:] else ''}{lacks[-1]}"
@@ -111,16 +113,19 @@ class Conditions:
             else "its figures have no interval"
         )
         rows = {f.row for f in sides}
-        ours = {f.size for f in self.page.figures if f.row in rows} - {None}
-        sizes = {f.size for f in self.page.figures} - {None}
-        shared = {
-            size
-            for size in ours
-            if all(any(f.row == row and f.size == size for f in self.page.figures) for row in rows)
-        }
-        if len(rows) > 1 and len(shared) == 1 and len(sizes) > 1:
+        shared = set.intersection(*(self._sizes[row] for row in rows))
+        if len(rows) > 1 and len(shared) == 1 and len(set().union(*self._sizes.values())) > 1:
             text += "; the two were measured with one input size only, other rows with several"
         return text
+
+    @cached_property
+    def _sizes(self) -> dict[str, set[float]]:
+        """Return the sizes of the input by row."""
+        sizes: dict[str, set[float]] = defaultdict(set)
+        for f in self.page.figures:
+            if f.size:
+                sizes[f.row].add(f.size)
+        return sizes
 
     def conflict(self, pairs: Sequence[Pair], text: Text) -> str:
         """Return why none of the pairs may be compared, or an empty text."""
@@ -157,30 +162,25 @@ class Conditions:
     @cached_property
     def _drift(self) -> tuple[str, frozenset[int]] | None:
         """Return how much an unchanged reference moved between two sets, and the sets."""
-        for first in self.page.figures:
-            for later in self.page.figures:
-                if (
-                    later.group > first.group > 0
-                    and (later.row, later.column, later.size, later.quantity.kind)
-                    == (first.row, first.column, first.size, first.quantity.kind)
-                    and _UNCHANGED.search(first.row)
-                    and first.headings != later.headings
-                ):
-                    pair = Pair(later, first)
-                    contrast = pair.contrast
-                    if contrast is not None:
-                        i = contrast.interval(LEVEL)
-                        moved, bounds = i.lo > 1 or i.hi < 1, f" [{i.lo:.2f}, {i.hi:.2f}]"
-                    else:
-                        moved, bounds = abs(pair.ratio - 1) > MARGIN, ""
-                    if moved:
-                        return (
-                            (
-                                f"between the two sets of runs, {first.row} itself changed by a factor of"
-                                f" {pair.ratio:.2f}{bounds}: the conditions were different"
-                            ),
-                            frozenset((first.group, later.group)),
-                        )
+        firsts: dict[tuple[object, ...], Figure] = {}
+        for later in (f for f in self.page.figures if f.quantity.lo > 0):
+            key = (later.row, later.column, later.size, later.quantity.kind)
+            first = firsts.setdefault(key, later) if _UNCHANGED.search(later.row) else later
+            if not later.group > first.group > 0 or first.headings == later.headings:
+                continue
+            pair = Pair(later, first)
+            contrast = pair.contrast
+            if contrast is not None:
+                i = contrast.interval(LEVEL)
+                moved, bounds = i.lo > 1 or i.hi < 1, f" [{i.lo:.2f}, {i.hi:.2f}]"
+            else:
+                moved, bounds = abs(pair.ratio - 1) > MARGIN, ""
+            if moved:
+                reason = (
+                    f"between the two sets of runs, {first.row} itself changed by a factor of"
+                    f" {pair.ratio:.2f}{bounds}: the conditions were different"
+                )
+                return reason, frozenset((first.group, later.group))
         return None
 
     def drift_of(self, text: Text) -> str:
@@ -193,7 +193,8 @@ class Conditions:
 
     @cached_property
     def _rates(self) -> list[Figure]:
-        return [f for f in self.page.figures if f.quantity.kind == "rate" and f.quantity.lo > 0]
+        rates = [f for f in self.page.figures if f.quantity.kind == "rate" and f.quantity.lo > 0]
+        return rates if len(rates) <= MOST_FIGURES else []
 
     def _stage(self, word: str) -> Figure | None:
         """Return the fastest rate of a stage alone whose label has a word with the same start."""
@@ -309,11 +310,14 @@ class Conditions:
 
     def _mechanisms(self) -> Iterator[Row]:
         """Yield tables that attribute figures to mechanisms without evidence that these ran."""
-        if _EVIDENCE.search(self.page.prose):
+        if _EVIDENCE.search(self._prose):
             return
+        groups: dict[int, list[Figure]] = defaultdict(list)
+        for f in self.page.figures:
+            groups[f.group].append(f)
         for table in self.page.tables:
-            figures = [f for f in self.page.figures if f.group == table.group]
-            measured, titles = {f.line for f in figures}, {f.column for f in figures}
+            measured = {f.line for f in groups[table.group]}
+            titles = {f.column for f in groups[table.group]}
             for place, title in enumerate(table.head[1:], 1):
                 if measured and title not in titles and _MECHANISM.search(title):
                     cells = [
@@ -332,7 +336,7 @@ class Conditions:
 
     def _units(self) -> Iterator[Row]:
         """Yield decimal units for powers of 1024 on a page with rates in decimal units."""
-        prose = self.page.prose
+        prose = self._prose
         if re.search(r"\d\s?[MGT]iB/s", prose) and re.search(r"\d\s?[MGT]B/s", prose):
             yield (
                 1,

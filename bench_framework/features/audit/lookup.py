@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import defaultdict
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.features.audit import wording
@@ -29,11 +30,15 @@ _BASELINE: Final = re.compile(
     r"^\W*(?:baseline|ref(?:erence)?|-+|–|—|(?:.*\()?1(?:\.0+)?\s?[x×]?(?:\s?±.*)?)\W*$",
     re.IGNORECASE,
 )
+_REFERENCE: Final = re.compile(r"baseline|reference", re.IGNORECASE)
 _STEP: Final = re.compile(r"\b(?:step|previous|cumulative|each)\b", re.IGNORECASE)
 _EFFECT_LABEL: Final = re.compile(
     r"\W*(?:\w+ )?(?:differences?|improvements?|speed-?up|change|reduction|overhead|ratio|delta)\b",
     re.IGNORECASE,
 )
+
+
+Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,59 +59,70 @@ class Lookup:
 
     def __init__(self, page: Page) -> None:
         self.page = page
+        self._marked: dict[tuple[int, str], set[int]] = {}
 
     @cached_property
-    def _names(self) -> list[tuple[tuple[str, ...], int]]:
-        """Return the words of rows and columns with the numbers of their figures, longest first."""
-        names: dict[tuple[str, ...], None] = {}
-        for figure in self.page.figures:
-            for text in (figure.row, figure.column, figure.label):
-                words = tuple(words_of(re.sub(r"\(.*?\)", "", text)))
-                if any(
-                    word not in GENERIC and len(word) > 1 and re.search(r"[a-z]", word)
-                    for word in words
-                ):
-                    names[words] = None
-        return sorted(((w, len(w)) for w in names), key=lambda item: -item[1])
-
-    @cached_property
-    def _figure_words(self) -> list[tuple[list[tuple[str, ...]], set[str]]]:
-        """Return the names of each figure, and the words that distinguish it from its namesakes."""
-        rows = []
+    def _by_line(self) -> dict[tuple[int, int], list[Figure]]:
+        """Return the figures by group and line."""
+        lines: dict[tuple[int, int], list[Figure]] = defaultdict(list)
         for f in self.page.figures:
-            names = [tuple(words_of(re.sub(r"\(.*?\)", "", t))) for t in (f.row, f.column, f.label)]
-            extra = {w for w in words_of(f"{f.row} {f.column} {f.label}") if w not in GENERIC}
-            rows.append(([n for n in names if n], extra - {w for n in names for w in n[:9]}))
-            rows[-1][1].update(w for w in words_of(f.column) if w not in GENERIC)
-            rows[-1][1].update(w for t in re.findall(r"\((.*?)\)", f.row) for w in words_of(t))
-        return rows
+            lines[f.group, f.line].append(f)
+        return lines
+
+    @cached_property
+    def _by_group(self) -> dict[int, list[Figure]]:
+        groups: dict[int, list[Figure]] = defaultdict(list)
+        for f in self.page.figures:
+            groups[f.group].append(f)
+        return groups
+
+    @cached_property
+    def _names(self) -> dict[Words, list[Figure]]:
+        """Return the figures by the words of their row, column or label."""
+        names: dict[Words, list[Figure]] = defaultdict(list)
+        for f in self.page.figures:
+            if not f.secondary:
+                for name in dict.fromkeys(map(_name, (f.row, f.column, f.label))):
+                    if any(w not in GENERIC and re.search(r"[a-z]", w) and w[1:] for w in name):
+                        names[name].append(f)
+        return names
+
+    @cached_property
+    def _lengths(self) -> list[int]:
+        return sorted({len(name) for name in self._names}, reverse=True)
 
     def mentions(self, text: str) -> list[tuple[int, Figure]]:
-        """Return the figures whose names a text contains, with the position of the name."""
+        """Return the figures whose names a text contains, with the position of the name.
+
+        Longer names come first, so that "parallel stream" does not name "stream". Of figures with
+        one name, those remain whose column or qualifier the text contains too.
+        """
         words = [(m[0].lower(), m.start()) for m in WORD.finditer(text)]
-        places: dict[tuple[str, ...], int] = {}
         free = [word for word, _ in words]
-        for name, length in self._names:
+        places: dict[Words, int] = {}
+        for length in self._lengths:
             for at in range(len(free) - length + 1):
-                if tuple(free[at : at + length]) == name:
+                name = tuple(free[at : at + length])
+                if name in self._names:
                     places.setdefault(name, words[at][1])
                     free[at : at + length] = [""] * length
-        if not places:
-            return []
         at_word = dict(reversed(words))
-        best: dict[tuple[str, ...], list[tuple[int, int, Figure]]] = {}
-        for figure, (names, extra) in zip(self.page.figures, self._figure_words, strict=True):
-            hits = [name for name in names if name in places]
-            if hits and not figure.secondary:
-                marks = [at_word[word] for word in extra if word in at_word]
-                place = min(marks) if marks else places[hits[0]]
-                matches = best.setdefault(hits[0], [])
-                matches.append((len(set(hits)) + bool(marks), place, figure))
+        by_name: dict[Words, list[tuple[int, int, Figure]]] = defaultdict(list)
+        known: set[int] = set()
+        for name, at_name in places.items():
+            for figure in self._names[name]:
+                if id(figure) not in known:
+                    known.add(id(figure))
+                    hits = {n for n in map(_name, (figure.row, figure.column)) if n in places}
+                    marks = [at_word[w] for w in _qualifiers(figure) if w in at_word]
+                    place = min(marks) if marks else at_name
+                    by_name[name].append((len(hits | {name}) + bool(marks), place, figure))
         return [
             (place, figure)
-            for group in best.values()
-            for score, place, figure in group
-            if score == max(s for s, _, _ in group)
+            for entries in by_name.values()
+            for best in (max(score for score, _, _ in entries),)
+            for score, place, figure in entries
+            if score == best
         ]
 
     def candidates(self, text: Text, factor: Quantity | None = None) -> Candidates:
@@ -123,11 +139,8 @@ class Lookup:
         if pairs:
             certain = len(stated) == 2 and compares(text.text)  # noqa: PLR2004 -- one pair
             return Candidates(tuple(pairs), certain, oriented=False)
-        near = [
-            f
-            for f in self.page.figures
-            if (f.group and f.group == text.group) or f.line == text.line
-        ]
+        near = self._by_group.get(text.group, []) if text.group else []
+        near = near or [f for f in self._by_group.get(0, []) if f.line == text.line]
         by_name = self._of_names(text)
         if by_name.pairs:
             return by_name
@@ -150,32 +163,39 @@ class Lookup:
 
     def _of_row(self, text: Text) -> Candidates:
         """Return the pairs of a derived cell: with a named row, the baseline, or another column."""
-        table = [f for f in self.page.figures if f.group == text.group and not f.secondary]
-        ours = [f for f in table if f.line == text.line]
-        others = [f for f in table if f.line != text.line]
+        ours = [f for f in self._by_line.get((text.group, text.line), []) if not f.secondary]
         if re.match(r"\s*%\s*of\b", text.column):
             return Candidates(
                 tuple(Pair(f, _sized(f)) for f in ours if f.size and f.quantity.kind == "size"),
                 certain=True,
             )
-        rows = next((t.rows for t in self.page.tables if t.group == text.group), ())
-        head = next((t.head for t in self.page.tables if t.group == text.group), ())
         by_name = self.mentions(f"{_after_than(text.text)} {_after_than(text.column)}")
-        lines = {f.line for _, f in by_name if f in others}
-        if not lines:
-            place = head.index(text.column) if text.column in head else 0
-            lines = {line for line, cells in rows if _BASELINE.match(cells[place])} - {text.line}
-            if re.search(r"baseline|reference", ours[0].row if ours else "", re.IGNORECASE):
-                lines = set()
-        base = [f for f in others if f.line in lines]
+        base = [f for _, f in by_name if f.group == text.group and f.line != text.line]
+        if not base and not any(_REFERENCE.search(f.row) for f in ours):
+            lines = self._baselines(text.group, text.column) - {text.line}
+            base = [f for line in lines for f in self._by_line.get((text.group, line), [])]
         across = [p for a in ours for b in base for p in _pair(a, b, column=True)]
         within = [p for a in ours for b in ours if a is not b for p in _pair(a, b)]
         if across:
             return Candidates(tuple(across), certain=_STEP.search(text.column) is None)
         if within and not any(clock_of(f) == "CPU time" for f in ours):
             return Candidates(tuple(within), certain=True, oriented=False)
-        rest = [p for a in ours for b in others for p in _pair(a, b, column=True)]
-        return Candidates(tuple(rest), certain=len(rows) == 2)  # noqa: PLR2004 -- one pair
+        table = [f for f in self._by_group[text.group] if not f.secondary]
+        lines = {f.line for f in table}
+        if len(lines) > MOST_FIGURES:
+            return Candidates((), certain=False)
+        others = (f for f in table if f.line != text.line)
+        rest = [p for b in others for a in ours for p in _pair(a, b, column=True)]
+        return Candidates(tuple(rest), certain=len(lines) == 2)  # noqa: PLR2004 -- one pair
+
+    def _baselines(self, group: int, column: str) -> set[int]:
+        """Return the lines of a table whose cell in a column marks the baseline."""
+        if (group, column) not in self._marked:
+            table = next(t for t in self.page.tables if t.group == group)
+            place = table.head.index(column)
+            marked = {line for line, cells in table.rows if is_baseline(cells[place])}
+            self._marked[group, column] = marked
+        return self._marked[group, column]
 
     def _of_names(self, text: Text) -> Candidates:
         """Return the pairs of the variants that a sentence names, or that its heading names."""
@@ -197,8 +217,8 @@ class Lookup:
             pairs = [
                 p
                 for _, a in matches
-                for b in self.page.figures
-                if a is not b and a.row != b.row and a.group == b.group
+                for b in self._by_group[a.group]
+                if a.row != b.row
                 for p in _pair(a, b, sized=True)
             ]
         local = [p for p in pairs if p.subject.headings == p.reference.headings == text.headings]
@@ -211,6 +231,18 @@ class Lookup:
                 tuple(chosen), certain=clear or len(chosen) == 1, oriented=both or not several
             )
         return Candidates((), certain=True)
+
+
+@lru_cache(maxsize=65536)
+def _name(text: str) -> Words:
+    """Return the words of a name without its qualifiers in parentheses."""
+    return tuple(words_of(re.sub(r"\(.*?\)", "", text)))
+
+
+def _qualifiers(figure: Figure) -> set[str]:
+    """Return the words that distinguish a figure from others with its name."""
+    inside = " ".join(re.findall(r"\((.*?)\)", figure.row))
+    return {w for w in words_of(f"{figure.column} {inside}") if w not in GENERIC}
 
 
 def _after_than(text: str) -> str:

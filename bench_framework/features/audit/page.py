@@ -37,6 +37,8 @@ _SENTENCE_END: Final = re.compile(
 )
 _SOFT: Final = re.compile("\x1f")
 """Placeholder of a line end within a paragraph, from which the line of a sentence follows."""
+MOST_CHARACTERS: Final = 2000
+"""Length of a sentence or cell. Longer ones are lists of numbers or generated text."""
 _BREAK: Final = re.compile("[\x1f\n]")
 _LABELLED: Final = re.compile(r"\s*(?P<label>[^:=]{1,80}?)\s*(?::|=|\btakes\b|\btook\b)\s*$")
 _SPREAD: Final = re.compile(r"^(?:±|σ|s\.?d\.?|std.*|standard deviation.*)$", re.IGNORECASE)
@@ -133,6 +135,7 @@ def read_page(source: str) -> Page:
         path = tuple(text for _, text in headings)
         if token.type == "heading_open":
             level, text = int(token.tag[1]), _plain(tokens[number + 1])
+            text = text[:MOST_CHARACTERS]
             headings = [*((at, name) for at, name in headings if at < level), (level, text)]
             path = tuple(name for _, name in headings)
             page.texts.append(Text(line, text, path, heading=True))
@@ -157,7 +160,7 @@ def read_page(source: str) -> Page:
                 sentence = text[start : end.start() if end else None]
                 at = line + len(_BREAK.findall(text[:start]))
                 start = end.end() if end else start
-                if sentence.strip():
+                if sentence.strip() and len(sentence) <= MOST_CHARACTERS:
                     words = _SOFT.sub(" ", sentence).strip()
                     page.texts.append(Text(at, words, path, group if depth else 0, lead))
                     _read_figure(page, page.texts[-1])
@@ -188,7 +191,7 @@ def _table(
         if token.type == "tr_open":
             line, cells = (token.map[0] + 1 if token.map else 0), []
         elif token.type == "inline":
-            cells.append(_plain(token))
+            cells.append(_plain(token)[:MOST_CHARACTERS])
         elif token.type == "tr_close":
             rows.append((line, tuple(cells)))
         elif token.type == "table_close":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.features.audit import wording
@@ -185,10 +186,13 @@ class _Auditor:
         margin = max(q.value, MARGIN) if q.kind == "percent" else MARGIN
         return self._judge(best, equal=equal, margin=margin, certain=choice.certain)
 
+    @cached_property
+    def _cells(self) -> dict[tuple[int, int], tuple[str, ...]]:
+        return {(t.group, line): cells for t in self.page.tables for line, cells in t.rows}
+
     def _intervals(self, text: Text) -> list[tuple[float, float]]:
         """Return the intervals of ratios in the row of a table cell."""
-        rows = (t.rows for t in self.page.tables if t.group == text.group and text.column)
-        cells = (c for table in rows for line, row in table if line == text.line for c in row)
+        cells = self._cells.get((text.group, text.line), ()) if text.column else ()
         bounds = (re.fullmatch(r"\s*\[(\d+(?:\.\d+)?), (\d+(?:\.\d+)?)\]\s*", c) for c in cells)
         return [(float(m[1]), float(m[2])) for m in bounds if m]
 
@@ -305,13 +309,20 @@ class _Auditor:
         closest = min(group, key=lambda p: abs(math.log(p.ratio)))
         return self._judge(closest, equal=False)
 
+    @cached_property
+    def _effects(self) -> dict[str, float]:
+        """Return the percentages that headings state for changes."""
+        return {
+            re.sub(r"^\W*\d+\W+|\(.*", "", text.text).strip(): q.value
+            for text in self.page.texts
+            if text.heading
+            for q in quantities(text.text)
+            if q.kind == "percent" and direction_of(text.text, q, "time")
+        }
+
     def _largest_effect(self, text: Text) -> Finding:
         """Check "the biggest improvement" by the percentages that the page states for changes."""
-        effects: dict[str, float] = {}
-        for other in self.page.texts:
-            for q in quantities(other.text) if other.heading else ():
-                if q.kind == "percent" and direction_of(other.text, q, "time"):
-                    effects[re.sub(r"^\W*\d+\W+|\(.*", "", other.text).strip()] = q.value
+        effects = self._effects
         names = {name: _content(name) & _content(text.text) for name in effects}
         ours = max(names, key=lambda name: len(names[name]), default=None)
         if ours is None or not names[ours]:

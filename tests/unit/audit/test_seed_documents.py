@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
+from bench_framework.features.audit.quantities import RATIOS, quantities
 from bench_framework.features.audit.report import Audit, audit
 
 PAGES = Path(__file__).parents[2] / "fixtures" / "seed_documents"
@@ -89,6 +92,8 @@ TRUE = (
     ("004", "achieve a 17% performance improvement"),
 )
 """Statements that follow from the figures of their page."""
+INJECTED = 21
+"""The number of factors in the documents that agree with named figures."""
 CONTRADICTED = {"000": 1, "001": 0, "002": 3, "003": 5, "004": 2}
 """The number of statements that are not supported. Each of them was read: all are false."""
 
@@ -127,11 +132,39 @@ def test_only_false_statements_are_contradicted(page: str) -> None:
     assert result.exit_code == (1 if CONTRADICTED[page] else 0)
 
 
+def wrong_factors(page: str) -> Iterator[tuple[int, str]]:
+    """Yield the page with one stated factor made wrong, for each that agrees with its figures."""
+    path = next(PAGES.glob(f"{page}_*.md"))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for s in audited(page).statements:
+        factor = next((q for q in quantities(s.text) if q.kind in RATIOS), None)
+        if factor is None:
+            continue
+        agrees = s.finding.status == "supported" or "agree with it" in s.finding.reason
+        number = re.search(r"[\d.]+", factor.text)
+        assert number is not None
+        line = lines[s.line - 1]
+        if agrees and "does not name" not in s.finding.reason and line.count(number[0]) == 1:
+            digits = len(number[0].partition(".")[2])
+            wrong = float(number[0]) * (1.6 if factor.kind == "ratio" else 2.2)
+            text = line.replace(number[0], f"{wrong:.{digits}f}")
+            yield s.line, "\n".join([*lines[: s.line - 1], text, *lines[s.line :]])
+
+
+def test_every_wrong_factor_in_place_of_a_right_one_is_not_supported() -> None:
+    pages = [change for page in CONTRADICTED for change in wrong_factors(page)]
+    assert len(pages) == INJECTED
+    for line, source in pages:
+        changed = [s for s in audit(source, "page.md").statements if s.line == line]
+        assert any(s.finding.status == "not supported" for s in changed), changed
+
+
 def test_the_documentation_states_these_figures() -> None:
     contradicted = sum(f.status == "not supported" for f in FALSE)
     lines = [
         f"{len(FALSE)} of 18 are flagged for the reason for which they are false",
         f"{contradicted} of these as not supported",
+        f"each of the {INJECTED} factors",
         *(f"| {page} | {len(audited(page).statements)} |" for page in CONTRADICTED),
     ]
     docs = (PAGES.parents[2] / "docs/reference/audit.md").read_text(encoding="utf-8")
