@@ -340,9 +340,8 @@ def test_a_continued_record_survives_kills(early: Folder) -> None:
         assert process.returncode == code, stderr
     assert "interrupted while the record was measured further" in stderr
     assert (record / "journal.jsonl").read_text().startswith(before)
-    assert not (
-        record / "claims.json"
-    ).exists()  # nothing takes the former results for the new ones
+    # The results of the shorter record must not pass for the new ones.
+    assert not (record / "claims.json").exists()
     unfinished = early("gate", "--no-confirm")
     assert unfinished.returncode == 2
     assert "finish it with `benchctl gate RECORD`" in unfinished.stderr

@@ -21,6 +21,8 @@ from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import GatePolicy
 from bench_framework.model.race import leaving
 from bench_framework.model.run import Block, Look
+from bench_framework.store import lines
+from bench_framework.store.journal import Contents
 from bench_framework.workflow.scenarios import plan_scenario
 
 Times = Mapping[str, tuple[Floats, Floats]]
@@ -138,12 +140,43 @@ def judged(plan: Plan, times: Times, looker: Callable[..., LookOutcome] = look) 
     return judge(plan, blocks, {}, (), taken)
 
 
-def gated(plan: Plan, draw: Draw, rng: np.random.Generator) -> tuple[Gating, int]:
+def continued(plan: Plan, times: Times) -> tuple[list[Block], list[Look]]:
+    """Return the blocks and looks of a record of one input that the report ended, and a gate continued."""
+    blocks, taken = measured(plan, times)
+    last = {block.cell_id: block.round for block in blocks}
+    dropped = {
+        cell_id: lines.Dropped(cell_id, taken[-1].input_id, number, False, "idle", "")
+        for cell_id, number in last.items()
+        if number < taken[-1].round
+    }
+    contents = Contents(
+        lines.Header(1, "", plan.name, "", "", "", ""), blocks=blocks, looks=taken, dropped=dropped
+    )
+    for again in measuring.reopening_looks(plan, contents):
+        taken[-1], left, rounds = again, {*again.dropped}, looks_of(plan).rounds
+        while not taken[-1].stopped:
+            index, item = taken[-1].index + 1, again.input_id
+            blocks += [
+                block
+                for block in blocks_of(plan, times, item, rounds[index])
+                if block.round > taken[-1].round and block.cell_id not in left
+            ]
+            outcome = measuring.look(plan, blocks, item, index, rounds[index])
+            now = Look(item, index, rounds[index], outcome.stop, outcome.reason, idle=outcome.idle)
+            taken.append(now)
+            left |= leaving(plan, taken, [cell.id for cell in plan.cells], ()).keys()
+    return [replace(block, seq=place) for place, block in enumerate(blocks)], taken
+
+
+def gated(
+    plan: Plan, draw: Draw, rng: np.random.Generator, *, later: bool = False
+) -> tuple[Gating, int]:
     """Return the result of the gate, and the rounds of the first input in both passes.
 
-    What looks worse is measured again in newly drawn rounds.
+    What looks worse is measured again in newly drawn rounds. With `later`, the report ended the record.
     """
-    blocks, taken = measured(plan, draw(rng, plan, plan.measure.rounds_max), measuring.look)
+    times = draw(rng, plan, plan.measure.rounds_max)
+    blocks, taken = continued(plan, times) if later else measured(plan, times, measuring.look)
     first = gate.first_pass(plan, blocks, {}, (), taken)
     again, rounds = plans.confirmation_plan(plan, first, "first"), _rounds_of(taken)
     if again is None:
