@@ -5,11 +5,14 @@ The author decides whether an experiment is adopted. The verdict is measured.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.claims.phrases import detectable, noun
+from bench_framework.claims.value_phrases import upward
 from bench_framework.features.experiments.implementation import implementation
 from bench_framework.model.judgement import ONE_PROGRAM, CellState, Comparison
-from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, verdict_text
 from bench_framework.report.blocks import (
@@ -22,7 +25,7 @@ from bench_framework.report.blocks import (
     Row,
     Table,
 )
-from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.claim_blocks import closed, sentence
 from bench_framework.report.contrasts import interval_cells, margin, verdict_cell, with_claims
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.main_table import change_text, in_times
@@ -32,27 +35,31 @@ from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import MINUS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bench_framework.model.declarations import Experiment
     from bench_framework.model.judgement import Claim, HypothesisTest
     from bench_framework.model.plan import Cell as PlanCell
     from bench_framework.model.plan import Input
+    from bench_framework.model.policies import Metric
     from bench_framework.report.context import ReportData
 
 
 REASONS: Final = {
-    Verdict.WORSE: "slower",
-    Verdict.WORSE_SIZE_UNCERTAIN: "slower, size uncertain",
-    Verdict.EQUIVALENT: "no gain",
-    Verdict.INCONCLUSIVE: "inconclusive",
-    Verdict.SINGLE_RUN: "inconclusive",
-    Verdict.OTHER_OUTPUT: "other output",
-    Verdict.NOT_COMPARABLE: "not comparable",
-    Verdict.FAILED: "failed",
+    Verdict.WORSE: "it costs {noun}",
+    Verdict.WORSE_SIZE_UNCERTAIN: "it costs {noun}, an uncertain amount",
+    Verdict.EQUIVALENT: "its {noun} is the same within the margin",
+    Verdict.INCONCLUSIVE: "inconclusive, no effect is shown",
+    Verdict.SINGLE_RUN: "it was run only once",
+    Verdict.OTHER_OUTPUT: "its output differs",
+    Verdict.NOT_COMPARABLE: "it did not run as requested",
+    Verdict.FAILED: "it failed",
+    Verdict.EXCLUDED: "it was not measured",
 }
 """Verdict on the main metric → the reason that the table states."""
-COSTS_MEMORY: Final = "costs memory"
-AUTHOR: Final = "author's decision"
-NO_EFFECT: Final = "no effect on the binary"
+COSTS_MEMORY: Final = "it saves {noun}, but uses more memory"
+GAIN: Final = "it saves {noun}"
+NO_EFFECT: Final = "the change has no effect on the program"
 """The reason of an experiment that runs the same program as its reference."""
 
 
@@ -74,7 +81,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         Column("Experiment"),
         Column("Time vs baseline"),
         Column("Memory vs baseline", drop=1),
-        Column("Decision", prose=True),
+        Column("Decision and reason", prose=True),
         Column("Author's reason to try it", drop=2, prose=True),
     )
     caption = (
@@ -94,7 +101,7 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
         if item is None or experiment.decision != "adopted":
             continue
         pairs = (
-            ("What", _change(experiment)),
+            ("What", _change(experiment, dict(data.baseline_on(item).values))),
             ("Why", experiment.why),
             ("Implementation", implementation(data, experiment, item)),
             ("Result", _result(data, experiment, item)),
@@ -106,8 +113,12 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _change(experiment: Experiment) -> str:
-    return ", ".join(f"{axis}: {value}" for axis, value in experiment.change)
+def _change(experiment: Experiment, before: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return text such as ``"parser: simd-json → sonic-rs"``, without a value that is unknown."""
+    return ", ".join(
+        f"{axis}: {before[axis]} → {value}" if axis in before else f"{axis}: {value}"
+        for axis, value in experiment.change
+    )
 
 
 def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
@@ -151,13 +162,17 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
     time, memory = (data.comparison(cell.id, m) if cell else None for m in (data.metric, PEAK_RSS))
     verdict = _verdict(time, state)
     same = time is not None and time.reason == ONE_PROGRAM
-    explanation = NO_EFFECT if same else reason(verdict, memory)
+    explanation = NO_EFFECT if same else reason(verdict, memory, data.metric)
+    if time is not None and verdict is Verdict.INCONCLUSIVE and time.mde is not None:
+        explanation += f"; {detectable(upward(time.mde))}"
+    gain = reason(Verdict.BETTER, None, data.metric)
+    joint = ", although " if (experiment.decision, explanation) == ("rejected", gain) else ": "
     effect = "" if time is None else change_text(time, data.metric, times=times)
     cells = (
         Cell(experiment.name, about=_change(experiment)),
         Cell(f"{glyph(verdict)} {effect}".strip(), verdict.value, None, verdict),
         Cell(change_text(memory, PEAK_RSS, times=times) if memory else DASH),
-        Cell(f"{experiment.decision}: {explanation}"),
+        Cell(closed(f"{experiment.decision.capitalize()}{joint}{explanation}")),
         Cell(experiment.why),
     )
     return Row(cells, verdict, reason=state.reason if state else "")
@@ -180,13 +195,10 @@ def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
     return time.verdict if time is not None else Verdict.INCONCLUSIVE
 
 
-def reason(verdict: Verdict, memory: Comparison | None) -> str:
+def reason(verdict: Verdict, memory: Comparison | None, metric: Metric = WALL) -> str:
     """Return why an experiment was not adopted. An inconclusive one is never called worse."""
-    if verdict in REASONS:
-        return REASONS[verdict]
-    if memory is not None and memory.verdict.worse:
-        return COSTS_MEMORY
-    return "excluded" if verdict is Verdict.EXCLUDED else AUTHOR
+    costs = memory is not None and memory.verdict.worse
+    return REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
 
 
 ADOPTED = SectionKind(

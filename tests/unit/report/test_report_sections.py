@@ -228,7 +228,9 @@ def test_scaling_has_exponents_between_neighbouring_sizes(document: Document) ->
 
 def test_the_reason_against_an_experiment_is_its_verdict(document: Document) -> None:
     experiments = tables(section(document, "S12"))[0]
-    assert [r.cells[3].text for r in experiments.rows] == ["rejected: slower, size uncertain"]
+    assert [r.cells[3].text for r in experiments.rows] == [
+        "Rejected: it costs time, an uncertain amount."
+    ]
     assert [r.cells[0].about for r in experiments.rows] == ["block: 256KiB"]
 
 
@@ -239,7 +241,7 @@ def test_an_adopted_change_has_four_lines_with_its_measured_effect(data: ReportD
     blocks = section(document, "S11").blocks
     assert [b.text for b in blocks if isinstance(b, Heading)] == [e.name for e in experiments]
     facts = [dict(b.pairs) for b in blocks if isinstance(b, Facts)]
-    assert facts[1]["What"] == "allocator: jemalloc"
+    assert facts[1]["What"] == "allocator: system → jemalloc"
     assert facts[1]["Why"] == "a hope"
     assert facts[1]["Implementation"] == "feature jemalloc"
     # The author adopted a change that the runs show to be slower. The line reports the runs.

@@ -348,8 +348,7 @@ CATALOGUE = {
     "S12": Pair(
         sample,
         (
-            "slower, size uncertain",
-            "rejected",
+            "Rejected: it costs time, an uncertain amount.",
             "1 experiment not adopted: 1 slower (size uncertain)",
         ),
         ("no gain", "useless"),

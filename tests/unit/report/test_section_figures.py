@@ -255,12 +255,17 @@ def test_an_inconclusive_ratio_gets_no_extra_digits_for_a_bound() -> None:
 
 def test_an_experiment_that_gains_time_for_more_memory_costs_memory() -> None:
     memory = Comparison("a", "b", "peak_rss", "memory", Verdict.WORSE, margin=0.05, epsilon=0.01)
-    assert experiments_section.reason(Verdict.BETTER, memory) == "costs memory"
+    assert (
+        experiments_section.reason(Verdict.BETTER, memory) == "it saves time, but uses more memory"
+    )
     assert (
         experiments_section.reason(Verdict.BETTER, replace(memory, verdict=Verdict.BETTER))
-        == "author's decision"
+        == "it saves time"
     )
-    assert experiments_section.reason(Verdict.INCONCLUSIVE, memory) == "inconclusive"
+    assert (
+        experiments_section.reason(Verdict.INCONCLUSIVE, memory)
+        == "inconclusive, no effect is shown"
+    )
 
 
 def test_memory_is_a_share_of_the_input(
