@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.features.sections import SECTIONS
+from bench_framework.scenario.load import load
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"000": "word-tally", "001": "runtimes", "002": "nvme", "003": "smol", "004": "tokio"}
@@ -47,3 +48,17 @@ def test_sections_in_italics_exist() -> None:
     page = (ROOT / "docs" / "seed_documents.md").read_text(encoding="utf-8")
     titles = {section.title for section in SECTIONS}
     assert set(re.findall(r"\*([A-Z][^*]+)\*", page)) <= titles
+
+
+def test_the_numbers_of_published_claims_are_those_of_the_scenarios() -> None:
+    page = " ".join((ROOT / "docs" / "seed_documents.md").read_text(encoding="utf-8").split())
+    published = {
+        number: scenario.spec.published.claims
+        for number, name in PAGES.items()
+        if (scenario := load(ROOT / "scenarios" / f"{name}.yaml")).spec.published is not None
+    }
+    assert set(published) == set(PAGES)
+    counts = [f"{len(claims)} {'claims ' * (n == '000')}of {n}" for n, claims in published.items()]
+    assert f"{', '.join(counts[:-1])} and {counts[-1]}" in page
+    tested = sum(c.test != "not-testable" for claims in published.values() for c in claims)
+    assert f"of which {tested} are tested" in page
