@@ -1,14 +1,14 @@
 (() => {
   "use strict";
   const root = document.documentElement;
-  // The address contains the choices of the reader: "#view:theme=dark&results-1-table=2d&results-1-table.rows=rayon".
+  // The address has the choices of the reader.
   const START = "#view:";
   let view = new URLSearchParams();
   const keep = (key, chosen) => {
     if (chosen) view.set(key, chosen); else view.delete(key);
     try {
       history.replaceState(null, "", String(view) ? START + view : location.pathname + location.search);
-    } catch { /* a frame without its own address cannot keep the view */ }
+    } catch { /* a frame without an address */ }
   };
   const make = (tag, text, cls) => {
     const element = document.createElement(tag);
@@ -63,17 +63,9 @@
   };
   const copy = async (text, button) => {
     let done = true;
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const area = make("textarea", text);
-      document.body.append(area);
-      area.select();
-      done = document.execCommand("copy");
-      area.remove();
-    }
+    try { await navigator.clipboard.writeText(text); } catch { done = false; }
     button.textContent = done ? "Copied" : "Copy failed";
-    setTimeout(() => { button.textContent = "Copy as Markdown"; }, 1500);
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
   };
 
   const views = new Map();
@@ -88,34 +80,53 @@
       });
       head.replaceChildren(button);
     });
-    const tools = make("div", "", "tools");
     const filter = make("input");
     filter.type = "search";
     filter.placeholder = "Filter rows";
     filter.setAttribute("aria-label", "Filter rows");
-    const count = make("output");
     const sift = () => {
       const terms = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
       for (const row of table.tBodies[0].rows) {
         const text = row.textContent.toLowerCase();
         row.hidden = !terms.every((word) => text.includes(word));
       }
-      const rows = [...table.tBodies[0].rows];
-      count.textContent = terms.length ? rows.filter((row) => !row.hidden).length + " of " + rows.length + " rows" : "";
     };
     filter.addEventListener("input", () => { sift(); keep(table.id + ".rows", filter.value.trim()); });
-    const button = make("button", "Copy as Markdown");
+    const button = make("button", "Copy", "copy");
     button.type = "button";
+    button.title = "Copy as Markdown";
     button.addEventListener("click", () => copy(markdown(table), button));
-    const long = table.tBodies[0].rows.length > 8;
-    if (long) tools.append(filter);
-    tools.append(button, count);
+    table.caption.append(button);
+    const long = table.tBodies[0].rows.length >= 20;
+    if (long) {
+      const tools = make("div", "", "tools");
+      tools.append(filter);
+      table.parentElement.after(tools);
+    }
     views.set(table.id, (words) => { if (long) { filter.value = words; sift(); } });
-    table.parentElement.after(tools);
   }
 
+  // The appendix is folded, except on paper and for links into it.
+  const unfold = (element) => {
+    for (let part = element; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+  };
+  const reach = (id) => {
+    const target = id && document.getElementById(id);
+    if (target) { unfold(target); target.scrollIntoView(); }
+  };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) unfold(document.getElementById(link.hash.slice(1)));
+  });
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details.part:not([open])")];
+    for (const part of folded) part.open = true;
+  });
+  addEventListener("afterprint", () => { for (const part of folded) part.open = false; });
+
   const show = () => {
-    if (!location.hash.startsWith(START)) return;
+    if (!location.hash.startsWith(START)) { reach(decodeURIComponent(location.hash.slice(1))); return; }
     view = new URLSearchParams(location.hash.slice(START.length));
     let first;
     for (const [key, chosen] of view) {
@@ -126,7 +137,7 @@
       else if (table && /^\d+[ad]$/.test(chosen) && table.tHead.rows[0].cells[parseInt(chosen, 10)]) sort(table, parseInt(chosen, 10), chosen.endsWith("d"));
       first = first || table;
     }
-    if (first) first.closest("section").scrollIntoView();
+    if (first) { unfold(first); first.scrollIntoView(); }
   };
   addEventListener("hashchange", show);
   show();

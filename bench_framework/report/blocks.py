@@ -194,6 +194,8 @@ class Figure:
     """Reference values in the chart: ``margin``, ``noise``, …"""
     with_table: bool = False
     """True if the page already contains the table. The figure then refers to it."""
+    narrow: bool = False
+    """True for the drawing for phones: half as wide, with names above the marks."""
 
     def label(self, key: str) -> str:
         """Return a text of the chart, or an empty string."""

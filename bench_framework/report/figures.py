@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
@@ -64,8 +65,9 @@ def scaling_plot(
     """Draw time and throughput against size, and return the Axes of the left panel."""
     with mpl.rc_context(STYLE):
         if ax is None:
-            left = _panel(scaling.SIZE, scaling.LEFT_PANEL)
-            right = _panel(scaling.SIZE, scaling.RIGHT_PANEL, left.get_figure())
+            first, second = scaling.places(figure)
+            left = _panel(scaling.size(figure), first)
+            right = _panel(scaling.size(figure), second, left.get_figure())
         else:
             left, right = ax, ax.inset_axes((1.2, 0.0, 1.0, 1.0))
         scaling.draw(left, right, figure, colours)
@@ -96,8 +98,8 @@ def _plot(
 PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
     "forest": _plot(forest.size, forest.draw, forest.place),
     "scaling": scaling_plot,
-    "memory-time": _plot(lambda _: memory_time.SIZE, memory_time.draw, lambda _: memory_time.PLACE),
-    "drift": _plot(lambda _: drift.SIZE, drift.draw, lambda _: drift.PLACE),
+    "memory-time": _plot(memory_time.size, memory_time.draw, memory_time.place),
+    "drift": _plot(drift.size, drift.draw, drift.place),
     "waterfall": _plot(bars.size, bars.draw_changes),
     "bars": _plot(bars.size, bars.draw),
     "runs": _plot(runs.size, runs.draw),
@@ -106,6 +108,10 @@ PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
     "sensors": _plot(sensors.size, sensors.draw),
 }
 """The plot function of each kind. A new chart is a file in `charts` and a line here."""
+
+
+NARROW: Final = frozenset({"forest", "scaling", "memory-time", "drift", "waterfall", "bars"})
+"""The charts that have a second drawing for phones. The others scroll."""
 
 
 def drawings(document: Document) -> dict[str, str]:
@@ -118,6 +124,18 @@ def inline(drawing: str, figure: Figure) -> str:
     for token, sentinel in SENTINELS.items():
         drawing = drawing.replace(sentinel, f"var(--{token})")
     return _titled(drawing, figure, extra="")
+
+
+def responsive(drawing: str, figure: Figure) -> str:
+    """Return the drawing of a page, and one for phones if the chart has it. CSS shows one."""
+    wide = inline(drawing, figure)
+    if figure.chart not in NARROW:
+        return wide
+    small = replace(figure, anchor=f"{figure.anchor}-narrow", narrow=True)
+    narrow = inline(_drawing(small), small)
+    return wide.replace("<svg ", '<svg class="wide" ', 1) + narrow.replace(
+        "<svg ", '<svg class="narrow" ', 1
+    )
 
 
 def standalone(drawing: str, figure: Figure) -> str:

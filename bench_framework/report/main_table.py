@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 CI: Final = "95\u202f% CI"
 MANY_ROWS: Final = 20
-"""Rows from which the descriptions of the variants are only in the appendix."""
+"""Most rows of the table, and rows from which descriptions are only in the appendix."""
 
 
 def main_table(data: ReportData, item: Input, name: str) -> Table:
@@ -49,7 +49,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     times = in_times(data.comparison(cell.id, data.metric) for cell in arms)
     described = len(arms) < MANY_ROWS
     rows = []
-    for cell in sorted(arms, key=lambda cell: _order(data, cell)):
+    for cell in _in_report(data, arms):
         state = data.state(cell.id)
         comparison = data.comparison(cell.id, data.metric)
         summary = None if state.state in REFUSED else data.summary(cell.id, data.metric)
@@ -78,8 +78,10 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         f"{what}, and change of {noun(data.metric)} relative to {data.baseline_on(item).label}."
     )
     note = effects_note([data.comparison(cell.id, data.metric) for cell in data.measured(item.id)])
+    rest = len(arms) - len(rows)
+    note += f" The appendix has {rest} more variant{'s' if rest > 1 else ''}." if rest else ""
     return Table(
-        name + "-table", caption, columns, tuple(rows), stub=data.on_input(item), note=note
+        name + "-table", caption, columns, tuple(rows), stub=data.on_input(item), note=note.strip()
     )
 
 
@@ -88,11 +90,10 @@ def by_input_table(data: ReportData, first: Input, name: str) -> Table:
     cells = {(c.variant_id, c.input_id): c for item in data.plan.inputs for c in data.arms(item.id)}
     times = in_times(data.comparison(cell.id, data.metric) for cell in cells.values())
     rows = []
-    places = {
-        c.variant_id: n
-        for n, c in enumerate(sorted(data.arms(first.id), key=lambda c: _order(data, c)))
-    }
-    for variant in sorted(data.plan.variants, key=lambda v: places.get(v.id, len(places))):
+    places = {c.variant_id: n for n, c in enumerate(_in_report(data, data.arms(first.id)))}
+    for variant in sorted(data.plan.variants, key=lambda v: places.get(v.id, 0)):
+        if variant.id not in places:
+            continue
         row = [cells.get((variant.id, item.id)) for item in data.plan.inputs]
         if any(row):
             texts = (change_cell(data, c, times=times) if c else Cell(DASH) for c in row)
@@ -170,13 +171,26 @@ def _note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> st
             parts.append(word(comparison.verdict, data.metric))
     elif cell.role.separate:
         parts.append("not compared")
-    ahead = data.ahead(cell.input_id)
-    if cell.id in ahead and data.summary(cell.id, data.metric):
-        parts.append("best" if len(ahead) == 1 else "tied for best")
+    if data.ahead(cell.input_id) == {cell.id}:
+        parts.append("best")
     return "; ".join(dict.fromkeys(part for part in parts if part))
 
 
 _UNCERTAIN: Final = frozenset({Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE_SIZE_UNCERTAIN})
+
+
+def _in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
+    """Return the configurations in order: all, or of many those that the scenario names.
+
+    The fastest ones fill the remaining rows.
+    """
+    plan = data.plan
+    ordered = sorted(arms, key=lambda cell: _order(data, cell))
+    named = {plan.baseline_id, *plan.further_baselines, *(named.variant_id for named in plan.named)}
+    named |= {v for c in plan.contrasts for v in (c.variant_id, c.reference_id)}
+    first = sorted(ordered, key=lambda cell: cell.variant_id not in named)
+    chosen = set(first[:MANY_ROWS]) if len(arms) > MANY_ROWS else set(arms)
+    return [cell for cell in ordered if cell in chosen]
 
 
 def _is_base(cell: PlanCell) -> bool:

@@ -15,9 +15,8 @@ LIGHT: Final[dict[str, str]] = {
     "muted": "#59636e",
     "rule": "#d5dae1",
     "band": "#e8ebf0",
-    "better": "#0b5cad",
-    "worse": "#b3400c",
-    "inconclusive": "#7a3e9d",
+    "accent": "#0b5cad",
+    "alert": "#b3400c",
     "series-1": "#0b5cad",
     "series-2": "#b3400c",
     "series-3": "#7a3e9d",
@@ -31,9 +30,8 @@ DARK: Final[dict[str, str]] = {
     "muted": "#9da7b3",
     "rule": "#353b45",
     "band": "#262b34",
-    "better": "#6cb6ff",
-    "worse": "#ff9a66",
-    "inconclusive": "#d2a8ff",
+    "accent": "#6cb6ff",
+    "alert": "#ff9a66",
     "series-1": "#6cb6ff",
     "series-2": "#ff9a66",
     "series-3": "#d2a8ff",
@@ -46,12 +44,8 @@ SENTINELS: Final[dict[str, str]] = {
 }
 """Sentinel colour of each token in the drawing. No chart uses these colours directly."""
 
-VERDICT_TOKENS: Final[dict[str, str]] = {
-    "better": "better",
-    "better-size-uncertain": "better",
-    "worse": "worse",
-    "worse-size-uncertain": "worse",
-    "inconclusive": "inconclusive",
-}
-"""Token of each verdict code. All other codes are muted."""
+VERDICT_TOKENS: Final[dict[str, str]] = dict.fromkeys(
+    ("better", "better-size-uncertain", "equivalent", "worse-size-uncertain", "worse"), "accent"
+)
+"""Token of each conclusive verdict code. All other codes are muted."""
 SERIES: Final = tuple(token for token in LIGHT if token.startswith("series-"))

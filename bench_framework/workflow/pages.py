@@ -342,7 +342,8 @@ def render_files(
     }
     if "html" in formats:
         inline = {
-            anchor: figures.inline(drawings[anchor], figure) for anchor, figure in by_anchor.items()
+            anchor: figures.responsive(drawings[anchor], figure)
+            for anchor, figure in by_anchor.items()
         }
         texts[PAGE] = html.render(document, data, loader, inline, runs)
     if "md" in formats:

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts.forest import kept_ticks
 from bench_framework.report.charts.frame import (
-    WIDTH,
+    UNITS_PER_COLUMN,
+    drawn_width,
     interval,
     label_room,
     marks,
     nice_rates,
+    nice_steps,
     sheet,
     shorts,
     strokes,
+    text_room,
     words,
 )
 from bench_framework.report.palette import VERDICT_TOKENS
@@ -36,9 +39,10 @@ BAR: Final = 7.0
 """Half of a bar's height."""
 TOP: Final = 10.0
 BOTTOM: Final = 46.0
-RATE_ROOM: Final = 190.0
-CHANGE_ROOM: Final = 176.0
-"""Width of the texts to the right of the bars."""
+NARROW_ROW: Final = 44.0
+ABOVE: Final = 18.0
+"""Distance of the texts of a narrow drawing above the middle of their bar."""
+DECADE: Final = 10.0
 MOST_LABEL: Final = 32
 
 
@@ -81,25 +85,31 @@ def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -
 
 def size(figure: Figure) -> tuple[float, float]:
     """Return width and height in units."""
-    return WIDTH, TOP + BOTTOM + ROW * len(figure.points)
+    return drawn_width(figure), TOP + BOTTOM + _row(figure) * len(figure.points)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Draw bars from zero: filled if measured, outlined if derived. Lines are intervals."""
-    left, right = _span(figure, RATE_ROOM)
+    """Draw bars: filled if measured, outlined if derived. Lines are intervals.
+
+    The axis begins at zero. It is logarithmic if the rates span more than one decade.
+    """
+    left, right = _span(figure)
     most = max(max(p.x, p.x_hi or p.x) for p in figure.points) * 1.04
-    scale = (right - left) / most
+    least = min(p.x for p in figure.points)
+    log = least > 0 and most / least > DECADE
+    lo = least / 1.5
+    scale = (right - left) / (math.log10(most / lo) if log else most)
 
     def at(rate: float) -> float:
-        return left + rate * scale
+        return left + (math.log10(max(rate, lo) / lo) if log else rate) * scale
 
-    _axis(ax, figure, colours, at, nice_rates(most), right, origin=0)
-    for point, y, name in _rows(figure):
+    ticks = nice_steps(lo, most, 6) if log else nice_rates(most)
+    _axis(ax, figure, colours, at, ticks, origin=0)
+    for point, y in _rows(figure):
         colour = colours["series-1" if point.strong else "muted"]
         _bar(ax, (left, at(point.x)), y, colour, filled=point.strong)
         interval(ax, point.x_lo, point.x_hi, at, y, colours["ink"])
-        words(ax, (left - 8, y), name, colours["ink"], ha="right")
-        words(ax, (right + 10, y), point.text, colours["ink"])
+        _texts(ax, figure, point, y, colours, colours["ink"])
 
 
 def draw_changes(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -109,7 +119,7 @@ def draw_changes(ax: Axes, figure: Figure, colours: Palette) -> None:
     remaining interaction and is hatched. With the mark ``alone``, each change is a dot, and the
     interaction is a hollow dot.
     """
-    left, right = _span(figure, CHANGE_ROOM)
+    left, right = _span(figure)
     ends = [end for p in figure.points for end in _ends(p)] + [1.0]
     lo, hi = min(ends) * 0.97, max(ends) * 1.03
     scale = (right - left) / math.log2(hi / lo)
@@ -117,9 +127,9 @@ def draw_changes(ax: Axes, figure: Figure, colours: Palette) -> None:
     def at(ratio: float) -> float:
         return left + math.log2(min(max(ratio, lo), hi) / lo) * scale
 
-    _axis(ax, figure, colours, at, kept_ticks(lo, hi, right - left), right, origin=1)
+    _axis(ax, figure, colours, at, kept_ticks(lo, hi, right - left), origin=1)
     dots = bool(figure.mark("alone"))
-    for point, y, name in _rows(figure):
+    for point, y in _rows(figure):
         colour = colours[VERDICT_TOKENS.get(point.verdict.value if point.verdict else "", "muted")]
         if dots:
             face = colour if point.verdict is not None else colours["ground"]
@@ -131,13 +141,30 @@ def draw_changes(ax: Axes, figure: Figure, colours: Palette) -> None:
             _bar(ax, span, y, colour, filled=hatch is None, hatch=hatch)
         lo_end, hi_end = (end and end * point.y for end in (point.x_lo, point.x_hi))
         interval(ax, lo_end, hi_end, at, y, colours["muted" if dots else "ink"])
-        words(ax, (left - 8, y), name, colours["ink"], ha="right")
+        _texts(ax, figure, point, y, colours, colour)
+
+
+def _span(figure: Figure) -> tuple[float, float]:
+    """Return left and right of the plotting area, next to the texts of the rows."""
+    if figure.narrow:
+        return 10.0, drawn_width(figure) - 10.0
+    room = text_room(p.text for p in figure.points)
+    return label_room([p.label for p in figure.points], MOST_LABEL), drawn_width(figure) - room
+
+
+def _texts(ax: Axes, figure: Figure, point: Point, y: float, colours: Palette, colour: str) -> None:
+    """Draw name and figures: left and right of a bar, or above it."""
+    left, right = _span(figure)
+    labels = [p.label for p in figure.points]
+    if figure.narrow:
+        most = int((right - left - text_room([point.text])) / UNITS_PER_COLUMN)
+        words(ax, (left, y + ABOVE), shorts(labels, most)[point.label], colours["ink"])
+        words(ax, (right, y + ABOVE), point.text, colour, ha="right")
+    else:
+        words(
+            ax, (left - 8, y), shorts(labels, MOST_LABEL)[point.label], colours["ink"], ha="right"
+        )
         words(ax, (right + 10, y), point.text, colour)
-
-
-def _span(figure: Figure, room: float) -> tuple[float, float]:
-    """Return left and right of the plotting area, with `room` for the texts of the rows."""
-    return label_room([p.label for p in figure.points], MOST_LABEL), WIDTH - room
 
 
 def _axis(
@@ -146,7 +173,6 @@ def _axis(
     colours: Palette,
     at: Scale,
     ticks: list[float],
-    right: float,
     *,
     origin: float,
 ) -> None:
@@ -157,15 +183,19 @@ def _axis(
         line = [(at(tick), BOTTOM - 6), (at(tick), height - TOP)]
         strokes(ax, [line], colours["muted" if tick == origin else "rule"])
         words(ax, (at(tick), BOTTOM - 18), f"{tick:g}", colours["muted"], ha="center")
-    left, _ = _span(figure, 0)
+    left, right = _span(figure)
     words(ax, ((left + right) / 2, 10), figure.label("x"), colours["muted"], ha="center")
 
 
-def _rows(figure: Figure) -> Iterator[tuple[Point, float, str]]:
-    """Yield each point with the middle of its row and its name as drawn."""
-    names = shorts([p.label for p in figure.points], MOST_LABEL)
-    for row, point in enumerate(figure.points):
-        yield point, size(figure)[1] - TOP - ROW * (row + 0.5), names[point.label]
+def _rows(figure: Figure) -> Iterator[tuple[Point, float]]:
+    """Yield each point with the middle of its bar."""
+    height, row = size(figure)[1], _row(figure)
+    for number, point in enumerate(figure.points):
+        yield point, height - TOP - row * (number + 0.5) - ABOVE / 2 * figure.narrow
+
+
+def _row(figure: Figure) -> float:
+    return NARROW_ROW if figure.narrow else ROW
 
 
 def _ends(point: Point) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model import contention
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
-from bench_framework.report.charts.frame import WIDTH, calm, marks, slices, strokes
+from bench_framework.report.charts.frame import calm, drawn_width, marks, slices, strokes
 from bench_framework.report.numbers import significant
 from bench_framework.units import MINUS, THIN_SPACE
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 FEWEST: Final = 8
 """Fewest samples in the plot."""
-SIZE: Final = (WIDTH, 220.0)
-PLACE: Final = (58.0, 44.0, 706.0, 206.0)
+HEIGHT: Final = 220.0
 MOST_DOTS: Final = 500
 """Largest number of dots. Of more samples, every k-th is drawn. Line and table use all samples."""
 MOST_RINGS: Final = 300
@@ -110,6 +109,16 @@ def _table(points: list[Point]) -> Table:
 def _percent(value: float) -> Cell:
     sign = MINUS if value < 0 else "+"
     return Cell(f"{sign}{significant(abs(value), 2)}{THIN_SPACE}%", value)
+
+
+def size(figure: Figure) -> tuple[float, float]:
+    """Return width and height in units."""
+    return drawn_width(figure), HEIGHT
+
+
+def place(figure: Figure) -> tuple[float, float, float, float]:
+    """Return left, bottom, right and top of the plotting area in units."""
+    return 58.0, 44.0, drawn_width(figure) - 14.0, HEIGHT - 14.0
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:

@@ -9,12 +9,14 @@ from bench_framework.model.words import change, noun
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts.frame import (
     TEXT,
-    WIDTH,
+    UNITS_PER_COLUMN,
     calm,
+    drawn_width,
     label_room,
     marks,
     shorts,
     strokes,
+    text_room,
     words,
 )
 from bench_framework.report.main_table import plain_interval
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 ROW: Final = 23.0
+NARROW_ROW: Final = 42.0
 TOP: Final = 22.0
 BOTTOM: Final = 44.0
-RIGHT: Final = 186.0
 MOST_LABEL: Final = 34
 TICKS_BELOW: Final = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.33, 0.4, 0.5, 0.67, 0.8, 0.9, 0.95)
 TICKS_ABOVE: Final = (1.05, 1.1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 20, 50, 100)
@@ -39,8 +41,10 @@ BOLD_WIDER: Final = 1.1
 LEAST_REACH: Final = 1.3
 """Smallest factor by which the range may exceed the estimates to show their intervals."""
 TICK_ROOM: Final = 34.0
-POINT: Final = 8.0
+POINT: Final = 7.0
 """Size of the marker of an estimate."""
+BELOW: Final = 0.22
+"""Distance of the marks of a narrow drawing below the middle of their row, as a part of it."""
 MARKERS: Final = {
     "better": ("v", True),
     "better-size-uncertain": ("v", False),
@@ -70,8 +74,8 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
     metric = noun(data.metric)
     base = data.baseline_on(item).label
     desc = (
-        f"{metric[:1].upper()}{metric[1:]} relative to {base}{data.on_input(item, ' on ')}, with "
-        f"95\u202f% CIs. The band is the margin of {margin_text(margin)}. Filled marks are conclusive."
+        f"Lines are 95\u202f% CIs; the band is the margin of {margin_text(margin)}; blue marks are "
+        "conclusive, filled ones by more than the margin."
     )
     less, more = change(data.metric, higher=data.higher(data.metric))
     return Figure(
@@ -107,15 +111,18 @@ def _row_point(data: ReportData, cell_id: str, row: Row) -> Point | None:
 
 def size(figure: Figure) -> tuple[float, float]:
     """Return width and height in units."""
-    return WIDTH, TOP + BOTTOM + ROW * len(figure.points)
+    row = NARROW_ROW if figure.narrow else ROW
+    return drawn_width(figure), TOP + BOTTOM + row * len(figure.points)
 
 
 def place(figure: Figure) -> tuple[float, float, float, float]:
     """Return left, bottom, right and top of the plotting area in units."""
+    width, height = size(figure)
+    if figure.narrow:
+        return 10.0, BOTTOM, width - 10.0, height - TOP
     wider = BOLD_WIDER if any(p.strong for p in figure.points) else 1.0
     room = label_room([p.label for p in figure.points], MOST_LABEL, wider=wider)
-    _, height = size(figure)
-    return room, BOTTOM, WIDTH - RIGHT, height - TOP
+    return room, BOTTOM, width - text_room(p.text for p in figure.points), height - TOP
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -127,12 +134,13 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     calm(ax, figure, colours, left=False)
     _bands(ax, figure, colours)
     groups = _Strokes()
-    names = shorts([p.label for p in figure.points], MOST_LABEL)
-    for row, point in enumerate(figure.points):
-        _point(groups, row, point, (lo, hi), colours)
-        _texts(ax, row, point, names[point.label], colours)
-    groups.draw(ax)
     left, _, right, _ = place(figure)
+    most = int((right - left - text_room(p.text for p in figure.points)) / UNITS_PER_COLUMN)
+    names = shorts([p.label for p in figure.points], most if figure.narrow else MOST_LABEL)
+    for row, point in enumerate(figure.points):
+        _point(groups, row + BELOW * figure.narrow, point, (lo, hi), colours)
+        _texts(ax, row, point, names[point.label], colours, narrow=figure.narrow)
+    groups.draw(ax)
     ticks = kept_ticks(lo, hi, right - left)
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.set_yticks([])
@@ -183,14 +191,14 @@ class _Strokes:
     """Lines and markers grouped by style: one path per style takes a third of the bytes."""
 
     def __init__(self) -> None:
-        self.lines: dict[tuple[str, float], list[tuple[float, float, int]]] = {}
-        self.marks: dict[tuple[str, str, str, float], list[tuple[float, int]]] = {}
+        self.lines: dict[tuple[str, float], list[tuple[float, float, float]]] = {}
+        self.marks: dict[tuple[str, str, str, float], list[tuple[float, float]]] = {}
 
-    def line(self, start: float, end: float, row: int, colour: str, width: float) -> None:
+    def line(self, start: float, end: float, row: float, colour: str, width: float) -> None:
         """Add a horizontal line."""
         self.lines.setdefault((colour, width), []).append((start, end, row))
 
-    def mark(self, x: float, row: int, marker: str, face: str, edge: str, size: float) -> None:
+    def mark(self, x: float, row: float, marker: str, face: str, edge: str, size: float) -> None:
         """Add a marker at a place."""
         self.marks.setdefault((marker, face, edge, size), []).append((x, row))
 
@@ -205,7 +213,7 @@ class _Strokes:
 
 
 def _point(
-    groups: _Strokes, row: int, point: Point, span: tuple[float, float], colours: Palette
+    groups: _Strokes, row: float, point: Point, span: tuple[float, float], colours: Palette
 ) -> None:
     if point.baseline:
         groups.mark(1.0, row, "D", colours["ground"], colours["ink"], POINT - 1)
@@ -224,10 +232,17 @@ def _point(
     groups.mark(point.x, row, marker, colour if filled else colours["ground"], colour, POINT)
 
 
-def _texts(ax: Axes, row: int, point: Point, name: str, colours: Palette) -> None:
+def _texts(ax: Axes, row: int, point: Point, name: str, colours: Palette, *, narrow: bool) -> None:
+    """Draw name and figures: left and right of the marks, or above them."""
     weight = "bold" if point.strong else "normal"
     style = {"transform": ax.get_yaxis_transform(), "fontsize": TEXT}
-    words(ax, (-0.015, row), name, colours["ink"], ha="right", fontweight=weight, **style)
+    if narrow:
+        style["bbox"] = {"facecolor": colours["ground"], "edgecolor": "none", "pad": 1.5}
     code = point.verdict.value if point.verdict else ""
-    colour = colours["muted"] if point.baseline else colours[VERDICT_TOKENS.get(code, "muted")]
-    words(ax, (1.02, row), point.text, colour, **style)
+    colour = colours[VERDICT_TOKENS.get(code, "muted")]
+    (x, side), (far, end) = (
+        ((0, "left"), (1, "right")) if narrow else ((-0.015, "right"), (1.02, "left"))
+    )
+    y = row - BELOW * narrow
+    words(ax, (x, y), name, colours["ink"], ha=side, fontweight=weight, **style)
+    words(ax, (far, y), point.text, colour, ha=end, **style)

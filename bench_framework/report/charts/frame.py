@@ -11,13 +11,14 @@ from bench_framework.report.render.widths import cut_distinct, cut_middle, width
 from bench_framework.units import THIN_SPACE, time_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from bench_framework.report.blocks import Figure
     from bench_framework.report.charts import Axes, Palette, Scale
 
 WIDTH: Final = 720.0
-"""Width of every drawing, in units."""
+NARROW: Final = 360.0
+"""Width of a drawing, and of one for phones, in units."""
 TEXT: Final = 12.0
 SMALL: Final = 11.0
 """Smallest font size: 11 units in a drawing that is 720 units wide."""
@@ -30,6 +31,16 @@ UNITS_PER_COLUMN: Final = 7.0
 
 
 T = TypeVar("T")
+
+
+def drawn_width(figure: Figure) -> float:
+    """Return the width of a drawing in units."""
+    return NARROW if figure.narrow else WIDTH
+
+
+def text_room(texts: Iterable[str]) -> float:
+    """Return the width of a column of texts in units."""
+    return 12 + UNITS_PER_COLUMN * max(map(width_of, texts), default=0)
 
 
 def calm(

@@ -236,7 +236,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         top = height - TOP - point.y * ROW
         field = (ends, top - ROW + 1, top - 1)
         shade = _shade(point.x_lo)
-        token = "better" if (point.x_lo or 1.0) < 1 else "worse"
+        token = "accent" if (point.x_lo or 1.0) < 1 else "alert"
         inconclusive = point.verdict is not None and point.verdict.value == "inconclusive"
         if shade and not inconclusive:
             ax.fill_between(*field, facecolor=colours[token], edgecolor="none", alpha=shade)

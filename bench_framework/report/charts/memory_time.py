@@ -11,8 +11,8 @@ from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Tabl
 from bench_framework.report.charts.frame import (
     SMALL,
     UNITS_PER_COLUMN,
-    WIDTH,
     calm,
+    drawn_width,
     duration_label,
     marks,
     nice_sizes,
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from bench_framework.report.charts import Axes, Palette
     from bench_framework.report.context import ReportData
 
-SIZE: Final = (WIDTH, 330.0)
-PLACE: Final = (74.0, 46.0, 706.0, 314.0)
-"""Left, bottom, right and top of the plotting area."""
+HEIGHT: Final = 330.0
 MOST_LABEL: Final = 28
 PAD: Final = 1.25
 """Factor of the space around the estimates."""
@@ -45,6 +43,16 @@ REACH: Final = 2.0
 """Largest distance beyond the outermost estimates, as a factor. Longer intervals end in an arrow.
 """
 
+NEAR: Final = 13
+OFFSETS: Final = tuple(
+    (side * dx, dy, ("center", "left", "right")[side])
+    for dx, dy in (
+        *((9, 0), (0, 13), (0, -13), (9, 12), (9, -12)),
+        *((16, dy) for dy in (22, -22, 34, -34, 46, -46, 58, -58, 70, -70)),
+    )
+    for side in ((1, -1) if dx else (0,))
+)
+"""Places of a label relative to its point, and its alignment: next to it first."""
 Box = tuple[float, float, float, float]
 
 
@@ -107,6 +115,16 @@ def memory_time(
     )
 
 
+def size(figure: Figure) -> tuple[float, float]:
+    """Return width and height in units."""
+    return drawn_width(figure), HEIGHT
+
+
+def place(figure: Figure) -> Box:
+    """Return left, bottom, right and top of the plotting area in units."""
+    return 74.0, 46.0, drawn_width(figure) - 14.0, HEIGHT - 16.0
+
+
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw intervals as crosses, the Pareto front as a step line, and names where they fit."""
     points = figure.points
@@ -117,7 +135,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.set_xlim(*limits([p.x for p in points], [(p.x_lo, p.x_hi) for p in points]))
     ax.set_ylim(*limits([p.y for p in points], [(p.y_lo, p.y_hi) for p in points]))
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-    xs = nice_steps(left, right, 8)
+    xs = nice_steps(left, right, 4 if figure.narrow else 8)
     ys = nice_sizes(low, high, 7, family)
     ax.set_xticks(xs, [duration_label(x) for x in xs])
     ax.set_yticks(ys, [size_label(family)(y) for y in ys])
@@ -128,11 +146,10 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     strokes(ax, [steps], colours["muted"], linestyle="--", zorder=1, clip_on=True)
     for point in points:
         _cross(ax, point, colours, beaten=dominated(point, points))
-    labelled = [
-        *edge,
-        *(p for p in points if p not in edge and (p.baseline or not dominated(p, points))),
-    ]
-    _names(ax, labelled, points, colours)
+    rest = sorted(
+        (p for p in points if p not in edge), key=lambda p: (not p.baseline, dominated(p, points))
+    )
+    _names(ax, figure, [*edge, *rest], colours)
 
 
 def limits(
@@ -180,7 +197,7 @@ def _staircase(edge: list[Point], far_x: float, far_y: float) -> list[tuple[floa
 
 
 def _cross(ax: Axes, point: Point, colours: Palette, *, beaten: bool) -> None:
-    colour = colours["muted"] if beaten else colours["better"]
+    colour = colours["muted"] if beaten else colours["accent"]
     across = (point.x_lo, point.x_hi, ax.get_xlim(), "<>", lambda end: (end, point.y))
     upright = (point.y_lo, point.y_hi, ax.get_ylim(), "v^", lambda end: (point.x, end))
     for lo, hi, span, arrows, place in (across, upright):
@@ -207,8 +224,12 @@ def _cut(
     return (max(lo, low), min(hi, high)), beyond
 
 
-def _names(ax: Axes, labelled: list[Point], points: tuple[Point, ...], colours: Palette) -> None:
-    """Draw labels in order of importance. A label without a free place is only in the table."""
+def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) -> None:
+    """Draw labels in order of importance, with a line to the point if they are not next to it.
+
+    A label without a free place is only in the table.
+    """
+    points = figure.points
     taken: list[Box] = []
     for point in points:
         x, y = ax.transData.transform((point.x, point.y))
@@ -217,18 +238,9 @@ def _names(ax: Axes, labelled: list[Point], points: tuple[Point, ...], colours: 
         x, y = ax.transData.transform((point.x, point.y))
         text = short(point.label, MOST_LABEL)
         width = width_of(text) * UNITS_PER_COLUMN * SMALL / 12
-        for dx, dy, ha in (
-            (9, 0, "left"),
-            (-9, 0, "right"),
-            (0, 13, "center"),
-            (0, -13, "center"),
-            (9, 12, "left"),
-            (9, -12, "left"),
-            (-9, 12, "right"),
-            (-9, -12, "right"),
-        ):
+        for dx, dy, ha in OFFSETS:
             box = _box(x + dx, y + dy, width, ha)
-            if _inside(box) and not any(_meet(box, other) for other in taken):
+            if _inside(box, figure) and not any(_meet(box, other) for other in taken):
                 taken.append(box)
                 ax.annotate(
                     text,
@@ -239,6 +251,7 @@ def _names(ax: Axes, labelled: list[Point], points: tuple[Point, ...], colours: 
                     va="center",
                     fontsize=SMALL,
                     color=colours["ink" if not dominated(point, points) else "muted"],
+                    arrowprops=_leader(colours) if max(abs(dx), abs(dy)) > NEAR else None,
                     bbox={
                         "facecolor": colours["ground"],
                         "edgecolor": "none",
@@ -255,8 +268,15 @@ def _box(x: float, y: float, width: float, ha: str) -> Box:
     return left, y - 7, left + width, y + 7
 
 
-def _inside(box: Box) -> bool:
-    return box[0] >= PLACE[0] and box[2] <= WIDTH and box[1] >= PLACE[1] and box[3] <= SIZE[1]
+def _inside(box: Box, figure: Figure) -> bool:
+    left, bottom, _, _ = place(figure)
+    width, height = size(figure)
+    return box[0] >= left and box[2] <= width and box[1] >= bottom and box[3] <= height
+
+
+def _leader(colours: Palette) -> dict[str, object]:
+    """Return the style of the line from a label to its point."""
+    return {"arrowstyle": "-", "color": colours["muted"], "linewidth": 0.6, "shrinkB": 4}
 
 
 def _meet(one: Box, two: Box) -> bool:

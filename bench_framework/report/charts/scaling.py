@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.report.charts.frame import (
     SMALL,
     UNITS_PER_COLUMN,
-    WIDTH,
     calm,
+    drawn_width,
     duration_label,
     marks,
     nice_sizes,
@@ -27,16 +27,32 @@ if TYPE_CHECKING:
     from bench_framework.report.blocks import Figure, Point
     from bench_framework.report.charts import Axes, Palette
 
-SIZE: Final = (WIDTH, 320.0)
 BOTTOM: Final = 46.0
-TOP: Final = 292.0
-LEFT_PANEL: Final = (64.0, BOTTOM, 258.0, TOP)
-RIGHT_PANEL: Final = (316.0, BOTTOM, 510.0, TOP)
-"""Left, bottom, right and top of the plotting areas."""
+TALL: Final = 246.0
+PANEL: Final = 194.0
+HEIGHT: Final = 320.0
+Place = tuple[float, float, float, float]
 MOST_LABELLED: Final = 6
 LABEL_ROOM: Final = 15.0
 MOST_TICK: Final = 12
 MARKERS: Final = "os^vDP"
+
+
+def size(figure: Figure) -> tuple[float, float]:
+    """Return width and height in units."""
+    return drawn_width(figure), 2 * HEIGHT if figure.narrow else HEIGHT
+
+
+def places(figure: Figure) -> tuple[Place, Place]:
+    """Return left, bottom, right and top of both panels: next to or above each other."""
+    if figure.narrow:
+        upper = (64.0, BOTTOM + HEIGHT, 64.0 + PANEL, BOTTOM + HEIGHT + TALL)
+        return upper, (64.0, BOTTOM, 64.0 + PANEL, BOTTOM + TALL)
+    right = 316.0
+    return (
+        (64.0, BOTTOM, 64.0 + PANEL, BOTTOM + TALL),
+        (right, BOTTOM, right + PANEL, BOTTOM + TALL),
+    )
 
 
 def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
@@ -63,7 +79,7 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
         _line(left, points, [p.y for p in points], colour, marker, whiskers=bool(marker))
         _line(right, points, rates[name], colour, marker, whiskers=False)
     _ticks(left, right, series, rates, family)
-    _labels(right, series, rates, labels, colours)
+    _labels(right, series, rates, labels, colours, narrow=figure.narrow)
 
 
 def by_series(figure: Figure) -> dict[str, list[Point]]:
@@ -85,7 +101,7 @@ def _sizes(series: dict[str, list[Point]]) -> tuple[list[float], list[str]]:
     """Return the input sizes as ticks, without those that would overlap the previous one."""
     label_of = {p.x: p.label for points in series.values() for p in points}
     order = sorted(label_of)
-    scale = (LEFT_PANEL[2] - LEFT_PANEL[0]) / max(1.0, math.log2(order[-1] / order[0]))
+    scale = PANEL / max(1.0, math.log2(order[-1] / order[0]))
     ticks: list[float] = []
     for size in order:
         room = UNITS_PER_COLUMN * max(width_of(short(label_of[size], MOST_TICK)), 4) + 6
@@ -138,19 +154,21 @@ def _labels(
     rates: dict[str, list[float]],
     labels: list[str],
     colours: Palette,
+    *,
+    narrow: bool,
 ) -> None:
     """Draw names at the height of the last throughput, moved so that they do not overlap."""
-    room = TOP - BOTTOM
+    room = TALL
     heights = [ax.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in labels]
     places = spread(heights, LABEL_ROOM * 2, 0.0, room - LABEL_ROOM)
-    names = shorts(labels, 27)
+    names = shorts(labels, 13 if narrow else 27)
     for name, place in zip(labels, places, strict=True):
         colour, _ = _style(name, labels, colours)
         exponents = " · ".join(p.text for p in series[name] if p.text)
         y = place / room
         style = {"transform": ax.transAxes}
         words(ax, (1.04, y), names[name], colour, va="bottom", **style)
-        if exponents:
+        if exponents and not narrow:
             words(ax, (1.04, y), f"exponents {exponents}", colours["muted"], va="top", **style)
     rest = len(series) - len(labels)
     if rest:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.contention import TICK_S
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
-from bench_framework.report.charts.drift import PLACE
 from bench_framework.report.charts.frame import WIDTH, nice_rates, sheet, slices, strokes, words
 from bench_framework.report.numbers import percent, show_size, significant
 from bench_framework.units import THIN_SPACE
@@ -29,7 +28,7 @@ MICRO: Final = 1e-6
 ROW: Final = 44.0
 TALL: Final = 20.0
 BOTTOM: Final = 38.0
-LEFT, RIGHT = PLACE[0], PLACE[2]
+LEFT, RIGHT = 58.0, 706.0
 
 
 @dataclass(frozen=True, slots=True)

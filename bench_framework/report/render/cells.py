@@ -73,7 +73,12 @@ def headed(caption: str) -> tuple[str, str]:
 
 def row_class(row: Row) -> Markup:
     """Return the class attribute of a row, or an empty string."""
-    marks = {"refused": row.verdict in REFUSED, "best": row.strong, "baseline": row.baseline}
+    marks = {
+        "refused": row.verdict in REFUSED,
+        "inconclusive": row.verdict is Verdict.INCONCLUSIVE,
+        "best": row.strong,
+        "baseline": row.baseline,
+    }
     return _class([name for name, applies in marks.items() if applies])
 
 

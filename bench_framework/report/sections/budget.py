@@ -187,7 +187,7 @@ def limit(data: ReportData) -> tuple[Block, ...]:
         parts = _SHARE.fullmatch(shares[0].formula)
         assert parts is not None
         achieved, top = rows[parts[1]], rows[parts[2]]
-        lost = (f"{percent(1 - (s.value or 0))} by {_name(s)}" for s in shares)
+        lost = [f"{percent(1 - s.value)} by {_name(s)}" for s in shares if s.value and s.value < 1]
         where = data.on_input(item, ", input ")
         blocks.append(
             Facts(
@@ -197,7 +197,7 @@ def limit(data: ReportData) -> tuple[Block, ...]:
                         "Achieved",
                         f"{_name(shares[0])}: {_rate(data, achieved)}, {_part(shares[0])}",
                     ),
-                    ("Lost", ", ".join(lost)),
+                    ("Lost", ", ".join(lost) or "nothing"),
                 )
             )
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -41,7 +43,7 @@ def contrast(one: str, two: str) -> float:
 
 
 def chart(kind: str, points: tuple[Point, ...]) -> Figure:
-    marks = (("margin", 0.02), ("noise", 0.013))
+    marks = (("margin", 0.02),)
     return Figure("f", kind, "title", "desc", points, NO_TABLE, (("x", "x"), ("y", "y")), marks)  # type: ignore[arg-type]
 
 
@@ -157,7 +159,7 @@ def test_a_notebook_gets_axes(document: Document) -> None:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_text_and_marks_have_the_contrast_they_need(palette: dict[str, str]) -> None:
-    for token in ("ink", "muted", "better", "worse", "inconclusive"):
+    for token in ("ink", "muted", "accent", "alert"):
         assert contrast(palette[token], palette["ground"]) >= 4.5
     for token in (t for t in palette if t.startswith("series-")):
         assert contrast(palette[token], palette["ground"]) >= 4.5
@@ -290,3 +292,35 @@ def test_size_ticks_are_few_and_within_range() -> None:
     ticks = nice_sizes(11 * 2**20, 26 * 2**20, 7)
     assert 2 <= len(ticks) <= 7
     assert all(11 * 2**20 * 0.99 <= t <= 26 * 2**20 * 1.01 for t in ticks)
+
+
+def test_charts_for_phones_have_a_second_drawing_of_half_the_width(
+    document: Document, drawings: dict[str, str]
+) -> None:
+    charts = set()
+    for figure in document.figures():
+        text = figures.responsive(drawings[figure.anchor], figure)
+        if figure.chart not in figures.NARROW:
+            assert text.count("<svg ") == 1
+            continue
+        charts.add(figure.chart)
+        wide, narrow = re.findall(r'<svg class="(\w+)"[^>]*viewBox="0 0 (\d+)', text)
+        assert (wide, narrow) == (("wide", "720"), ("narrow", "360"))
+        ids = re.findall(r'\bid="([^"]+)"', text)
+        assert len(ids) == len(set(ids))
+        for point in figure.points if figure.chart == "forest" else ():
+            assert text.count(escape(point.text, quote=False)) >= 2
+    assert charts == figures.NARROW
+
+
+def test_rates_of_more_than_one_decade_have_a_logarithmic_axis() -> None:
+    points = (Point("slow", 50.0, text="50"), Point("fast", 30_000.0, text="30000"))
+    figure = chart("bars", points)
+    near = replace(figure, points=(Point("slow", 50.0), Point("fast", 90.0)))
+    ticks = [
+        {t.get_text() for t in figures.PLOTS["bars"](f, Canvas().add_subplot()).texts}
+        for f in (figure, near)
+    ]
+    assert {"100", "1000", "10000"} <= ticks[0]
+    assert "0" not in ticks[0]
+    assert "0" in ticks[1]

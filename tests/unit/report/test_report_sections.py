@@ -177,7 +177,7 @@ def test_the_table_of_the_report_has_five_columns_and_the_order_of_time(
     assert times == sorted(times)
     assert texts(row(table, "sequential+system"))[2] == "▲ 1.72× slower [1.70, 1.74]"
     assert texts(row(table, "smol+jemalloc"))[2] == "▼ 1.12× faster [1.10, 1.14]"
-    assert texts(row(table, "smol+jemalloc"))[4] == "tied for best"
+    assert row(table, "smol+jemalloc").strong
     assert texts(row(table, "smol+system"))[4].startswith("inconclusive")
     assert row(table, "rayon+system").cells[0].about == "work stealing"
 
