@@ -186,9 +186,9 @@ def _in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
     """
     plan = data.plan
     ordered = sorted(arms, key=lambda cell: _order(data, cell))
-    named = {plan.baseline_id, *plan.further_baselines, *(named.variant_id for named in plan.named)}
-    named |= {v for c in plan.contrasts for v in (c.variant_id, c.reference_id)}
-    first = sorted(ordered, key=lambda cell: cell.variant_id not in named)
+    variants = {plan.baseline_id, *plan.further_baselines, *(c.variant_id for c in plan.named)}
+    variants |= {v for c in plan.contrasts for v in (c.variant_id, c.reference_id)}
+    first = sorted(ordered, key=lambda cell: cell.variant_id not in variants)
     chosen = set(first[:MANY_ROWS]) if len(arms) > MANY_ROWS else set(arms)
     return [cell for cell in ordered if cell in chosen]
 
