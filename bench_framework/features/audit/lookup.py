@@ -24,13 +24,15 @@ _VERSUS: Final = re.compile(
     r"[^.;]{0,30}\b(?:vs\.?|versus|against|instead of|compared (?:to|with))\W*(?:\w+\W+){0,2}"
 )
 _THAN: Final = re.compile(
-    r"\b(?:than|over|vs\.?|versus|compared (?:to|with)|relative to|against|of)\b", re.IGNORECASE
+    r"\b(?:than|over|vs\.?|versus|compared (?:to|with)|relative to|against|of|as \w+ as)\b",
+    re.IGNORECASE,
 )
 _BASELINE: Final = re.compile(
     r"^\W*(?:baseline|ref(?:erence)?|-+|–|—|(?:.*\()?1(?:\.0+)?\s?[x×]?(?:\s?±.*)?)\W*$",
     re.IGNORECASE,
 )
 _REFERENCE: Final = re.compile(r"baseline|reference", re.IGNORECASE)
+_EARLIER: Final = re.compile(r"\b(?:original|before|old|baseline|previous)\b", re.IGNORECASE)
 _STEP: Final = re.compile(r"\b(?:step|previous|cumulative|each)\b", re.IGNORECASE)
 _EFFECT_LABEL: Final = re.compile(
     r"\W*(?:\w+ )?(?:differences?|improvements?|speed-?up|change|reduction|overhead|ratio|delta)\b",
@@ -179,7 +181,12 @@ class Lookup:
         if across:
             return Candidates(tuple(across), certain=_STEP.search(text.column) is None)
         if within and not any(clock_of(f) == "CPU time" for f in ours):
-            return Candidates(tuple(within), certain=True, oriented=False)
+            ordered = [
+                p
+                for p in within
+                if _EARLIER.search(p.reference.column) and not _EARLIER.search(p.subject.column)
+            ]
+            return Candidates(tuple(ordered or within), certain=True, oriented=bool(ordered))
         table = [f for f in self._by_group[text.group] if not f.secondary]
         lines = {f.line for f in table}
         if len(lines) > MOST_FIGURES:
@@ -208,6 +215,11 @@ class Lookup:
         than = None if heading else _THAN.search(text.text)
         before = [f for place, f in matches if than is None or place < than.start()]
         after = [f for place, f in matches if than is not None and place > than.start()]
+        if than is not None and not before and "," in text.text[than.end() :]:
+            # "Compared with A, B is faster": the reference comes first.
+            comma = text.text.index(",", than.end())
+            before = [f for place, f in matches if place > comma]
+            after = [f for place, f in matches if place < comma]
         both, several = bool(before and after), len({place for place, _ in matches}) > 1
         if not both:
             # Several figures at one place are those of one variant.
@@ -308,7 +320,9 @@ def of_metric(pairs: Sequence[Pair], text: Text, clause: str = "") -> list[Pair]
     """Return the pairs of the metric that a clause names; without a name, times and rates first."""
     words = clause or text.text
     kinds = {p.subject.quantity.kind for p in pairs}
-    if wording.MEMORY.search(words) or wording.MEMORY.search(text.column):
+    if re.search(r"\b(?:faster|slower|quicker|as fast)\b", words):
+        kinds -= {"size"}
+    elif wording.MEMORY.search(words) or wording.MEMORY.search(text.column):
         kinds &= {"size"}
     elif len(kinds) > 1 and wording.RATE.search(words):
         kinds -= {"time", "size"}

@@ -27,6 +27,14 @@ _QUANTITY: Final = re.compile(
     rf"(?:\s?(?:{_UNIT})?\s?[-–—]\s?(?P<hi>{_NUMBER})|\s?to\s(?P<end>{_NUMBER}))?"
     rf"(?:\s?(?P<first>{_UNIT})?\s?(?:±|\+/-)\s?(?P<sd>{_NUMBER}))?\s?(?P<unit>{_UNIT})"
 )
+_WORDS: Final = {
+    word: number
+    for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)  # noqa: SIM905 -- a list of words
+} | {"twice": 2}
+_IN_WORDS: Final = re.compile(
+    rf"\b(?P<word>twice(?= as)|(?:{'|'.join(_WORDS)})(?= times (?:as|\w+er|more|less)\b))",
+    re.IGNORECASE,
+)
 _HEADER_UNIT: Final = re.compile(rf"(?:^|[\s(\[,])(?P<unit>{_UNIT})(?=[\s)\],]|$)")
 _BARE: Final = re.compile(rf"\s*(?P<lo>{_NUMBER})(?:\s*(?:±|\+/-)\s*(?P<sd>{_NUMBER}))?\s*")
 RATIOS: Final = ("ratio", "percent")
@@ -54,7 +62,11 @@ class Quantity:
 
 
 def quantities(text: str) -> Iterator[Quantity]:
-    """Yield the numbers with units of a text, in order."""
+    """Yield the numbers with units of a text, and factors in words such as "twice"."""
+    for match in _IN_WORDS.finditer(text):
+        value = float(_WORDS[match["word"].lower()])
+        place = (match[0].strip(), match.start(), match.end())
+        yield Quantity("ratio", value, value - 0.5, value + 0.5, *place)
     for match in _QUANTITY.finditer(text):
         end = match["end"]
         if end and (

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_WORSE
 from bench_framework.features.audit.conditions import Conditions
+from bench_framework.features.audit.judging import Finding
 from bench_framework.features.audit.measurements import attach
 from bench_framework.features.audit.page import read_page
-from bench_framework.features.audit.rules import Finding, Statement, audit_page
+from bench_framework.features.audit.rules import Statement, audit_page
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.widths import wrap

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.features.audit import wording
 from bench_framework.features.audit.compute import (
-    LEVEL,
     MARGIN,
     Pair,
     Status,
@@ -22,6 +21,7 @@ from bench_framework.features.audit.compute import (
     shared_words,
 )
 from bench_framework.features.audit.conditions import Conditions
+from bench_framework.features.audit.judging import Finding, judge
 from bench_framework.features.audit.lookup import Candidates, Lookup, is_baseline, of_metric
 from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
 
@@ -38,17 +38,6 @@ _FEW: Final = 12
 _SHORT: Final = 20
 """Length up to which a table cell is a mark such as "slower", which names no variant."""
 _LINEAR_RANGE: Final = (0.95, 1.05)
-_FAR: Final = 0.05
-"""The relative difference from which two figures without spread are not called equal."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A result with its reason, and the interval of the ratio if there is one."""
-
-    status: Status
-    reason: str
-    interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +85,10 @@ class _Auditor:
         return Statement(text.line, "".join(section), words, worst)
 
     def _findings(self, text: Text) -> Iterator[Finding]:
-        if text.column and is_baseline(text.text):
+        if (text.column and is_baseline(text.text)) or text.text.endswith("?"):
             return
-        factors = [q for q in quantities(text.text) if self._compares(q, text)]
+        negated = wording.NEGATED.search(text.text)
+        factors = [q for q in quantities(text.text) if not negated and self._compares(q, text)]
         for factor in factors:
             yield self._factor(factor, text)
         if text.heading:
@@ -182,9 +172,12 @@ class _Auditor:
         if not matching:
             return Finding("no data", f"it does not name the figures from which {q.text} follows")
         best = nearest(matching, [r for p in matching for r in ranges[p]], text.text)
-        equal = q.about == "within" or wording.EQUAL.search(text.text) is not None
+        ways = {direction_of(stated, q, p.subject.quantity.kind) for p in matching}
+        neutral = ways == {0} and q.kind == "percent"
+        equal = q.about == "within" or (neutral and wording.EQUAL.search(text.text) is not None)
         margin = max(q.value, MARGIN) if q.kind == "percent" else MARGIN
-        return self._judge(best, equal=equal, margin=margin, certain=choice.certain)
+        known = choice.certain and (choice.oriented or text.column or ways == {0} or equal)
+        return self._judged(best, equal=equal, margin=margin, certain=bool(known))
 
     @cached_property
     def _cells(self) -> dict[tuple[int, int], tuple[str, ...]]:
@@ -196,39 +189,11 @@ class _Auditor:
         bounds = (re.fullmatch(r"\s*\[(\d+(?:\.\d+)?), (\d+(?:\.\d+)?)\]\s*", c) for c in cells)
         return [(float(m[1]), float(m[2])) for m in bounds if m]
 
-    def _judge(
+    def _judged(
         self, pair: Pair, *, equal: bool, margin: float = MARGIN, certain: bool = True
     ) -> Finding:
-        """Judge a statement that agrees with the figures by their runs or their spread."""
-        contrast = pair.contrast
-        if not certain and contrast is not None:
-            return Finding("inconclusive", f"it does not name its figures; {pair} agree with it")
-        if contrast is None:
-            a, b = pair.subject.quantity, pair.reference.quantity
-            gap = abs(pair.ratio - 1)
-            if equal and gap > max(margin, _FAR):
-                return Finding("not supported", f"{pair} differ by {gap * 100:.3g} %")
-            start = "" if certain else "it does not name its figures; "
-            lack = self.conditions.lack(pair)
-            if 1 in (pair.subject.n, pair.reference.n):
-                lack = "the figures are single runs"
-            elif a.sd is not None and b.sd is not None and abs(a.value - b.value) < max(a.sd, b.sd):
-                lack = "the difference is smaller than the stated standard deviation"
-            return Finding("inconclusive", f"{start}{pair} agree with it, but {lack}")
-        interval = contrast.interval(LEVEL)
-        bounds = (interval.lo, interval.hi)
-        source = "the data" if pair.from_data else "mean, standard deviation and number of runs"
-        result = f"{source} of {pair} give a ratio of {_interval_text(pair)}"
-        if equal:
-            low, high = 1 / (1 + margin), 1 + margin
-            if bounds[0] >= low and bounds[1] <= high:
-                return Finding("supported", f"{result}, within ±{margin:.2g}", bounds)
-            if bounds[0] > high or bounds[1] < low:
-                return Finding("not supported", result, bounds)
-            return Finding("inconclusive", f"{result}, beyond ±{margin * 100:.2g} %", bounds)
-        if bounds[0] <= 1 <= bounds[1]:
-            return Finding("inconclusive", f"{result}, which includes 1", bounds)
-        return Finding("supported", result, bounds)
+        lack = self.conditions.lack(pair)
+        return judge(pair, lack, equal=equal, margin=margin, certain=certain)
 
     # -- words ---------------------------------------------------------------------------------
 
@@ -237,7 +202,9 @@ class _Auditor:
         best, equal = wording.BEST.search(text.text), wording.EQUAL.search(text.text)
         best = None if wording.NOT_BEST.search(text.text) else best
         order = wording.ORDER.search(text.text)
-        if fast and equal and wording.EQUAL_METRIC.search(text.text):
+        if order and wording.NEGATED.search(text.text):
+            return
+        if fast and equal and not wording.FASTER.search(text.text):
             yield self._equal(text, choice)
         elif fast and best:
             yield self._superlative(text, best[0].lower())
@@ -254,7 +221,7 @@ class _Auditor:
     def _judged_inline(self, text: Text, choice: Candidates) -> Finding:
         if reason := self.conditions.conflict(choice.pairs, text):
             return Finding("not supported", reason)
-        return self._judge(choice.pairs[0], equal=False)
+        return self._judged(choice.pairs[0], equal=False)
 
     def _equal(self, text: Text, choice: Candidates) -> Finding:
         pairs = of_metric(choice.pairs, text)
@@ -266,7 +233,7 @@ class _Auditor:
         if reason := self.conditions.conflict(pairs, text):
             return Finding("not supported", reason)
         far = max(pairs, key=lambda p: abs(math.log(p.ratio)))
-        return self._judge(far, equal=True)
+        return self._judged(far, equal=True)
 
     def _order(self, text: Text, choice: Candidates) -> Finding:
         pairs = of_metric(choice.pairs, text)
@@ -275,12 +242,14 @@ class _Auditor:
         if reason := self.conditions.conflict(pairs, text):
             return Finding("not supported", reason)
         pair = pairs[0]
-        start = Quantity("ratio", 1, 1, 1, "", 0, 0)
+        order = wording.ORDER.search(text.text)
+        place = order.start() if order else 0
+        start = Quantity("ratio", 1, 1, 1, "", place, place)
         way = direction_of(text.text, start, pair.subject.quantity.kind)
         lo, hi = pair.bounds
         if choice.oriented and way and ((way > 0 and hi < 1) or (way < 0 and lo > 1)):
             return Finding("not supported", f"{pair} show the opposite")
-        return self._judge(pair, equal=False)
+        return self._judged(pair, equal=False, certain=choice.oriented or not way)
 
     def _superlative(self, text: Text, word: str) -> Finding:
         """Check a superlative by the figures of its table, or by the effects that the page names."""
@@ -307,7 +276,7 @@ class _Auditor:
             order = "worse" if worst else "better"
             return Finding("not supported", f"{beaten[0]}: the second is {order}")
         closest = min(group, key=lambda p: abs(math.log(p.ratio)))
-        return self._judge(closest, equal=False)
+        return self._judged(closest, equal=False)
 
     @cached_property
     def _effects(self) -> dict[str, float]:
@@ -410,10 +379,3 @@ def _factor_text(pair: Pair) -> str:
     factor = max(pair.ratio, 1 / pair.ratio)
     change = f"{(pair.ratio - 1) * 100:+.3g} %".replace("-", "−")
     return f"a factor of {factor:.3g} ({change})"
-
-
-def _interval_text(pair: Pair) -> str:
-    contrast = pair.contrast
-    assert contrast is not None
-    i = contrast.interval(LEVEL)
-    return f"{i.ratio:.3f} [{i.lo:.3f}, {i.hi:.3f}]"

@@ -15,11 +15,20 @@ PERFORMANCE: Final = any_of(
     r"perform\w*|fast\w*|slow\w*|speed\w*|time|runtimes?|latency|throughput|memory|overhead"
     r"|efficien\w*|regress\w*|improve\w*|benefits?|\w+ workloads?|impact\w*|optimi[sz]\w+|overall"
 )
+_METRIC: Final = (
+    r"(?:performance|performs?|speed|time|memory|throughput|latency|runtimes?|overhead)"
+)
 EQUAL: Final = any_of(
-    r"identical(?:ly)?|equivalent|same|unchanged|negligible|on par|as fast as|matches|equals"
-    r"|no (?:\w+ ){0,2}(?:regressions?|difference|overhead|slowdown|penalty|degradation|impact|loss"
-    r"|downsides?)|without (?:compromising|sacrificing|losing|hurting)|consistent with|within"
-    r"|zero(?: \w+)? overhead"
+    rf"(?:identical|equivalent|same|unchanged|equal)\W+(?:or \w+ )?(?:\w+\W+){{0,2}}{_METRIC}"
+    rf"|{_METRIC}\b[^.;,]{{0,40}}\b(?:identical(?:ly)?|equivalent|same|unchanged|equal|matches"
+    r"|consistent with)|performance matches|negligible|on par|as fast as"
+    r"|no (?:\w+ ){0,2}(?:regressions?|difference|overhead|slowdown|penalty|degradation|downsides?)"
+    r"|without (?:compromising|sacrificing|losing|hurting)|within|zero(?: \w+)? overhead"
+)
+FASTER: Final = any_of(r"faster|slower|quicker|(?:less|more) (?:time|memory)")
+NEGATED: Final = any_of(
+    r"(?:not|never|neither|hardly|(?:is|was|does|did|are|were)n['’]t)\b[^.,;]{0,25}\b(?:faster|slower|better"
+    r"|worse|quicker|as fast)"
 )
 ORDER: Final = any_of(
     r"faster|slower|quicker|outperform\w*|worse|better|degrad\w+|hurts?|improvements?|improved"
@@ -75,11 +84,6 @@ MEMORY: Final = re.compile(
 CLAUSE: Final = re.compile(r"[,;:]\s|\b(?:and|but|while)\b")
 PERCENT_OF: Final = re.compile(r"\s*%\s*of\b")
 STAGE_LOSS: Final = any_of(r"overhead|bottleneck|parallelism|lost")
-EQUAL_METRIC: Final = re.compile(
-    r"perform|memory|speed|time|overhead|regress|downside|diff", re.IGNORECASE
-)
-
-
 RATE: Final = any_of(r"throughput|bandwidth|[\w]+/s(?:ec)?|per second|rps|qps")
 
 

@@ -92,7 +92,7 @@ TRUE = (
     ("004", "achieve a 17% performance improvement"),
 )
 """Statements that follow from the figures of their page."""
-INJECTED = 21
+INJECTED = 20
 """The number of factors in the documents that agree with named figures."""
 CONTRADICTED = {"000": 1, "001": 0, "002": 3, "003": 5, "004": 2}
 """The number of statements that are not supported. Each of them was read: all are false."""
