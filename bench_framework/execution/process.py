@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 POLL_S: Final = 0.2
-"""Interval of the callback `on_poll` while a command runs."""
+"""Default interval of the callback `on_poll` while a command runs."""
 SETTLE_S: Final = 10.0
 """Time that the launcher has to end after its input is closed."""
 MOST_CAPTURED: Final = 1 << 20
@@ -156,8 +156,18 @@ class Launcher:
         """Return the process id of the launcher; `None` before the first command."""
         return self._process.pid if self._process else None
 
-    def run(self, command: Command, on_poll: Callable[[], None] | None = None) -> Finished:
-        """Start a command and wait for its end; `on_poll` is called about every 0.2 s.
+    @property
+    def running(self) -> int | None:
+        """Return the process id of the running command, which leads a session of its own."""
+        return self._running
+
+    def run(
+        self,
+        command: Command,
+        on_poll: Callable[[], None] | None = None,
+        poll_s: float = POLL_S,
+    ) -> Finished:
+        """Start a command and wait for its end; `on_poll` is called about every `poll_s`.
 
         Raises:
             MachineError: BX231, the program cannot be started; BX232, the launcher died; BX235, the
@@ -175,7 +185,7 @@ class Launcher:
                 )
             self._running = int(first["pid"])
             try:
-                last = self._answer(on_poll)
+                last = self._answer(on_poll, poll_s)
             except BaseException:
                 # The callback raised: the command must not continue without the caller.
                 self.kill_now()
@@ -259,15 +269,15 @@ class Launcher:
         except BrokenPipeError:
             self._handle_death()
 
-    def _answer(self, on_poll: Callable[[], None] | None) -> dict[str, Any]:
+    def _answer(self, on_poll: Callable[[], None] | None, poll_s: float = POLL_S) -> dict[str, Any]:
         assert self._process is not None
         pipe = _open(self._process.stdout)
         while b"\n" not in self._buffer:
             if on_poll is not None:
-                next_poll = time.monotonic() + POLL_S
+                next_poll = time.monotonic() + poll_s
                 while not select.select([pipe], [], [], max(0.0, next_poll - time.monotonic()))[0]:
                     on_poll()
-                    next_poll = time.monotonic() + POLL_S
+                    next_poll = time.monotonic() + poll_s
             part = pipe.read(1 << 16)
             if not part:
                 self._handle_death()

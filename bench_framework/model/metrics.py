@@ -88,7 +88,7 @@ def _rate(
 
 
 def _memory(name: str, noun: str, about: str) -> MetricKind:
-    return MetricKind(name, noun, "bytes", "lower", "shown", "the worker", about, receipt_key=name)
+    return MetricKind(name, noun, "bytes", "lower", "shown", "a run outside timing", about)
 
 
 def _system_counter(
@@ -169,10 +169,12 @@ METRICS: Final[dict[str, MetricKind]] = {
         _memory(
             "anon_bytes",
             "anonymous memory",
-            "resident anonymous pages at the end of a run (RssAnon)",
+            "heap, stacks and other anonymous pages (RssAnon) at the peak of the resident set",
         ),
         _memory(
-            "file_bytes", "mapped file memory", "resident file pages at the end of a run (RssFile)"
+            "file_bytes",
+            "mapped file memory",
+            "pages of files and shared memory (RssFile, RssShmem) at the peak of the resident set",
         ),
         _system_counter(
             "minor_faults",
@@ -251,6 +253,8 @@ METRICS: Final[dict[str, MetricKind]] = {
 """The built-in metrics by name, in the order of the reference. A metric that a worker counts also
 needs a line in `native/crates/worker/src/usage.rs`."""
 
+MEMORY_PARTS: Final = ("anon_bytes", "file_bytes")
+"""Parts of the memory at the peak, from runs outside timing."""
 GATED: Final = tuple(kind for kind in METRICS.values() if kind.gated)
 """Metrics for which `gate` accepts a tolerated growth."""
 OF_A_BLOCK: Final = tuple(

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from bench_framework.model import contention
-from bench_framework.model.metrics import METRICS, PEAK_RSS, RECEIPT_KEYS
+from bench_framework.model.metrics import MEMORY_PARTS, METRICS, PEAK_RSS, RECEIPT_KEYS
 from bench_framework.model.run import Block
 from bench_framework.store.columns import Column, listed
 from bench_framework.store.source import (
@@ -204,12 +204,12 @@ _BLOCK: Final = (
         Column(
             name,
             "integer",
-            f"{METRICS[name].noun}: {METRICS[name].about}, as the worker reports",
+            f"{METRICS[name].noun}: {METRICS[name].about}; from {METRICS[name].source}",
             ("counts", name),
             ("counts", name),
             unit=METRICS[name].unit,
         )
-        for name in RECEIPT_KEYS
+        for name in (*RECEIPT_KEYS, *MEMORY_PARTS)
         if name != PEAK_RSS
     ),
     *listed("runs-outcome"),

@@ -98,7 +98,7 @@ def test_file_and_answer_equal_those_of_a_strategy_in_rust(
     assert python["phases_s"].keys() <= rust["phases_s"].keys()
     assert python["iteration"] == "warmup-0"
     assert python["bytes"] == size
-    assert python["peak_rss_bytes"] > python["anon_bytes"] > 0
+    assert python["peak_rss_bytes"] > 0
     assert {path.name for path in tmp_path.iterdir()} == {"data"}
 
 

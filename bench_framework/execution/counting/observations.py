@@ -1,7 +1,8 @@
 """Untimed counting runs after measuring: kernel counters and instructions. Resumable.
 
-A timed command is never wrapped: hyperfine starts it and waits for it. So kernel counters of programs
-without the worker protocol come from a separate run whose time is not used.
+A timed command is never wrapped: hyperfine starts it and waits for it. So the parts of its peak
+memory, and kernel counters of programs without the worker protocol, come from separate runs whose
+times are not used.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution import progress
 from bench_framework.execution.counting import instructions
+from bench_framework.execution.counting.peak_memory import NEAR_PEAK, PeakMemory, memory_of
 from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.target import target_of
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Build, PreparedInput
     from bench_framework.store.records import Record
 
-TOOL: Final = "wait4, /proc/PID/io"
+TOOL: Final = "wait4, /proc/PID/io, /proc/PID/status"
+MOST_RUNS: Final = 3
+"""Most runs to sample the peak of memory. One that lasts less than a millisecond may be missed."""
 
 
 def observe_cells(
@@ -45,7 +49,7 @@ def observe_cells(
     stop: Stop,
     env: Mapping[str, str],
 ) -> None:
-    """Count instructions of measured cells, and kernel counters of programs without the protocol.
+    """Count instructions and kernel counters of measured cells, and sample their memory.
 
     Counts that the record contains are not repeated. A cell that cannot be counted becomes an
     observation without values, and an event if the scenario requests the counts.
@@ -61,8 +65,7 @@ def observe_cells(
         and (target := _target(plan, record, cell, builds, inputs, env)) is not None
     ]
     counting = CountingRuns(plan, record, launcher, observer, stop)
-    if not plan.answer.contract:
-        counting.count_kernel(targets)
+    counting.count_kernel(targets)
     if (
         plan.instructions is not None
         and targets
@@ -226,16 +229,26 @@ class CountingRuns:
 def observe_kernel(
     runner: SingleRunner, target: Target, expected: str | None, timeout_s: float
 ) -> Observation:
-    """Run a cell once and read the kernel counters of it and of the children that it waited for.
+    """Run a cell and read the kernel counters of it and of the children that it waited for.
+
+    The run is repeated until its memory was sampled near the peak, at most `MOST_RUNS` times.
 
     Raises:
         Interrupted: the user killed the run.
     """
     started = utc_now()
-    outcome = runner.run(target, expected, timeout_s)
+    for _ in range(MOST_RUNS):
+        memory = PeakMemory(memory_of(runner.launcher.pid or 0).get("VmHWM", 0))
+        outcome = runner.run(target, expected, timeout_s, poll=memory.sample)
+        ended = outcome.finished if outcome.status == "ok" else None
+        used = ended.used if ended is not None else {}
+        near = memory.share(1024 * used.get("ru_maxrss", 0)) >= NEAR_PEAK
+        if near or ended is None:
+            break
     # The kernel may not count the bytes of storage (proc(5)).
-    used = outcome.finished.used if outcome.status == "ok" and outcome.finished is not None else {}
     values = {metric: float(used[key]) for metric, key in KERNEL_KEYS.items() if key in used}
+    if near and ended is not None:
+        values |= memory.parts()
     return Observation(
         target.cell.id, "observed", 1, started, TOOL, outcome.status, values, outcome.message
     )

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Receipt
 
 STDERR_LINES: Final = 3
+SAMPLE_S: Final = 0.001
+"""Interval of the callback `poll` of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class SingleRunner:
         *,
         under: Callable[[Path], Sequence[str]] = lambda _: (),
         read: Callable[[Path, Finished], None] = lambda _folder, _finished: None,
+        poll: Callable[[int], None] | None = None,
     ) -> SingleRun:
         """Prepare, run, check, clean up.
 
@@ -70,6 +73,7 @@ class SingleRunner:
             timeout_s: time limit of the run.
             under: returns the command prefix of a counting tool, given a scratch folder.
             read: reads the tool's files in that folder, also after a failed run.
+            poll: called with the process id about every millisecond.
 
         Raises:
             Interrupted: the user killed the run.
@@ -79,7 +83,7 @@ class SingleRunner:
             folder = Path(scratch)
             if failed := next(self._run_setup(target, target.prepare, "prepare"), None):
                 return SingleRun("failed", message=failed)
-            outcome = self._run_command(target, expected, timeout_s, folder, under(folder))
+            outcome = self._run_command(target, expected, timeout_s, folder, under(folder), poll)
             if outcome.finished is not None:
                 read(folder, outcome.finished)
             failed = next(self._run_setup(target, target.cleanup, "cleanup"), None)
@@ -94,6 +98,7 @@ class SingleRunner:
         timeout_s: float,
         folder: Path,
         under: Sequence[str],
+        poll: Callable[[int], None] | None,
     ) -> SingleRun:
         out, errors, answers = folder / "stdout", folder / "stderr", folder / "answers"
         stored = self.policy.stdout == "file"
@@ -104,10 +109,10 @@ class SingleRunner:
             stdout=str(out) if stored else None,
             stderr=str(errors),
             limited=(str(out), worker.largest_answer(self.policy)) if stored else None,
-            observe=tuple(KERNEL_KEYS.values()),
+            observe=(*KERNEL_KEYS.values(), "ru_maxrss"),
         )
         try:
-            finished = self.launcher.run(command)
+            finished = self.launcher.run(command, self._with_pid(poll), SAMPLE_S)
         except MeasureError as error:
             if error.code == "BX232":
                 raise
@@ -125,6 +130,12 @@ class SingleRunner:
         except AnswerError as error:
             cause = "; ".join(f"{name} {text}" for name, text in error.details)
             return SingleRun("failed", finished, f"{error.message}{f' ({cause})' if cause else ''}")
+
+    def _with_pid(self, poll: Callable[[int], None] | None) -> Callable[[], None] | None:
+        """Return a callback that passes the process id of the running command."""
+        if poll is None:
+            return None
+        return lambda: poll(self.launcher.running or 0)
 
     def _check_answer(
         self, finished: Finished, expected: str | None, out: Path, answers: Path

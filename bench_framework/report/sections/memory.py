@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from bench_framework.model.judgement import ONE_PROGRAM
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
     from bench_framework.report.context import ReportData
 
+ANONYMOUS = "anon_bytes"
 MAPPED = "mmap"
 MAPPED_NOTE = "includes mapped file pages"
 
@@ -44,7 +43,6 @@ MAPPED_NOTE = "includes mapped file pages"
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return plot, table and key finding per input."""
     blocks: list[Block] = []
-    anonymous = _anonymous(data)
     for number, item in enumerate(data.plan.inputs):
         cells = [c for c in data.measured(item.id) if data.summary(c.id, PEAK_RSS)]
         if not cells:
@@ -53,7 +51,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         blocks += input_heading(data, item, name)
         plot = memory_time(data, item, cells, name)
         blocks += [plot] if plot is not None else []
-        blocks += [_table(data, item, cells, anonymous, name), *finding(_main_claim(data, item))]
+        blocks += [_table(data, item, cells, name), *finding(_main_claim(data, item))]
     return tuple(blocks)
 
 
@@ -67,21 +65,10 @@ def _main_claim(data: ReportData, item: Input) -> Claim | None:
     return next((c for c in claims if c.values.get("reason") != ONE_PROGRAM), None)
 
 
-def _anonymous(data: ReportData) -> dict[str, float]:
-    """Return the median of the anonymous bytes that the workers reported, per configuration."""
-    reported: defaultdict[str, list[int]] = defaultdict(list)
-    for block in data.measured_blocks:
-        for receipt in block.receipts:
-            if "anon_bytes" in receipt.counts:
-                reported[block.cell_id].append(receipt.counts["anon_bytes"])
-    return {cell: statistics.median(values) for cell, values in reported.items()}
-
-
 def _table(
     data: ReportData,
     item: Input,
     cells: list[PlanCell],
-    anonymous: dict[str, float],
     name: str,
 ) -> Table:
     baseline = data.plan.baseline_cell(item.id)
@@ -93,9 +80,7 @@ def _table(
     ordered = sorted(cells, key=lambda c: medians[c.id])
     summaries = data.summaries(cells, PEAK_RSS)
     most = column_decimals(measured_decimals(s.median, s.lo, s.hi, unit[1]) for s in summaries)
-    rows = tuple(
-        _row(data, item, cell, anonymous.get(cell.id), (unit[1], most)) for cell in ordered
-    )
+    rows = tuple(_row(data, item, cell, (unit[1], most)) for cell in ordered)
     columns = (
         Column("Variant"),
         Column(f"Peak RSS, {unit[0]}", "decimal"),
@@ -117,20 +102,22 @@ def _table(
     )
     caption = f"Peak resident memory by variant{of_input}: median over runs."
     legend = (
-        "Anonymous: RssAnon at the end of a run, as reported by the worker; — if not reported.",
+        "Anonymous: heap and stacks (RssAnon) at the peak, sampled in a run outside timing; — if "
+        "no sample was within 5 % of the peak."
     )
-    return Table(name + "-table", caption, columns, rows, legend if anonymous else ())
+    sampled = data.summaries(cells, ANONYMOUS)
+    return Table(name + "-table", caption, columns, rows, (legend,) if sampled else ())
 
 
 def _row(
     data: ReportData,
     item: Input,
     cell: PlanCell,
-    anonymous: float | None,
     form: tuple[float, int],
 ) -> Row:
     scale, most = form
     summary = data.summary(cell.id, PEAK_RSS)
+    anonymous = data.summary(cell.id, ANONYMOUS)
     variant = data.variant_of(cell)
     baseline = cell.role is Role.BASELINE
     comparison = None if baseline else data.comparison(cell.id, PEAK_RSS)
@@ -152,7 +139,9 @@ def _row(
         Cell(f"{significant(100 * peak / size, 2)}{THIN_SPACE}%", peak / size)
         if size
         else Cell(DASH),
-        value_cell(anonymous, lambda size: significant(size * scale, 3)),
+        value_cell(
+            anonymous.median if anonymous else None, lambda size: significant(size * scale, 3)
+        ),
         Cell(_replication(data, cell)),
         Cell("; ".join(part for part in (note, reason) if part)),
     )
@@ -160,10 +149,7 @@ def _row(
 
 
 def _is_mapped(data: ReportData, cell: PlanCell) -> bool:
-    """Return whether the input was memory-mapped, in the requested or the actual mode.
-
-    RssFile at the end of a run does not show it, because the mapping is gone by then.
-    """
+    """Return whether the input was memory-mapped, in the requested or the actual mode."""
     requested = [value for _, value in data.variant_of(cell).values]
     return any(
         MAPPED in value.split("-")

@@ -97,8 +97,6 @@ def made_block(chance: random.Random, seq: int, number: int, position: int, cell
         1 << 20,
         {
             "peak_rss": 4 << 20,
-            "anon_bytes": 3 << 20,
-            "file_bytes": 1 << 20,
             "minor_faults": 120,
             "major_faults": 1,
             "ctx_vol": 7,

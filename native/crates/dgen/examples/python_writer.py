@@ -144,8 +144,6 @@ class Writer:
             },
             "bytes": size,
             "peak_rss_bytes": int(kernel["VmHWM"][0]) * 1024,
-            "anon_bytes": int(kernel["RssAnon"][0]) * 1024,
-            "file_bytes": int(kernel["RssFile"][0]) * 1024,
             "minor_faults": used.ru_minflt,
             "major_faults": used.ru_majflt,
             "ctx_vol": used.ru_nvcsw,

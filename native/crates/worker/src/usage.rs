@@ -24,8 +24,6 @@ pub struct Counter {
 /// Every counter of the answer line.
 pub const COUNTERS: &[Counter] = &[
     Counter::new("peak_rss_bytes", |of| Some(of.peak_rss())),
-    Counter::new("anon_bytes", |of| of.status("RssAnon")),
-    Counter::new("file_bytes", |of| of.status("RssFile")),
     Counter::new("minor_faults", |of| Some(whole(of.usage.ru_minflt))),
     Counter::new("major_faults", |of| Some(whole(of.usage.ru_majflt))),
     Counter::new("ctx_vol", |of| Some(whole(of.usage.ru_nvcsw))),
@@ -139,7 +137,6 @@ mod tests {
         assert!(child.success());
         assert!(value("minor_faults", Whose::Child) > before);
         assert!(value("peak_rss_bytes", Whose::Child) > 0);
-        assert!(counters(Whose::Child)["anon_bytes"].is_none());
     }
 
     #[test]

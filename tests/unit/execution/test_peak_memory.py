@@ -1,0 +1,45 @@
+"""Tests of the parts of a command's memory at its peak."""
+
+from __future__ import annotations
+
+from bench_framework.execution.counting.peak_memory import PARTS, PeakMemory
+from bench_framework.model.metrics import MEMORY_PARTS
+
+MIB = 1 << 20
+
+
+def sampled(rss: int, anonymous: int, shared: int = 0, highest: int = 0) -> dict[str, int]:
+    parts = {"RssAnon": anonymous, "RssShmem": shared, "RssFile": rss - anonymous - shared}
+    return {"VmRSS": rss, "VmHWM": max(rss, highest), **parts}
+
+
+def test_the_parts_are_those_of_the_largest_sample() -> None:
+    memory = PeakMemory()
+    for sample in (
+        sampled(40 * MIB, 10 * MIB),
+        sampled(240 * MIB, 200 * MIB, shared=10 * MIB),
+        {},  # the process has ended
+        sampled(50 * MIB, 45 * MIB, highest=240 * MIB),
+    ):
+        memory.add(sample)
+    assert memory.parts() == {"anon_bytes": 200.0 * MIB, "file_bytes": 40.0 * MIB}
+    assert memory.share(0) == 1.0
+
+
+def test_a_peak_between_samples_lowers_the_share() -> None:
+    memory = PeakMemory()
+    memory.add(sampled(50 * MIB, 45 * MIB, highest=100 * MIB))
+    assert memory.share(0) == 0.5
+    # A later peak is known only from getrusage.
+    assert memory.share(200 * MIB) == 0.25
+    assert PeakMemory().share(200 * MIB) == 0.0
+
+
+def test_the_peak_that_a_small_program_inherits_is_not_its_own() -> None:
+    memory = PeakMemory(inherited=12 * MIB)
+    memory.add(sampled(2 * MIB, MIB))
+    assert memory.share(12 * MIB) == 1.0
+
+
+def test_the_registry_has_these_parts() -> None:
+    assert tuple(PARTS) == MEMORY_PARTS
