@@ -21,9 +21,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if published is None or not claims:
         return ()
     columns = (
-        Column("The original said", prose=True),
+        Column("The original said"),
         Column("We measured", prose=True),
-        Column("Verdict", prose=True),
+        Column("Verdict"),
     )
     source = "".join(f", {part}" for part in (published.date, published.url) if part)
     caption = (

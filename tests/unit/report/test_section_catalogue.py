@@ -24,6 +24,7 @@ from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Fallback, Table
+from bench_framework.report.render import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -479,6 +480,16 @@ def test_a_section_without_its_data_is_omitted_or_says_so(code: str) -> None:
     assert pair.line in text
     for words in pair.says:
         assert words not in text, words
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_terminal_shows_published_claims_with_their_verdicts(width: int) -> None:
+    page = terminal.render(document_of(with_published), width=width, full=True)
+    rows = [line for line in page.splitlines() if "jemalloc slows rayon down" in line]
+    assert rows[0].endswith("refuted: faster")
+    short = terminal.render(document_of(with_published), width=width)
+    assert "Of 3 claims of “An earlier report”" in short
+    assert "jemalloc slows rayon down" not in short
 
 
 def test_two_records_are_compared_relative_to_their_anchors() -> None:

@@ -172,6 +172,7 @@ def test_a_claim_that_nothing_tests_is_marked(
     assert problem.code == code
     assert problem.message.startswith(message)
     line = next(line for line in text.splitlines() if claim in line)
+    assert problem.at is not None
     assert line[problem.at.column - 1 :].startswith(marked)
 
 
