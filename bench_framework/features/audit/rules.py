@@ -118,15 +118,15 @@ class _Auditor:
             wording.DERIVED.search(text.column) or wording.PERCENT_OF.match(text.column)
         ):
             return True
-        near = text.text[max(0, q.start - 60) : q.end + 60]
+        near, follows = text.text[max(0, q.start - 60) : q.end + 60], text.text[q.end :]
+        compared = bool(
+            direction_of(near, _moved(q, near), "time") or wording.DIFFERENCE.search(near)
+        )
         if q.kind == "percent":
-            follows = text.text[q.end :]
-            return bool(
-                direction_of(near, _moved(q, near), "time")
-                or wording.DIFFERENCE.search(near)
-                or wording.SHARE_OF_LIMIT.match(follows)
-            ) and not re.match(r"\+?\s*(?:in|time spent|cpu)\b", follows)
-        return True
+            share = re.match(r"\+?\s*(?:in|time spent|cpu)\b", follows)
+            return not share and (compared or bool(wording.SHARE_OF_LIMIT.match(follows)))
+        # "20x repeated" and "8x GPUs" are counts; "(2.04x)" is a factor.
+        return compared or re.match(r"\W*$|\s*\)", follows) is not None
 
     # -- factors -------------------------------------------------------------------------------
 

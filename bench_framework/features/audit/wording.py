@@ -70,7 +70,9 @@ CONDITION: Final = re.compile(
     r"\bfor (.{3,60}?)\s(?:workloads?|files?|inputs?|data|projects?|cases|loads?)\b", re.IGNORECASE
 )
 THIS_WORKLOAD: Final = any_of(r"(?:this|our|these|the) \S+ workloads?")
-DIFFERENCE: Final = any_of(r"differences?|within|compared|versus|vs|ratio|relative")
+DIFFERENCE: Final = any_of(
+    r"differences?|within|compared|versus|vs|ratio|relative|parallelism|as \w+ as"
+)
 SHARE_OF_LIMIT: Final = re.compile(
     r"\s*of\b.{0,40}\b(?:limit|capability|bandwidth|speed|performance|throughput|time)\b",
     re.IGNORECASE,

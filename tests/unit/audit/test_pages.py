@@ -132,6 +132,7 @@ def test_a_factor_of_a_table_must_follow_from_its_columns(factor: str, status: s
         ("The old parser is not faster than the new parser.", None),
         ("Is the new parser slower than the old parser?", None),
         ("The new parser performs identically to the old parser.", "not supported"),
+        ("On 8x faults, new and old print 20x repeated classes.", None),
         ("The lexer is 3x faster than the tokenizer.", "no data"),
         ("It will be twice as fast with SIMD: we expect a 2x speedup.", "no data"),
         ("Latency fell from 340 ms to 200 ms, an improvement of 41 %.", "inconclusive"),
