@@ -71,16 +71,16 @@ class Results:
         """Yield the result of a named contrast on each of its inputs, or on some of them."""
         for contrast in self.plan.contrasts:
             if contrast.name == name:
-                for input_id in contrast.input_ids:
+                ids = (contrast.variant_id, contrast.reference_id)
+                for input_id in self._planned(contrast.input_ids):
                     if input_ids is None or input_id in input_ids:
-                        ids = (contrast.variant_id, contrast.reference_id)
                         yield self._pair(input_id, ids, contrast.metric)
 
     def against_baseline(
         self, variant_id: str, metric: Metric, input_ids: Sequence[str]
     ) -> Iterator[Evidence]:
         """Yield the comparison of a variant with the baseline on each input."""
-        for input_id in input_ids:
+        for input_id in self._planned(input_ids):
             yield self._pair(input_id, (variant_id, self.plan.baseline_id), metric)
 
     def experiment(self, name: str, metric: Metric = "") -> Iterator[Evidence]:
@@ -97,13 +97,17 @@ class Results:
             if row.name == name and (input_ids is None or row.input_id in input_ids):
                 yield self._derived(row)
 
+    def _planned(self, input_ids: Sequence[str]) -> Iterator[str]:
+        """Yield the inputs that a selection of the command line did not leave out."""
+        return (item.id for item in self.plan.inputs if item.id in input_ids)
+
     def values(
         self, variant_id: str, metric: Metric, input_ids: Sequence[str]
     ) -> Iterator[Evidence]:
         """Yield the median of a metric of a variant on each input. `text` has only a reason."""
         medians = {(s.cell_id, s.metric): s for s in self._judgement.summaries}
         margin = self.plan.judge.margin_of(metric)
-        for input_id in input_ids:
+        for input_id in self._planned(input_ids):
             cell_id = self._cells(input_id).get(variant_id, "")
             summary, interval = medians.get((cell_id, metric)), None
             reason = self._missing(cell_id) or "no confidence interval"

@@ -134,6 +134,13 @@ def test_a_claim_that_was_not_measured_is_inconclusive(example: Study) -> None:
         assert missing == ("inconclusive", "")
 
 
+def test_a_claim_about_an_input_that_was_left_out_is_inconclusive(study: type[Study]) -> None:
+    example = study(arms=tuple(SPEEDS), sizes=(1, 2))
+    for figure, metric in (("faster", "wall"), ("12 MB", "peak_rss")):
+        missing = verdict(example, figure, metric=metric, input_ids=("0" * 12,))
+        assert missing == ("inconclusive", "not measured")
+
+
 def test_an_untestable_claim_has_the_authors_reason(example: Study) -> None:
     untestable = PublishedClaim("text", "", "not-testable", "no such machine")
     plan = replace(example.plan, published=Published("A report", "", "", (untestable,)))
