@@ -26,6 +26,7 @@ def measure(console: Console, file: str, options: RunOptions, *, confirm: bool =
         typer.Exit: the exit code is not 0.
     """
     from bench_framework.cli.display import display_for
+    from bench_framework.store import manifest
     from bench_framework.workflow.gate import gate_record
     from bench_framework.workflow.run import run_scenario
 
@@ -43,6 +44,9 @@ def measure(console: Console, file: str, options: RunOptions, *, confirm: bool =
             result = gate_record(console.results, record, confirm=confirm, observer=display)
         show(console, result)
         code = code or result.gating.exit_code  # a failed measurement has priority over the gate
+    if outcome.judgement is not None and outcome.record is not None:
+        digest = manifest.digest_of(manifest.read_manifest(outcome.record))
+        console.say(f"digest of the measured files: {digest} (`benchctl verify --digest`)")
     if code:
         raise typer.Exit(code)
 

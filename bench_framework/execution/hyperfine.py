@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.machine.host import cache_root, seconds
-from bench_framework.execution.process import Command, Launcher
+from bench_framework.execution.process import Command, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
-from bench_framework.masking import revealed
 from bench_framework.store.importers.hyperfine import read_export
 from bench_framework.store.layout import writing
 
@@ -76,7 +75,7 @@ class Hyperfine:
             "--output",
             output,
             "--",
-            shlex.join(map(revealed, argv)),
+            shlex.join(with_secrets(argv)),
         ]
 
 

@@ -25,7 +25,7 @@ from bench_framework.errors import MachineError
 from bench_framework.masking import revealed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 POLL_S: Final = 0.2
 """Default interval of the callback `on_poll` while a command runs."""
@@ -320,6 +320,19 @@ def scratch_folder() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def with_secrets(words: Iterable[str]) -> list[str]:
+    """Return words of a plan for a program. Raises `MachineError`, BX240: a secret is not known."""
+    try:
+        return [revealed(word) for word in words]
+    except LookupError as error:
+        raise MachineError(
+            f"a command needs the secret {error}, which its record does not contain",
+            code="BX240",
+            effect="nothing was started",
+            fix="use `benchctl run` with the scenario, or list the name under `reveal` in it",
+        ) from error
+
+
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace")
 
@@ -334,14 +347,6 @@ def _request(command: Command) -> bytes:
     fields = {field.name: getattr(command, field.name) for field in dataclasses.fields(command)}
     limits = {"stdout": fields.pop("most_stdout"), "stderr": fields.pop("most_stderr")}
     most = {name: limit for name, limit in limits.items() if fields[name] and limit is not None}
-    try:
-        argv = [revealed(word) for word in command.argv]
-        env = {name: revealed(value) for name, value in command.env.items()}
-    except LookupError as error:
-        raise MachineError(
-            f"cannot start {command.argv[0]}: the record does not contain the secret {error}",
-            code="BX231",
-            fix="use `benchctl run` with the scenario, or list the name under `reveal` in it",
-        ) from error
-    request = fields | {"argv": argv, "env": env, "most": most}
+    env = dict(zip(command.env, with_secrets(command.env.values()), strict=True))
+    request = fields | {"argv": with_secrets(command.argv), "env": env, "most": most}
     return json.dumps(request).encode() + b"\n"

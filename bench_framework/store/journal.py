@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
+import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import open_regular, read_regular
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
     )
 
 SCHEMA_VERSION = 1
+LONGEST_END: Final = 1 << 10
+"""Bytes that contain the digest at the end of a line."""
+
+
+_CHAIN: Final = re.compile(rb',"chain":"([0-9a-f]{32})"}\Z')
+"""The end of a line: a digest of this line and of the digest in the line before."""
 
 
 class JournalWriter:
@@ -34,7 +42,9 @@ class JournalWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         with layout.writing(path):
-            _cut_torn_line(path)
+            last = _cut_torn_line(path)
+            # An earlier version wrote lines without a chain, which nothing can continue.
+            self._chain = b"" if last is None else _chain_of(last)
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
     def __enter__(self) -> Self:
@@ -50,7 +60,9 @@ class JournalWriter:
             MachineError: the disk is full or the record was removed (BX235). The journal then ends
                 with the previous line.
         """
-        text = wire.dump_line(line)
+        text, chain = wire.dump_line(line), self._chain
+        if chain is not None:
+            text, chain = _chained(text, chain)
         with layout.writing(self._path):
             state = os.fstat(self._fd)
             if not state.st_nlink:  # writes to a deleted file succeed, but the lines would be lost
@@ -65,6 +77,7 @@ class JournalWriter:
                 # valid.
                 os.ftruncate(self._fd, state.st_size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._chain = chain
 
     def sync(self) -> None:
         """Flush the lines to the disk. Call it only between rounds.
@@ -116,6 +129,8 @@ class Contents:
     at: str = ""
     """Time of the last entry that has a time, UTC, ISO 8601."""
     ended_at: str | None = None
+    changed_line: int | None = None
+    """Number of the first line that does not continue the chain of digests; `None` if all do."""
     reopened: bool = False
     """True if a gate let the measurement go on after it had ended."""
     sessions: int = 0
@@ -164,6 +179,7 @@ def read_journal(path: Path) -> Contents:
         raise RecordError(f"{path} is empty", code="BX411", fix="start over with --fresh")
     contents = Contents(_header(path, entries[0]))
     contents.at = contents.header.started_at
+    contents.changed_line = _changed_line(entries)
     open_round = 0
     for number, line in enumerate(entries[1:], start=2):
         try:
@@ -177,6 +193,28 @@ def read_journal(path: Path) -> Contents:
             ) from error
     _skip(contents, open_round)
     return contents
+
+
+def _chained(text: bytes, before: bytes) -> tuple[bytes, bytes]:
+    """Return a line with its digest, and the digest, which depends on the digest `before`."""
+    chain = hashlib.sha256(before + text).hexdigest()[:32].encode()
+    return text.removesuffix(b"}\n") + b',"chain":"' + chain + b'"}\n', chain
+
+
+def _chain_of(line: bytes) -> bytes | None:
+    match = _CHAIN.search(line)
+    return match[1] if match else None
+
+
+def _changed_line(entries: list[bytes]) -> int | None:
+    if _chain_of(entries[0]) is None:
+        return None  # an earlier version wrote it
+    before = b""
+    for number, entry in enumerate(entries, start=1):
+        if _chained(_CHAIN.sub(b"}", entry) + b"\n", before)[0] != entry + b"\n":
+            return number
+        before = _chain_of(entry) or b""
+    return None
 
 
 def _unreadable(path: Path, error: OSError) -> RecordError:
@@ -261,10 +299,14 @@ def _skip(contents: Contents, start: int) -> None:
         contents.blocks[index] = replace(contents.blocks[index], status="skipped")
 
 
-def _cut_torn_line(path: Path) -> None:
-    """Remove an incomplete last line, which a killed writer may have left."""
+def _cut_torn_line(path: Path) -> bytes | None:
+    """Remove an incomplete last line, which a killed writer may have left.
+
+    Returns:
+        The last complete line without its newline; `None` if the file has no line.
+    """
     if not path.exists():
-        return
+        return None
     with path.open("rb+") as file:
         size = file.seek(0, os.SEEK_END)
         tail = b""
@@ -273,4 +315,7 @@ def _cut_torn_line(path: Path) -> None:
             size -= step
             file.seek(size)
             tail = file.read(step)
-        file.truncate(size + tail.rfind(b"\n") + 1)
+        end = file.truncate(size + tail.rfind(b"\n") + 1)
+        file.seek(max(0, end - LONGEST_END))
+        whole = file.read().splitlines()
+        return whole[-1] if whole else None

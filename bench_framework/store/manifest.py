@@ -13,6 +13,7 @@ from bench_framework.store import layout
 from bench_framework.store.journal import SCHEMA_VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 _MEASURED: Final = frozenset(
@@ -98,6 +99,12 @@ def read_manifest(folder: Path) -> dict[str, str]:
             fix="use a newer benchctl",
         )
     return files
+
+
+def digest_of(files: Mapping[str, str]) -> str:
+    """Return the SHA-256 of the measured files of a manifest, which no report or gate changes."""
+    listing = "".join(f"{files[name]}  {name}\n" for name in sorted(files) if is_measured(name))
+    return hashlib.sha256(listing.encode()).hexdigest()
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -131,7 +131,17 @@ class Record:
         """Start or continue measuring: skip blocks of an incomplete round and write ``env.json``.
 
         Existing results and the manifest are removed, because the record is no longer finished.
+
+        Raises:
+            RecordError: the journal was changed (BX411).
         """
+        if (number := self.contents.changed_line) is not None:
+            raise RecordError(
+                f"{self.path / layout.JOURNAL}:{number} was changed after it was written",
+                code="BX411",
+                effect="the record is not continued",
+                fix="use --fresh to start a new record; the old one is not changed",
+            )
         with layout.writing(self.path):
             for name in (layout.MANIFEST, layout.CLAIMS):
                 (self.path / name).unlink(missing_ok=True)

@@ -367,10 +367,15 @@ def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchErr
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
     """Return the JSON document of `benchctl run --json`."""
+    from bench_framework.store.manifest import digest_of, read_manifest
+
     judgement = outcome.judgement
     return {
         "record": str(outcome.record) if outcome.record else None,
         "exit_code": outcome.exit_code,
+        "digest": digest_of(read_manifest(outcome.record))
+        if judgement and outcome.record
+        else None,
         "status": judgement.status if judgement else "interrupted",
         "claims": [
             _claim(claim.id, claim.kind, claim.verdict, claim.text) for claim in judgement.claims

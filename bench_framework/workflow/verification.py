@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json
 from bench_framework.version import __version__
-from bench_framework.workflow import corrupt_records
+from bench_framework.workflow import corrupt_records, journal_check
 from bench_framework.workflow.pages import (
     PAGE,
     PLACES,
@@ -42,6 +42,7 @@ MOST_FIELDS: Final = 3
 """Number of differing fields of a table, or lines of a page, that are listed."""
 _QUOTED: Final = 60
 """Number of quoted characters around a difference."""
+_DIGEST: Final = re.compile("[0-9a-fA-F]{16,64}")
 _ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
 
 
@@ -55,6 +56,7 @@ class Verification:
         claims: number of claims that were recomputed.
         differences: one line each.
         source: where the runs were read: ``runs.csv``, unless that is of an earlier version or cannot be read.
+        digest: digest of the measured files of a record, as `benchctl run` prints it.
         notes: causes of differences other than changed files, or what was not checked.
     """
 
@@ -63,20 +65,37 @@ class Verification:
     claims: int
     differences: tuple[str, ...]
     source: str = JOURNAL
+    digest: str = ""
     notes: tuple[str, ...] = ()
 
 
-def verify(results: Path, name: str) -> Verification:
+def verify(results: Path, name: str, digest: str | None = None) -> Verification:
     """Verify a record; or a page outside of any record, from the runs that it contains.
 
+    Args:
+        results: folder of the records.
+        name: name of the record, or path of the page.
+        digest: expected digest of the measured files, or at least its first 16 digits.
+
     Raises:
-        UsageError: BX101, there is no such record or page.
+        UsageError: BX101, there is no such record or page; BX104, the digest is invalid, or of a page.
         RecordError: it cannot be read at all; BX414, the page contains no runs.
     """
     path = Path(name)
-    if path.suffix == ".html" and path.is_file() and not _is_in_record(path):
+    is_page = path.suffix == ".html" and path.is_file() and not _is_in_record(path)
+    if digest is not None and (is_page or not _DIGEST.fullmatch(digest)):
+        raise UsageError(
+            f"a page has no digest: {path}" if is_page else f"{digest!r} is no digest",
+            code="BX104",
+            fix="give 16 to 64 hexadecimal digits, as `benchctl run` prints them, and a record",
+        )
+    if is_page:
         return verify_page(path)
-    return verify_record(results, name)
+    result = verify_record(results, name)
+    if digest is None or result.digest.startswith(digest.lower()):
+        return result
+    line = f"digest: expected {digest}, found {result.digest}"
+    return replace(result, differences=(line, *result.differences))
 
 
 def _is_in_record(page: Path) -> bool:
@@ -108,7 +127,7 @@ def verify_page(path: Path) -> Verification:
         notes += (
             "the page was rendered with custom templates, which can show more than the results",
         )
-    return Verification(path, 1, len(judgement.claims), tuple(differences), IN_PAGE, notes)
+    return Verification(path, 1, len(judgement.claims), tuple(differences), IN_PAGE, notes=notes)
 
 
 def verify_record(results: Path, name: str) -> Verification:
@@ -121,6 +140,7 @@ def verify_record(results: Path, name: str) -> Verification:
 
     folder = finding.resolve(results, name)
     listed = manifest.read_manifest(folder)
+    digest = manifest.digest_of(listed)
     differences = [
         f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)
     ]
@@ -129,6 +149,7 @@ def verify_record(results: Path, name: str) -> Verification:
     try:
         with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
             differences += imports.source_differences(record)
+            differences += journal_check.journal_differences(record)
             stored = _stored(record)
             saved = stored.judgement
             again, more, source = _recompute(record, saved)
@@ -142,9 +163,9 @@ def verify_record(results: Path, name: str) -> Verification:
         if not differences:
             raise
         # The changed files are known, but the results cannot be recomputed from them.
-        return Verification(folder, len(listed), 0, (*differences, str(error)))
+        return Verification(folder, len(listed), 0, (*differences, str(error)), digest=digest)
     unique = tuple(dict.fromkeys((*differences, *more, *pages)))
-    return Verification(folder, len(listed), len(again.claims), unique, source, notes)
+    return Verification(folder, len(listed), len(again.claims), unique, source, digest, notes)
 
 
 def _stored(record: Record) -> Judged:

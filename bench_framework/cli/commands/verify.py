@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
 benchctl verify @last
 benchctl verify results/quickstart/20260302T1704Z
+benchctl verify @last --digest 3f0c9a1d27b8e654
 benchctl verify ~/mail/report.html
 Exit code 1: at least one difference; each is printed.
 """
@@ -31,15 +32,25 @@ def verify(
             help="A record: its folder, SCENARIO/ID, @last or @prev; or a single report.html.",
         ),
     ] = "@last",
+    digest: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HEX",
+            help="Digest of the measured files that `benchctl run` printed, or its first 16 digits.",
+        ),
+    ] = None,
 ) -> None:
     """Check the file hashes of a record, recompute its results and render its report again.
+
+    A record can be consistent with itself and still be made up. A digest that was noted elsewhere when
+    the record was measured shows that it is the same record.
 
     A report.html without its record is verified from the runs that it contains.
     """
     from bench_framework.workflow.verification import verify
 
     console: Console = context.obj
-    result = verify(console.results, record)
+    result = verify(console.results, record, digest)
     if console.json:
         console.emit_json(_document(result))
     else:
@@ -62,6 +73,7 @@ def _document(result: Verification) -> dict[str, object]:
         "files": result.files,
         "claims": result.claims,
         "source": result.source,
+        "digest": result.digest or None,
         "notes": list(result.notes),
         "differences": list(result.differences),
     }
@@ -69,6 +81,6 @@ def _document(result: Verification) -> dict[str, object]:
 
 def _summary(result: Verification) -> str:
     count = len(result.differences)
-    outcome = counted(count, "difference") if count else "unchanged"
+    outcome = counted(count, "difference") if count else "consistent with itself"
     files = f"{counted(result.files, 'file')} checked, {result.claims} claims recomputed from"
     return f"{result.record}: {outcome} ({files} {result.source})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import random
 import re
@@ -181,9 +182,30 @@ def measured(root: Path) -> Record:
             record.append(lines.Measured(made_block(chance, seq, number, position, cell)))
             seq += 1
         record.append(lines.RoundEnd(TEXT.id, number, warmup=False, at=AT, elapsed_s=float(number)))
+    write_exports(record)
     record.append(lines.Looked(Look(TEXT.id, 0, ROUNDS, stopped=True)))
     record.append(lines.End(AT, 2.5))
     return record
+
+
+def write_exports(record: Record) -> None:
+    """Write the output of hyperfine that belongs to the blocks of a record."""
+    exports = []
+    for block in record.contents.blocks:
+        result = {
+            "command": "x",
+            "times": block.wall_s,
+            "user": block.user_s,
+            "system": block.sys_s,
+            "exit_codes": block.exit_codes,
+            "memory_usage_byte": [block.peak_rss_bytes] * len(block.wall_s)
+            if block.peak_rss_source == "hyperfine"
+            else [],
+        }
+        exports.append(
+            json.dumps({"seq": block.seq, "export": {"results": [result]}}, separators=(",", ":"))
+        )
+    record.raw.hyperfine.write_text("\n".join(exports) + "\n", encoding="utf-8")
 
 
 def table(path: Path) -> list[list[str]]:

@@ -12,7 +12,10 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError
 from bench_framework.store import manifest
-from bench_framework.workflow.pages import report_record
+from bench_framework.store.journal import _CHAIN, _chained
+from bench_framework.store.lines import End
+from bench_framework.store.records import Record
+from bench_framework.workflow.pages import judge_record, report_record
 from bench_framework.workflow.verification import verify_record
 from tests.unit.workflow.measured_record import TEXT
 
@@ -155,3 +158,119 @@ def test_a_file_replaced_by_something_else_is_named(
     # A folder without a journal is not a record.
     assert (name if name != "journal.jsonl" or how == "nested" else "is no record") in out + err
     assert "BX900" not in err
+
+
+def slowed_down(path: Path, seqs: range) -> None:
+    """Halve the times of blocks in the journal of a record."""
+    journal = path / "journal.jsonl"
+    rows = []
+    for text in journal.read_text(encoding="utf-8").splitlines():
+        row = json.loads(text)
+        change = row["kind"] == "block" and row["block"]["seq"] in seqs
+        if change:
+            row["block"]["wall_s"] = [value / 2 for value in row["block"]["wall_s"]]
+        rows.append((json.dumps(row, separators=(",", ":")) if change else text) + "\n")
+    journal.write_text("".join(rows), encoding="utf-8")
+
+
+def chained_again(path: Path) -> None:
+    """Write a valid chain of digests into the journal of a record."""
+    chain, entries = b"", []
+    for text in path.read_bytes().splitlines():
+        entry, chain = _chained(_CHAIN.sub(b"}", text) + b"\n", chain)
+        entries.append(entry)
+    path.write_bytes(b"".join(entries))
+
+
+def unfinished(record: Path, tmp_path: Path) -> Path:
+    """Return a copy of a record without everything that is derived from its journal."""
+    path = copied(record, tmp_path)
+    for file in path.iterdir():
+        if file.suffix in {".csv", ".html", ".md"} or file.name in {"claims.json", "manifest.json"}:
+            file.unlink()
+    return path
+
+
+def completed(path: Path) -> None:
+    with Record.open(path) as record:
+        record.save(judge_record(record))
+        record.seal()
+
+
+def test_a_changed_journal_is_not_continued(plain: Path, tmp_path: Path) -> None:
+    path = unfinished(plain, tmp_path)
+    slowed_down(path, range(8, 9))
+    with Record.open(path) as record:
+        contents = record.contents
+        assert contents.changed_line == 13
+        assert contents.host is not None
+        before = (path / "journal.jsonl").read_bytes()
+        with pytest.raises(RecordError, match=r"journal.jsonl:13 was changed") as caught:
+            record.prepare(
+                at="", host=contents.host, builds=contents.builds, inputs=contents.inputs
+            )
+        assert caught.value.code == "BX411"
+    assert (path / "journal.jsonl").read_bytes() == before
+    completed(path)
+    differences = verify_record(tmp_path, str(path)).differences
+    assert "journal.jsonl: line 13 was changed" in differences
+    assert any("differs from raw/hyperfine.jsonl in 1 sample (8 …)" in x for x in differences)
+
+
+def test_a_removed_line_and_an_unchained_line_are_found(plain: Path, tmp_path: Path) -> None:
+    path = unfinished(plain, tmp_path)
+    text = (path / "journal.jsonl").read_bytes()
+    assert Record.open(path).contents.changed_line is None
+    for number, changed in (
+        (6, b"".join(text.splitlines(keepends=True)[:5] + text.splitlines(keepends=True)[6:])),
+        (4, b"\n".join(_CHAIN.sub(b"}", line) if n == 3 else line
+                       for n, line in enumerate(text.splitlines())) + b"\n"),
+    ):  # fmt: skip
+        (path / "journal.jsonl").write_bytes(changed)
+        assert Record.open(path).contents.changed_line == number
+
+
+def test_a_journal_with_a_new_chain_differs_from_the_output_of_hyperfine(
+    plain: Path, tmp_path: Path
+) -> None:
+    path = unfinished(plain, tmp_path)
+    slowed_down(path, range(4, 40))
+    chained_again(path / "journal.jsonl")
+    completed(path)
+    expected = "journal.jsonl: differs from raw/hyperfine.jsonl in 36 samples (4, 5, 6 …)"
+    assert verify_record(tmp_path, str(path)).differences == (expected,)
+    (path / "raw" / "hyperfine.jsonl").unlink()
+    sealed_again(path)
+    assert verify_record(tmp_path, str(path)).differences == (
+        "raw/hyperfine.jsonl: No such file or directory",
+    )
+
+
+def test_a_digest_identifies_the_measured_files(
+    full: Path, plain: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    digest = verify_record(tmp_path, str(full)).digest
+    path = copied(full, tmp_path)
+    report_record(tmp_path, str(path), formats=("md",))
+    assert run_command_line(["verify", str(path), "--digest", digest]) == 0
+    assert run_command_line(["verify", str(path), "--digest", digest[:16].upper()]) == 0
+    assert "consistent with itself" in capsys.readouterr().out
+    assert run_command_line(["verify", str(path), "--digest", "0" * 64]) == 1
+    assert f"digest: expected {'0' * 64}, found {digest}" in capsys.readouterr().out
+    for text in ("0123", "x" * 16):
+        assert run_command_line(["verify", str(path), "--digest", text]) == 2
+        assert "BX104" in capsys.readouterr().err
+    (path / "env.json").write_text("{}", encoding="utf-8")
+    sealed_again(path)
+    assert verify_record(tmp_path, str(path)).digest != digest
+
+
+def test_a_journal_of_an_earlier_version_has_no_chain(plain: Path, tmp_path: Path) -> None:
+    path = unfinished(plain, tmp_path)
+    journal = path / "journal.jsonl"
+    journal.write_bytes(b"\n".join(_CHAIN.sub(b"}", x) for x in journal.read_bytes().split(b"\n")))
+    with Record.open(path) as record:
+        assert record.contents.changed_line is None
+        record.append(End("2026-01-01T00:00:00.000Z", 1.0))
+    assert not _CHAIN.search(journal.read_bytes().splitlines()[-1])
+    assert Record.open(path).contents.changed_line is None

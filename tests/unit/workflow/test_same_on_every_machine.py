@@ -17,7 +17,7 @@ from bench_framework.model.run import Look
 from bench_framework.store import lines
 from bench_framework.store.records import Record
 from tests.unit.report import report_sample
-from tests.unit.workflow.measured_record import AT, host
+from tests.unit.workflow.measured_record import AT, host, write_exports
 
 ROUNDS = 16
 ROOT = Path(__file__).parents[3]
@@ -71,8 +71,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
             report_sample.blocks(plan, ROUNDS), lambda b: b.round
         ):
             for block in blocks:
-                record.append(lines.Measured(block))
+                record.append(lines.Measured(replace(block, exit_codes=(0,))))
             record.append(lines.RoundEnd(input_id, number, warmup=False, at=AT, elapsed_s=1.0))
+        write_exports(record)
         record.append(lines.Looked(Look(input_id, 0, ROUNDS, stopped=True)))
         record.append(lines.End(AT, 2.5))
     return record.path

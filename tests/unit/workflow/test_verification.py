@@ -364,9 +364,9 @@ def test_the_command_prints_the_line_and_exits_with_1(
     assert run_command_line([*command.split(), str(alone(tmp_path, changed))]) == 1
     assert "Bonferroni" in capsys.readouterr().out
     assert run_command_line([*command.split(), str(alone(tmp_path, page))]) == 0
-    assert ("unchanged (1 file checked, " in " ".join(capsys.readouterr().out.split())) == (
-        command == "verify"
-    )
+    assert (
+        "consistent with itself (1 file checked, " in " ".join(capsys.readouterr().out.split())
+    ) == (command == "verify")
 
 
 def test_a_page_of_custom_templates_contains_them_and_is_rendered_with_them(
