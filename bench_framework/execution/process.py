@@ -31,6 +31,8 @@ POLL_S: Final = 0.2
 """Default interval of the callback `on_poll` while a command runs."""
 SETTLE_S: Final = 10.0
 """Time that the launcher has to end after its input is closed."""
+SCRATCH: Final = "benchctl-"
+"""Start of the names of temporary folders, before the process id of their owner."""
 MOST_CAPTURED: Final = 1 << 20
 """Bytes that are kept of the output of a tool or a setup command, and of the stderr of any command."""
 
@@ -306,7 +308,7 @@ class Launcher:
 def scratch_folder() -> Iterator[str]:
     """Create a temporary folder and remove it. Raises `MachineError`, BX235, on failure."""
     try:
-        folder = tempfile.mkdtemp(prefix="benchctl-")
+        folder = tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
     except OSError as error:
         raise MachineError(
             f"a temporary folder cannot be created: {error.strerror}",
@@ -318,6 +320,18 @@ def scratch_folder() -> Iterator[str]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def left_scratch_folders() -> list[Path]:
+    """Return the temporary folders of this user whose process was killed."""
+    folders = []
+    for folder in sorted(Path(tempfile.gettempdir()).glob(f"{SCRATCH}*-*")):
+        owner = folder.name.split("-")[1]
+        with contextlib.suppress(OSError):
+            mine = folder.is_dir() and folder.stat().st_uid == os.getuid()
+            if mine and owner.isdigit() and not Path("/proc", owner).exists():
+                folders.append(folder)
+    return folders
 
 
 def with_secrets(words: Iterable[str]) -> list[str]:

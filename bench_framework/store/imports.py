@@ -124,17 +124,15 @@ def new_folder(root: Path, name: str, at: str) -> Iterator[tuple[Path, Path]]:
         MachineError: writing failed (BX235).
     """
     with layout.writing(root):
-        final = layout.create_folder(root / name, at)
-    draft = final.with_name(f".{final.name}.part")
+        final = layout.create_folder(root / name, at, draft=True)
+    draft = layout.draft_of(final)
     try:
-        with layout.writing(draft):
-            draft.mkdir()
         yield final, draft
         with layout.writing(final):
+            final.mkdir()  # fails if `benchctl run` took the name
             draft.replace(final)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
-        for left in (final, final.parent):  # removes empty folders only, so other imports remain
-            with contextlib.suppress(OSError):
-                left.rmdir()
+        with contextlib.suppress(OSError):  # removes an empty folder only, so other imports remain
+            final.parent.rmdir()
         raise

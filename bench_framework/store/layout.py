@@ -84,16 +84,26 @@ def is_record_id(name: str) -> bool:
     return _RECORD_ID.match(name) is not None
 
 
-def create_folder(scenario_folder: Path, started_at: str) -> Path:
-    """Create an empty folder for a record. ``-2``, ``-3`` … make the name of the minute unique."""
+def create_folder(scenario_folder: Path, started_at: str, *, draft: bool = False) -> Path:
+    """Create an empty folder for a record. ``-2``, ``-3`` … make the name of the minute unique.
+
+    With `draft`, only `draft_of` it is created, so that a killed process leaves no empty record.
+    """
     scenario_folder.mkdir(parents=True, exist_ok=True)
     name = record_id(started_at)
     for number in range(1, 10_000):
         folder = scenario_folder / (name if number == 1 else f"{name}-{number}")
+        if draft_of(folder).exists() or (draft and folder.exists()):
+            continue
         with contextlib.suppress(FileExistsError):
-            folder.mkdir()
+            (draft_of(folder) if draft else folder).mkdir()
             return folder
     raise FileExistsError(scenario_folder / name)
+
+
+def draft_of(folder: Path) -> Path:
+    """Return the hidden folder in which a record is written before it is renamed."""
+    return folder.with_name(f".{folder.name}.part")
 
 
 def order_key(name: str) -> tuple[str, int]:
@@ -108,18 +118,35 @@ def write_whole(path: Path, text: str | bytes) -> None:
     Raises:
         MachineError: writing failed (BX235). An existing file is unchanged.
     """
-    temporary = path.with_name(f".{path.name}.part")
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    write_all(path.parent, {path.name: text})
+
+
+def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
+    """Write several files as `write_whole` does. None is renamed before all are on the disk.
+
+    Args:
+        folder: folder of the files.
+        texts: texts by path within the folder.
+
+    Raises:
+        MachineError: writing failed (BX235). Existing files are unchanged.
+    """
+    paths = {folder / name: text for name, text in texts.items()}
+    temporary = {path: path.with_name(f".{path.name}.part") for path in paths}
+    with writing(next(iter(paths), folder)):
         try:
-            with temporary.open("wb") as file:
-                file.write(text.encode() if isinstance(text, str) else text)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
+            for path, text in paths.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with temporary[path].open("wb") as file:
+                    file.write(text.encode() if isinstance(text, str) else text)
+                    file.flush()
+                    os.fsync(file.fileno())
+            for path in paths:
+                temporary[path].replace(path)
         except OSError:
-            with contextlib.suppress(OSError):  # an incomplete file would use disk space
-                temporary.unlink(missing_ok=True)
+            for part in temporary.values():
+                with contextlib.suppress(OSError):  # an incomplete file would use disk space
+                    part.unlink(missing_ok=True)
             raise
 
 

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-KINDS = ("builds", "binaries", "data", "tools", "records")
+KINDS = ("builds", "binaries", "data", "tools", "scratch", "records")
+STALE_S = 3600.0
+"""Age from which the draft of an import is one of a killed process. An import takes seconds."""
 FOLDERS = {
-    "builds": ("cargo", "builds", "revisions"),
+    "builds": ("cargo", "builds", "revisions", "repositories"),
     "binaries": ("binaries",),
     "data": ("data",),
     "tools": ("tools",),
@@ -39,6 +41,8 @@ def list_items(
     results: Path, *, kinds: tuple[str, ...] = (), older_s: float = 0.0
 ) -> tuple[Item, ...]:
     """Return the items in the cache, the oldest first. Records are included only on request.
+
+    The kind ``scratch`` is what killed processes left: temporary folders, and drafts of imports.
 
     Raises:
         UsageError: BX105, an unknown kind.
@@ -73,6 +77,11 @@ def _items_of_kind(kind: str, results: Path) -> Iterator[Item]:
         from bench_framework.store.finding import find_records
 
         paths: list[Path] = find_records(results, imported=True)
+    elif kind == "scratch":
+        from bench_framework.execution.process import left_scratch_folders
+
+        drafts = [path for path in results.glob("*/.*.part") if file_age_s(path) >= STALE_S]
+        paths = [*left_scratch_folders(), *drafts]
     else:
         roots = [cache_root() / name for name in FOLDERS[kind]]
         paths = [path for root in roots if root.is_dir() for path in sorted(root.iterdir())]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bench_framework import assets
-from bench_framework.errors import Interrupted, RecordError, UsageError
+from bench_framework.errors import Interrupted, MachineError, RecordError, UsageError
 from bench_framework.execution.progress import Message, Observer, SilentObserver
 from bench_framework.units import counted
 from bench_framework.workflow import corrupt_records
@@ -240,9 +240,13 @@ def _write(record: Record, gating: Gating) -> GateResult:
         "summary.md": pages.summary(page, templates),
         "junit.xml": pages.junit(page),
     }
-    for name, text in files.items():
-        layout.write_whole(record.path / name, text)
-    record.seal()
+    try:
+        layout.write_all(record.path, files)
+        record.seal()
+    except MachineError:
+        for name in files:  # the manifest does not list them
+            (record.path / name).unlink(missing_ok=True)
+        raise
     return GateResult(record.path, record.plan, gating, page)
 
 

@@ -234,8 +234,7 @@ def write_pages(
     texts = render_files(data, document, formats=formats, runs=runs, templates=template)
     if texts:
         layout.replace_folder(record.path / TEMPLATES, custom)
-    for name, text in texts.items():
-        layout.write_whole(record.path / name, text)
+    layout.write_all(record.path, texts)
     if texts:
         record.seal()
     files = tuple(record.path / name for name in texts if "/" not in name)

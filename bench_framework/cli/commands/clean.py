@@ -21,7 +21,7 @@ def clean(
         list[str] | None,
         typer.Argument(
             metavar="KIND",
-            help="One or more of builds, binaries, data, tools, records; default: all but records.",
+            help="One or more of builds, binaries, data, tools, scratch, records; default: all but records.",
         ),
     ] = None,
     older: Annotated[
@@ -34,7 +34,10 @@ def clean(
         bool, typer.Option("--yes", help="Remove the items; without it, only list them.")
     ] = False,
 ) -> None:
-    """List cached builds, inputs and tools by age and size; with --yes, remove them."""
+    """List cached builds, inputs and tools by age and size; with --yes, remove them.
+
+    The kind scratch is what killed processes left: temporary folders, and drafts of imports.
+    """
     from bench_framework.workflow.cache import list_items, remove_items
 
     console: Console = context.obj

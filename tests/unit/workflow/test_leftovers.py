@@ -1,0 +1,99 @@
+"""Tests of what killed processes and full disks leave: it is listed, removed, or never written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from bench_framework.cli.app import run_command_line
+from bench_framework.errors import MachineError
+from bench_framework.execution.process import left_scratch_folders, scratch_folder
+from bench_framework.store import finding, imports, layout
+from bench_framework.workflow import cache
+from bench_framework.workflow.gate import gate_record
+from bench_framework.workflow.verification import verify_record
+from tests.unit.workflow.measured_record import AT
+from tests.unit.workflow.test_records_attacked import copied
+
+NO_PROCESS = 2**22 + 1
+"""Larger than any process id."""
+
+
+def test_scratch_folders_of_killed_processes_are_listed_and_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / f"benchctl-{NO_PROCESS}-abc"
+    (left / "deep").mkdir(parents=True)
+    (left / "stdout").write_bytes(b"x" * 1000)
+    (tmp_path / "benchctl-bug-1.txt").write_text("trace")
+    (tmp_path / "benchctl-notes-x").mkdir()
+    with scratch_folder() as used:
+        assert Path(used).name.startswith(f"benchctl-{os.getpid()}-")
+        assert left_scratch_folders() == [left]
+        assert run_command_line(["clean", "scratch"]) == 0
+        assert run_command_line(["clean", "--yes", "scratch"]) == 0
+        assert not left.exists()
+        assert Path(used).is_dir()
+    assert {path.name for path in tmp_path.iterdir()} == {"benchctl-bug-1.txt", "benchctl-notes-x"}
+
+
+def test_a_killed_import_leaves_no_empty_record_and_its_draft_is_listed(tmp_path: Path) -> None:
+    with imports.new_folder(tmp_path, "set", AT) as (final, draft):
+        # This is the state after a kill at this moment.
+        (draft / "report.md").write_text("words")
+        assert not final.exists()
+        assert finding.find_records(tmp_path, imported=True) == []
+        assert cache.list_items(tmp_path, kinds=("scratch",), older_s=-1) == ()
+        os.utime(draft, (0, 0))
+        os.utime(draft / "report.md", (0, 0))
+        assert [i.path for i in cache.list_items(tmp_path, kinds=("scratch",))] == [draft]
+        with imports.new_folder(tmp_path, "set", AT) as (other, _):
+            assert other.name == f"{final.name}-2"
+        assert layout.create_folder(tmp_path / "set", AT).name == f"{final.name}-3"
+    assert (final / "report.md").read_text() == "words"
+    assert not draft.exists()
+
+
+def full_disk_at(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the n-th flush of a file fail, as on a full disk."""
+    calls = 0
+    fsync = os.fsync
+
+    def failing(file: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == number:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", failing)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
+def test_a_full_disk_leaves_no_file_of_the_gate_outside_of_the_manifest(
+    full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    path = copied(full, tmp_path)
+    before = {file.name for file in path.iterdir()}
+    with monkeypatch.context() as patch:
+        full_disk_at(number, patch)
+        with pytest.raises(MachineError) as caught:
+            gate_record(path.parent.parent, str(path), confirm=False)
+        assert caught.value.code == "BX235"
+    assert {file.name for file in path.iterdir()} == before
+    assert verify_record(tmp_path, str(path)).differences == ()
+
+
+def test_files_are_written_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout.write_all(tmp_path, {"a": "1", "b/c": "2"})
+    with monkeypatch.context() as patch:
+        full_disk_at(2, patch)
+        with pytest.raises(MachineError):
+            layout.write_all(tmp_path, {"a": "3", "b/c": "4"})
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["a", "b", "c"]
+    assert (tmp_path / "a").read_text() + (tmp_path / "b" / "c").read_text() == "12"
