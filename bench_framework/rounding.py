@@ -78,6 +78,7 @@ def rounded(
     *,
     margin: float,
     least: int = 2,
+    most: int = FINE_ENOUGH,
     keep: bool = True,
     start: int | None = None,
 ) -> Rounded:
@@ -92,13 +93,14 @@ def rounded(
         hi: upper bound; finite.
         margin: δ as a fraction.
         least: fewest decimals; 2 for a ratio that is printed as whole percents.
+        most: most decimals, unless the relation needs more.
         keep: add digits to preserve the relation. False for a pair without a verdict, whose bounds
             close to 1 would get digits that the data do not support.
         start: fewest decimals in place of those that the width of the interval gives.
     """
     exact = [relation(lo, hi, t) for t in thresholds(margin)]
     if start is None:
-        start = max(least, min(FINE_ENOUGH, decimals_of((hi - lo) / 2)))
+        start = max(least, min(most, decimals_of((hi - lo) / 2)))
     result = _at(estimate, lo, hi, start)
     if not keep:
         return result
@@ -107,6 +109,11 @@ def rounded(
         if [relation(result.lo, result.hi, limit) for limit in _limits(margin)] == exact:
             break
     return result
+
+
+def three_digits(value: float) -> int:
+    """Return the number of decimals with which a positive value has three significant digits."""
+    return max(0, 2 - decimal(value).adjusted()) if value > 0 else EXACT_DECIMALS
 
 
 def _at(estimate: float, lo: float, hi: float, decimals: int) -> Rounded:

@@ -13,7 +13,7 @@ from bench_framework.rounding import rounded
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from decimal import Decimal
 
     from bench_framework.model.judgement import Comparison
@@ -28,13 +28,13 @@ class Costs:
             if c.metric != WALL and c.shown is not None and c.verdict is Verdict.WORSE:
                 self._worse.setdefault((c.cell_id, c.ref_cell_id), []).append(c)
 
-    def amounts(self, cell_id: str, ref_cell_id: str, *, percent: bool = False) -> str:
+    def amounts(self, cell_id: str, ref_cell_id: str) -> str:
         """Return the costs, such as ``"25 % more CPU time and 12.7× as much memory"``.
 
         The text is empty if no metric is significantly worse.
         """
         costs = self._worse.get((cell_id, ref_cell_id), ())
-        return " and ".join(amount(c, percent=percent) for c in costs)
+        return " and ".join(map(amount, costs))
 
     def phrase(self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: str) -> str:
         """Return ``"at the cost of 25 % more CPU time"`` if a gain in time has a cost."""
@@ -44,20 +44,6 @@ class Costs:
             else ""
         )
         return f"at the cost of {text}" if text else ""
-
-    def nouns(self, cell_id: str, ref_cell_id: str) -> str:
-        """Return the names of the costs, such as ``"CPU time and memory"``."""
-        return " and ".join(
-            words.noun(c.metric) for c in self._worse.get((cell_id, ref_cell_id), ())
-        )
-
-    def one_scale(self, cell_ids: Sequence[str], ref_cell_id: str) -> bool:
-        """Return whether every cost of a list can be stated as "n×".
-
-        A list uses one scale.
-        """
-        costs = [c for cell in cell_ids for c in self._worse.get((cell, ref_cell_id), ())]
-        return all(metric_nouns.natural_ratio(c)[0] >= TIMES_FROM for c in costs)
 
 
 def other_metrics(comparisons: Iterable[Comparison]) -> str:
@@ -82,15 +68,15 @@ def other_metrics(comparisons: Iterable[Comparison]) -> str:
     return "; ".join(parts)
 
 
-def amount(c: Comparison, *, percent: bool = False) -> str:
+def amount(c: Comparison) -> str:
     """Return a cost or saving: ``"4.7 % more CPU time"``, ``"12.7× as much memory"``.
 
     The figure has at most three digits. The sentence of the comparison has all digits and the
-    interval. With `percent`, "n×" is never used, because other figures of the list are below 1.5×.
+    interval.
     """
     frame, what = metric_nouns.frame(c.metric), words.noun(c.metric)
     ratio, lo, hi = metric_nouns.natural_ratio(c)
-    if ratio >= TIMES_FROM and not percent:
+    if ratio >= TIMES_FROM:
         factor = rounded(ratio, lo, hi, margin=c.margin, least=1)
         return f"{_short(factor.estimate, factor.decimals, 3)}× {frame.times} {what}"
     change = rounded(ratio, lo, hi, margin=c.margin)

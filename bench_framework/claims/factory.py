@@ -6,20 +6,19 @@ from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.claims import phrases, value_phrases
+from bench_framework.claims import value_phrases
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import NOISE_FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from bench_framework.model.judgement import CellState, Derived, Judgement, NoiseFloor, Scope
     from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build, Event, PreparedInput
+    from bench_framework.model.run import Build, PreparedInput
 
 MOST_NAMED: Final = 4
 LEAST_SIZES: Final = 3
@@ -81,39 +80,6 @@ class Facts(Names):
         yield from same_programs.claims(self.plan, self._builds)
         yield self.coverage()
         yield from self._not_measured()
-
-    def trust(self, noted: Sequence[Event]) -> Claim:
-        """Return the extent of the record, its noise floor and the number of its warnings."""
-        rounds = [
-            c.rounds for c in self._judgement.comparisons if c.family == "headline" and c.rounds
-        ]
-        extent = "no rounds" if not rounds else f"{max(rounds)} rounds"
-        if rounds and min(rounds) != max(rounds):
-            extent = f"{min(rounds)} to {max(rounds)} rounds"
-        metric = self.plan.judge.headline
-        floors = [f for f in self._judgement.floors if f.metric == metric]
-        fractions = [f.fraction for f in floors if f.fraction is not None]
-        floor = "no noise floor"
-        if fractions:
-            most = value_phrases.upward(max(fractions))
-            aspect = "" if metric == WALL else f" for {phrases.noun(metric)}"
-            floor = f"{NOISE_FLOOR}{aspect} {'up to ' if len(self.plan.inputs) > 1 else ''}{most}"
-        events = dict.fromkeys((*noted, *self._judgement.events))
-        count = sum(1 for e in events if e.severity != "note")
-        values = {
-            "rounds": extent,
-            "cells": value_phrases.coverage(self.coverage()),
-            "floors": floor,
-            "warnings": f"{count or 'no'} warning{'s' if count != 1 else ''}",
-        }
-        return Claim(
-            "",
-            "trust",
-            "this record",
-            rounds=max(rounds, default=0),
-            noise_floor=max(fractions, default=None),
-            values=values,
-        )
 
     def noise_floor(self, f: NoiseFloor) -> Claim:
         """Return the claim about a noise floor."""

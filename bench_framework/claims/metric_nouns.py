@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from bench_framework.model.metrics import METRICS, WALL
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim, Comparison
@@ -59,19 +60,32 @@ def natural(claim: Claim) -> Claim:
     """
     if claim.values.get("direction") != HIGHER:
         return claim
-    values = {**claim.values}
-    for name, other in (
-        ("typical", "typical"),
-        ("typical_lo", "typical_hi"),
-        ("typical_hi", "typical_lo"),
-    ):
-        if other in claim.values:
-            values[name] = 1 / float(claim.values[other])
     if claim.estimate is None or not claim.lo or not claim.hi:
-        return replace(claim, values=values)
-    return replace(
-        claim, estimate=1 / claim.estimate, lo=1 / claim.hi, hi=1 / claim.lo, values=values
-    )
+        return claim
+    return replace(claim, estimate=1 / claim.estimate, lo=1 / claim.hi, hi=1 / claim.lo)
+
+
+def typical(c: Comparison) -> dict[str, float | int | str]:
+    """Return the typical ratio and its 95 % interval for the values of a claim, if they differ."""
+    interval = c.typical
+    if c.statistic != "typical" or c.shown is None or interval is None or not interval.bounded:
+        return {}
+    figures = zip(("typical", "typical_lo", "typical_hi"), interval.figures, strict=True)
+    return dict(figures) if interval.figures != c.shown.figures else {}
+
+
+def plain(claim: Claim) -> Claim:
+    """Return a claim with the figures that sentences print: those of the 95 % interval.
+
+    An equivalent pair keeps the interval of its test if the 95 % interval is not within the margin.
+    """
+    if "typical" not in claim.values:
+        return claim
+    ratio, lo, hi = (float(claim.values[n]) for n in ("typical", "typical_lo", "typical_hi"))
+    limit = 1 + (claim.margin or 0.0)
+    if claim.verdict is Verdict.EQUIVALENT and not 1 / limit < lo <= hi < limit:
+        return claim
+    return replace(claim, estimate=ratio, lo=lo, hi=hi, level=0.95)
 
 
 def natural_ratio(c: Comparison) -> tuple[float, float, float]:

@@ -8,7 +8,6 @@ Percentages of elapsed time are percentages of the reference's time: 9 % less ti
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +21,7 @@ from bench_framework.rounding import (
     Rounded,
     decimal,
     rounded,
+    three_digits,
     thresholds,
     up_to_two_digits,
 )
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from decimal import Decimal
 
-    from bench_framework.model.judgement import Claim, Comparison
+    from bench_framework.model.judgement import Claim
     from bench_framework.model.policies import Metric
 
 IN_SESSION: Final = "in_session"
@@ -40,11 +40,6 @@ TENTHS: Final = 3
 """Decimals of a ratio that is stated in tenths of a percent, as imported figures are."""
 TIMES_FROM: Final = 1.5
 """The factor from which on a ratio is stated as "n×". A smaller one is stated as a percentage."""
-FEWEST_COUNTED: Final = 4
-"""The smallest number of comparisons that are counted.
-
-For fewer comparisons, a sentence about one of them with its interval is more informative.
-"""
 FEWEST_DECIMALS: Final = 2
 MORE_DECIMALS: Final = 6
 """The largest number of decimals that are tried beyond those of the intervals."""
@@ -86,15 +81,35 @@ def change(
     if verdict is None or not verdict.decided:
         return f"inconclusive in {what} {signed_bounds(estimate, lo, hi, margin, keep=False)}"
     if estimate >= TIMES_FROM and not percent:
-        ratio = rounded(estimate, lo, hi, margin=margin, least=1)
+        ratio = _factor(estimate, lo, hi, margin)
         times = "slower" if metric == WALL else f"{frame.times} {what}"
         return f"{ratio.estimate}× {times} [{ratio.lo}, {ratio.hi}]"
     if estimate <= 1 / TIMES_FROM and lo > 0 and metric == WALL and not percent:
-        ratio = rounded(1 / estimate, 1 / hi, 1 / lo, margin=margin, least=1)
+        ratio = _factor(1 / estimate, 1 / hi, 1 / lo, margin)
         return f"{ratio.estimate}× faster [{ratio.lo}, {ratio.hi}]"
-    ratio = rounded(estimate, lo, hi, margin=margin)
+    ratio = _percentage(estimate, lo, hi, margin)
     figure, bounds = _figure_and_bounds(ratio)
     return f"{figure} {frame.less if ratio.hi < 1 else frame.more} {what} {bounds}"
+
+
+def _factor(estimate: float, lo: float, hi: float, margin: float) -> Rounded:
+    """Round a ratio that is printed as "n×" to at most three significant digits."""
+    return rounded(estimate, lo, hi, margin=margin, least=1, most=max(1, three_digits(estimate)))
+
+
+def _percentage(estimate: float, lo: float, hi: float, margin: float) -> Rounded:
+    """Round a ratio that is printed as a percentage to at most three significant digits."""
+    return rounded(estimate, lo, hi, margin=margin, most=2 + three_digits(100 * abs(estimate - 1)))
+
+
+def effect(claim: Claim) -> str:
+    """Return the comparison of a claim as an entry of a list, with the figures of sentences."""
+    claim = metric_nouns.plain(claim)
+    if claim.figures is None:
+        return words.word(claim.verdict or Verdict.INCONCLUSIVE, claim.metric or WALL)
+    higher = claim.values.get("direction") == metric_nouns.HIGHER
+    metric, margin = claim.metric or WALL, claim.margin or 0.0
+    return change(claim.verdict, *claim.figures, margin, metric, higher=higher)
 
 
 def signed_bounds(
@@ -145,37 +160,37 @@ def _figure_and_bounds(ratio: Rounded) -> tuple[str, str]:
 
 
 def _times(claim: Claim, estimate: float, lo: float, hi: float) -> str | None:
-    """Return the sentence on the "n×" scale, or `None` if percentages are the scale."""
-    margin, subject, reference = claim.margin or 0.0, claim.subject, claim.reference
+    """Return the predicate on the "n×" scale, or `None` if percentages are the scale."""
+    margin, reference = claim.margin or 0.0, claim.reference
     if estimate >= TIMES_FROM:
-        ratio = rounded(estimate, lo, hi, margin=margin, least=1)
+        ratio = _factor(estimate, lo, hi, margin)
         bounds = f"[{ratio.lo}, {ratio.hi}]"
         if claim.metric == WALL:
-            return f"{subject} is {ratio.estimate}× slower than {reference} {bounds}"
+            return f"is {ratio.estimate}× slower than {reference} {bounds}"
         frame = metric_nouns.frame(claim.metric)
         amount = f"{frame.times} {noun(claim.metric)} {frame.joint} {reference}"
-        return f"{subject} {frame.verb} {ratio.estimate}× {amount} {bounds}"
+        return f"{frame.verb} {ratio.estimate}× {amount} {bounds}"
     if estimate <= 1 / TIMES_FROM and claim.metric == WALL and lo > 0:
-        ratio = rounded(1 / estimate, 1 / hi, 1 / lo, margin=margin, least=1)
-        bounds = f"[{ratio.lo}, {ratio.hi}]"
-        return f"{subject} is {ratio.estimate}× faster than {reference} {bounds}"
+        ratio = _factor(1 / estimate, 1 / hi, 1 / lo, margin)
+        return f"is {ratio.estimate}× faster than {reference} [{ratio.lo}, {ratio.hi}]"
     return None
 
 
-def _difference(claim: Claim) -> str:
-    """Return the sentence of a comparison with a significant difference."""
+def predicate(claim: Claim) -> str:
+    """Return the predicate of a significant difference: ``"is 1.9× faster than B [1.8, 2.0]"``."""
+    claim = metric_nouns.natural(metric_nouns.plain(claim))
     assert claim.figures is not None
     margin = claim.margin or 0.0
     if claim.verdict in (Verdict.BETTER, Verdict.WORSE) and (text := _times(claim, *claim.figures)):
         return text
-    ratio = rounded(*claim.figures, margin=margin)
+    ratio = _percentage(*claim.figures, margin)
     frame = metric_nouns.frame(claim.metric)
     figure, bounds = _figure_and_bounds(ratio)
     amount = f"{frame.article}{figure} {frame.less if ratio.hi < 1 else frame.more}"
-    predicate = f"{frame.verb} {amount} {noun(claim.metric)}"
+    text = f"{frame.verb} {amount} {noun(claim.metric)}"
     if claim.metric == WALL and ratio.hi >= 1:
-        predicate = f"is {figure} slower"
-    text = f"{claim.subject} {predicate} than {claim.reference} {bounds}"
+        text = f"is {figure} slower"
+    text = f"{text} than {claim.reference} {bounds}"
     if claim.verdict in (Verdict.BETTER, Verdict.WORSE):
         return text
     low, _, high = (decimal(t) for t in thresholds(margin))
@@ -200,8 +215,11 @@ def _equivalent(claim: Claim) -> str:
 def _inconclusive(claim: Claim) -> str:
     parts = [f"{claim.subject} vs {claim.reference} is inconclusive{aspect(claim)}"]
     if (figures := claim.figures) is not None:
+        _, lo, hi = figures
         least = TENTHS if IN_SESSION in claim.values else 2
         parts[0] += f": {percent_change(*figures, claim.margin or 0.0, least=least, keep=False)}"
+        if not lo <= 1 <= hi:
+            parts.append(words.CORRECTED)
     if reason := claim.values.get("reason"):
         parts.append(str(reason))
     if (mde := claim.values.get("mde")) is not None:
@@ -250,13 +268,14 @@ def _refused(claim: Claim) -> str:
 
 def comparison(claim: Claim) -> str:
     """Return the sentence of a comparison, for every verdict."""
-    verdict, claim = claim.verdict, metric_nouns.natural(claim)
+    verdict, original = claim.verdict, claim
+    claim = metric_nouns.natural(metric_nouns.plain(claim))
     assert verdict is not None
     if claim.values.get("reason") == ONE_PROGRAM:
         return _one_program(claim)
     if verdict.decided:
         cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
-        return f"{_difference(claim)}{cost}{metric_nouns.tail(claim)}"
+        return f"{claim.subject} {predicate(original)}{cost}{metric_nouns.tail(claim)}"
     if verdict is Verdict.EQUIVALENT:
         return f"{_equivalent(claim)}{metric_nouns.tail(claim)}"
     if verdict is Verdict.INCONCLUSIVE:
@@ -289,26 +308,6 @@ def single_run(claim: Claim) -> str:
         else format_duration(float(value))
     )
     return f"{claim.subject} was run only once ({size}): no verdict"
-
-
-def verdict_counts(comparisons: Sequence[Comparison]) -> str | None:
-    """Return counts such as ``"23 slower, 1 slower (size uncertain), 5 inconclusive"``.
-
-    Verdicts are in the order of the glossary. The result is `None` for fewer than
-    `FEWEST_COUNTED` comparisons.
-    """
-    if len(comparisons) < FEWEST_COUNTED:
-        return None
-    number_of = Counter(c.verdict for c in comparisons)
-    # Commas separate the entries, so the words of a verdict must not contain one.
-    metric = comparisons[0].metric
-    parts = (
-        f"{number_of[verdict]} "
-        + words.word(verdict, metric).replace(", size uncertain", " (size uncertain)")
-        for verdict in Verdict
-        if number_of[verdict]
-    )
-    return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,10 +153,6 @@ _COVERAGE: Final = {
 """State → words, in the order of the sentence. Excluded combinations are not among the planned."""
 
 
-def _trust(claim: Claim) -> str:
-    return "; ".join(str(claim.values[part]) for part in ("rounds", "cells", "floors", "warnings"))
-
-
 def _not_measured(claim: Claim) -> str:
     return f"Not measured: {claim.subject} ({claim.values['reason']})"
 
@@ -173,7 +169,6 @@ FACT_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "memory-share": _memory,
     "derived": _derived,
     "coverage": coverage,
-    "trust": _trust,
     "not-measured": _not_measured,
     "one-program": _identical,
 }

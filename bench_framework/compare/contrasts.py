@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bench_framework.compare.decide import Evidence, decide, equivalence_level
-from bench_framework.compare.interim_analysis import CONTROL_DIFFERS
-from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.compare.verdict import PLAIN_LEVEL
+from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
 from bench_framework.model.structure import Contrast
 from bench_framework.model.verdict import Interval, Verdict
@@ -208,7 +208,8 @@ def judge_contrasts(
             verdict, interval, reason = Verdict.INCONCLUSIVE, at_level, CONTROL_DIFFERS
         if weights and at.one_program(weights[i]):
             verdict, interval, reason = Verdict.INCONCLUSIVE, at_level, ONE_PROGRAM
-        contrasts.append(Contrast(verdict, interval, len(values), p, holm_result.p, reason))
+        plain = intervals.typical(values, PLAIN_LEVEL).ratio
+        contrasts.append(Contrast(verdict, interval, len(values), p, holm_result.p, reason, plain))
     return tuple(contrasts)
 
 
@@ -228,7 +229,11 @@ def with_reported_verdict(contrast: Contrast, cell_ids: Sequence[str], at: Measu
     if comparison is None or comparison.shown is None:
         return contrast
     return replace(
-        contrast, verdict=comparison.verdict, shown=comparison.shown, reason=comparison.reason
+        contrast,
+        verdict=comparison.verdict,
+        shown=comparison.shown,
+        reason=comparison.reason,
+        typical=comparison.typical,
     )
 
 

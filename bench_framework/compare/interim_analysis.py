@@ -16,7 +16,13 @@ from bench_framework.compare import samples as sampling
 from bench_framework.compare.paired_test import examine_looks
 from bench_framework.compare.stage import Stage
 from bench_framework.compare.verdict import PLAIN_LEVEL, Case, Rules, judge_family
-from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Comparison, NoiseFloor
+from bench_framework.model.judgement import (
+    CONTROL_DIFFERS,
+    ONE_PROGRAM,
+    BestGroup,
+    Comparison,
+    NoiseFloor,
+)
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Role
@@ -31,7 +37,6 @@ if TYPE_CHECKING:
     from bench_framework.model.policies import Metric
     from bench_framework.model.run import Block, Build
 
-CONTROL_DIFFERS: Final = "the A/A control differs significantly"
 BEFORE_FIRST: Final = "no interim analysis has taken place yet"
 _REFUSED: Final = frozenset({"failed", "other-output", "not-comparable"})
 

@@ -1,4 +1,4 @@
-"""Results that depend on the input: sign changes, and experiments with different verdicts.
+"""Results that depend on the input: verdicts that change their sign.
 
 Results are never pooled over inputs. A result that is the same on all inputs is stated once. Any
 other result is stated per input.
@@ -7,24 +7,17 @@ other result is stated per input.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bench_framework.claims import metric_nouns, phrases
-from bench_framework.model import words
-from bench_framework.model.judgement import ONE_PROGRAM, Claim
-from bench_framework.model.metrics import WALL
+from bench_framework.model.judgement import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bench_framework.claims.costs import Costs
     from bench_framework.claims.factory import Names
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Input, Plan
-
-NO_EFFECT: Final = "no effect on the binary"
-BY_INPUT: Final = "different by input"
 
 
 def sign_changes(
@@ -114,53 +107,3 @@ def _change(c: Comparison) -> str:
     assert c.shown is not None
     change = phrases.percent_change(*metric_nouns.natural_ratio(c), c.margin)
     return f"{change} {phrases.noun(c.metric)}"
-
-
-def rejected_experiments(
-    names: Names, comparisons: Sequence[Comparison], costs: Costs
-) -> Iterator[Claim]:
-    """Yield the number of experiments that were not adopted, by verdict."""
-    rejected = [i for i in names.plan.experiments if i.decision == "rejected"]
-    if not rejected:
-        return
-    outcomes = [_outcome(names, i.variant_id, comparisons, costs) for i in rejected]
-    counts = ", ".join(f"{n} {word}" for word, n in Counter(outcomes).items())
-    count = f"{len(rejected)} experiment{'s' if len(rejected) != 1 else ''}"
-    yield Claim(
-        "",
-        "experiments",
-        "experiments",
-        values={"count": count, "outcomes": counts},
-        cells=tuple(
-            c.id for c in names.plan.cells if c.variant_id in {i.variant_id for i in rejected}
-        ),
-    )
-
-
-def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], costs: Costs) -> str:
-    """Return the verdict of an experiment on the main metric, if it is the same on all inputs.
-
-    A gain is stated with its cost.
-    """
-    plan = names.plan
-    compared = [
-        c
-        for c in comparisons
-        if c.family in ("headline", "exact")
-        and c.metric == plan.judge.headline
-        and names.cells[c.cell_id].variant_id == variant_id
-        and names.cells[c.ref_cell_id].variant_id == plan.baseline_id
-    ]
-    if not compared:
-        return "not measured"
-    if all(c.reason == ONE_PROGRAM for c in compared):
-        return NO_EFFECT
-    words_of_verdicts = {_one_word(c, costs) for c in compared}
-    return words_of_verdicts.pop() if len(words_of_verdicts) == 1 else BY_INPUT
-
-
-def _one_word(c: Comparison, costs: Costs) -> str:
-    # Commas separate the outcomes, so the words of a verdict must not contain one.
-    word = words.word(c.verdict, c.metric).replace(", size uncertain", " (size uncertain)")
-    cost = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict.better and c.metric == WALL else ""
-    return f"{word} at the cost of {cost}" if cost else word

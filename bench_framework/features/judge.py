@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from bench_framework.compare import (
     cell_state,
@@ -18,6 +18,7 @@ from bench_framework.compare import (
     summaries,
 )
 from bench_framework.compare import samples as sampling
+from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.compare.medians import EXACT_METRICS
 from bench_framework.compare.stage import MetricPair, Stage, stage_of
 from bench_framework.features import claim_writer
@@ -54,14 +55,11 @@ if TYPE_CHECKING:
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Block, Build, Event, Look, Observation, PreparedInput
+    from bench_framework.model.run import Block, Build, Look, Observation, PreparedInput
 
     Exact = Callable[[Cell, Cell, Metric], Comparison]
     from bench_framework.compare.contrasts import Measured
     from bench_framework.model.judgement import BestGroup, Comparison, Summary
-
-
-_CONCLUSIVE: Final = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
 
 
 def judge(
@@ -71,7 +69,6 @@ def judge(
     inputs: Sequence[PreparedInput],
     looks_taken: Sequence[Look],
     *,
-    noted: Sequence[Event] = (),
     observed: Sequence[Observation] = (),
     looks: Looks | None = None,
     tripped: Collection[str] = (),
@@ -85,7 +82,6 @@ def judge(
         inputs: the prepared inputs. May be empty.
         looks_taken: the interim analyses that took place on each input. If an input has none, its
             comparisons are inconclusive.
-        noted: events of the execution, which the trust line counts.
         observed: counts of runs outside timing.
         looks: the schedule. The default is the plan's schedule. If the plan was derived from
             another plan after measuring, this is the schedule of the measured plan for the family
@@ -134,7 +130,9 @@ def judge(
             plan, [*comparisons, *(c for j in judged for c in j.best.comparisons)]
         ),
         race=race.race_of(plan, samples, looks_taken, [j.best for j in judged], headline),
-        status=_status(headline, decidable=looks.decidable or not plan.judge.sampled),
+        status=_status(
+            headline, plan.judge.headline, decidable=looks.decidable or not plan.judge.sampled
+        ),
         events=(
             *cell_state.fallback_events(plan, cell_states, samples),
             *data_quality.identical_events(plan, builds),
@@ -153,7 +151,7 @@ def judge(
         draft.derived, structure.contributions, headline
     )
     draft = replace(draft, structure=structure, derived=rows)
-    return replace(draft, claims=claim_writer.claims_of(plan, draft, builds, inputs, noted))
+    return replace(draft, claims=claim_writer.claims_of(plan, draft, builds, inputs))
 
 
 def finished_cells(
@@ -327,19 +325,24 @@ def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]
     )
 
 
-def _status(headline: Sequence[Comparison], *, decidable: bool) -> RecordStatus:
-    """Return the status of the record.
-
-    It is `conclusive` if every headline comparison except A/A controls is ▼, ▲ or ≡.
-    """
-    verdicts = {c.verdict for c in headline if c.reason != ONE_PROGRAM}
+def _status(headline: Sequence[Comparison], metric: Metric, *, decidable: bool) -> RecordStatus:
+    """Return the status of the record, by its comparisons of the main metric and its contrasts."""
+    compared = [
+        c
+        for c in headline
+        if (c.metric == metric or c.family == "contrast") and c.reason != ONE_PROGRAM
+    ]
+    verdicts = {c.verdict for c in compared}
     if verdicts and verdicts <= {Verdict.FAILED, Verdict.OTHER_OUTPUT}:
         return "failed"
     if verdicts and verdicts <= {Verdict.NOT_COMPARABLE, Verdict.FAILED, Verdict.OTHER_OUTPUT}:
         return "not comparable"
-    if not verdicts or not decidable or not any(v.settled for v in verdicts):
+    if not any(c.rounds for c in compared) or not decidable:
         return "exploratory"
-    return "conclusive" if verdicts <= _CONCLUSIVE else "partly conclusive"
+    settled = sum(c.verdict.settled for c in compared)
+    if settled in (0, len(compared)):
+        return "conclusive" if settled else "inconclusive"
+    return "mostly conclusive" if 2 * settled >= len(compared) else "partly conclusive"
 
 
 def analyse_axes(
@@ -359,7 +362,7 @@ def analyse_axes(
     way: Literal["lower", "higher"] = "higher" if at.higher else "lower"
     if at.metric in EXACT_METRICS:
         return Structure(fronts=fronts, replacements=pairs, direction=way)
-    judged = before_after.judged_pairs(every, at.metric)
+    judged = judged_pairs(every, at.metric)
     printed = {(r.after_cell_id, r.before_cell_id) for r in pairs}
     reported = {
         ids: c for ids, c in judged.items() if c.family != "best" or printed & {ids, ids[::-1]}

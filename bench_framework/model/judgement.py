@@ -18,6 +18,8 @@ from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
 ONE_PROGRAM: Final = "the same program; their difference is an A/A test"
 """Reason of a comparison whose two sides are equal code with equal commands."""
+CONTROL_DIFFERS: Final = "the A/A control differs significantly"
+"""Reason of a comparison on an input whose A/A control differs from the baseline."""
 
 HypothesisStatus = Literal["supported", "not supported", "not tested"]
 
@@ -269,7 +271,7 @@ Scope = tuple[tuple[str, str], ...]
 class Claim:
     """One sentence with its evidence. Every output prints its results as claims.
 
-    `kind` names the wording rule in ``features/sentences.py``, such as ``main``, ``best-by-input``,
+    `kind` names the wording rule in ``features/sentences.py``, such as ``main``, ``answer``,
     ``comparison``, ``memory``, ``sign-change``, ``scaling``, ``noise-floor``, ``trust``,
     ``recommendation``, ``coverage``.
     """
@@ -315,7 +317,16 @@ class Claim:
         )
 
 
-RecordStatus = Literal["conclusive", "partly conclusive", "exploratory", "failed", "not comparable"]
+RecordStatus = Literal[
+    "conclusive",
+    "mostly conclusive",
+    "partly conclusive",
+    "inconclusive",
+    "exploratory",
+    "failed",
+    "not comparable",
+]
+"""The share of the comparisons of the main metric, and of the named contrasts, with a verdict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,8 @@ class Contrast:
     """p-value adjusted for looks and family (Holm)."""
     reason: str = ""
     """Reason for an inconclusive verdict in addition to the interval, or empty."""
+    typical: Interval | None = None
+    """Ratio with its 95 % interval, not adjusted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ class Sentence:
     text: str
     claim: str | None = None
     verdict: Verdict | None = None
+    lead: str = ""
+    """Words before the sentence, in bold: the subject of a line of the summary."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.report.blocks import Bullets, Sentence
 
 if TYPE_CHECKING:
@@ -24,7 +23,8 @@ def sentence(claim: Claim) -> Sentence:
         name and text.startswith(name) for name in (claim.subject, claim.reference)
     ):
         text = text[0].upper() + text[1:]
-    return Sentence(closed(text), claim.id, claim.verdict)
+    lead = claim.values.get("lead", claim.values.get("name", ""))
+    return Sentence(closed(text), claim.id, claim.verdict, str(lead))
 
 
 def claim_bullets(claims: Iterable[Claim]) -> list[Bullets]:
@@ -45,11 +45,5 @@ def listed(items: Sequence[str], most: int = 6, separator: str = "; ") -> str:
 
 
 def key_claim(data: ReportData, item: Input) -> Claim | None:
-    """Return the claim about the best group of an input, else the first conclusive comparison."""
-    for claim in data.claims(*MAIN_KINDS, item=item):
-        if claim.metric in {None, data.metric}:
-            return claim
-    compared = [c for c in data.claims("comparison", item=item) if c.metric == data.metric]
-    compared = [c for c in compared if c.values.get("reason") != ONE_PROGRAM] or compared
-    conclusive = [c for c in compared if c.verdict is not None and c.verdict.decided]
-    return next(iter(conclusive or compared), None)
+    """Return the claim about the best group of an input."""
+    return next(iter(data.claims(*MAIN_KINDS, item=item)), None)

@@ -141,7 +141,6 @@ def judge_contents(
         {build.id: build for build in contents.builds},
         contents.inputs,
         contents.looks,
-        noted=contents.events,
         observed=contents.observations,
         looks=looks,
         tripped=tripped,

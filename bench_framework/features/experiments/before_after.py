@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import Change, Replacement
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from bench_framework.compare.contrasts import Measured
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import BuildSpec, Plan, Variant
-    from bench_framework.model.policies import Metric
 
 SOURCE_FIELDS: Final = frozenset({"features", "default_features", "revision"})
 """The fields of a build that determine its source.
@@ -25,7 +25,6 @@ SOURCE_FIELDS: Final = frozenset({"features", "default_features", "revision"})
 Two builds that differ only in these fields are a before-and-after pair.
 """
 PAIR: Final = 2
-_PREFERRED: Final = ("headline", "reference", "contrast", "exact", "best")
 
 
 def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Replacement, ...]:
@@ -54,22 +53,6 @@ def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Repla
                 if replacement is not None:
                     results.append(replacement)
     return tuple(results)
-
-
-def judged_pairs(
-    comparisons: Sequence[Comparison], metric: Metric
-) -> dict[tuple[str, str], Comparison]:
-    """Return (cell id, cell id) → comparison, for both orders of each pair.
-
-    A comparison with a baseline takes precedence over one of a best group.
-    """
-    by_pair: dict[tuple[str, str], Comparison] = {}
-    for family in reversed(_PREFERRED):
-        family_members = [c for c in comparisons if c.family == family and c.metric == metric]
-        by_pair |= {
-            (c.cell_id, c.ref_cell_id): c for one in family_members for c in (one.mirrored(), one)
-        }
-    return by_pair
 
 
 def pairs(plan: Plan) -> tuple[tuple[Variant, Variant], ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims.phrases import change
 from bench_framework.claims.value_phrases import where
-from bench_framework.features.experiments.before_after import judged_pairs
+from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM, Claim, HypothesisTest
 from bench_framework.model.metrics import WALL

@@ -88,9 +88,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         f"Experiments that were not adopted, each with one change to {data.baseline_on(item).label}"
         f"{data.on_input(item, ', input ')}, with 95\u202f% CIs."
     )
-    table = Table("experiments-table", caption, columns, rows, sortable=False)
-    claims = [c for c in data.claims("experiments") if c.text]
-    return (table, *((Bullets(tuple(map(sentence, claims))),) if claims else ()))
+    return (Table("experiments-table", caption, columns, rows, sortable=False),)
 
 
 def adopted(data: ReportData) -> tuple[Block, ...]:

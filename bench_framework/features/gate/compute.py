@@ -77,16 +77,12 @@ def first_pass(
     strict, policy = strict_plan(plan), plan.judge.gate
     if not any(cell.role is Role.CANDIDATE for cell in strict.cells):
         return conclude(Gating((), LEVEL, 0, 0, 0, EXIT_DONE, ()), policy)
-    judged = judge(
-        strict, blocks, builds, inputs, looks_taken, noted=noted, looks=strict_looks(plan)
-    )
+    judged = judge(strict, blocks, builds, inputs, looks_taken, looks=strict_looks(plan))
     by_pair = _sentences(judged)
     exact = tuple(m for m in policy.tolerated if is_exact(m))
     if exact:
         facts = judged_by(strict, exact, policy.tolerated, LEVEL)
-        by_pair |= _sentences(
-            judge(facts, blocks, builds, inputs, looks_taken, noted=noted, observed=observed)
-        )
+        by_pair |= _sentences(judge(facts, blocks, builds, inputs, looks_taken, observed=observed))
     same = same_programs.same_cells(strict, builds)
     uncounted = next((event.message for event in noted if event.code == UNCOUNTED), "")
     medians_of = {s.cell_id: s.median for s in judged.summaries if s.metric == PEAK_RSS}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
-from bench_framework.compare.interim_analysis import CONTROL_DIFFERS, LookOutcome
+from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
 from bench_framework.features.gate.compute import (
     ONE_PROGRAM,
@@ -26,6 +26,7 @@ from bench_framework.features.gate.plans import (
     strict_plan,
 )
 from bench_framework.features.judge import judge
+from bench_framework.model.judgement import CONTROL_DIFFERS
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import InstructionPolicy
 from bench_framework.model.race import may_leave

@@ -65,8 +65,6 @@ def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -
             values["value"] = series.mean
         if (likely := _runs_at_estimate(compared, commands)) is not None:
             values["runs_at_estimate"] = likely
-    elif "counts" in claim.values:
-        values["runs_ref"] = min(commands[cell][1].runs or 0 for cell in claim.cells)
     return replace(claim, values=values)
 
 

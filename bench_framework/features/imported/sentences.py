@@ -19,7 +19,7 @@ _MEMORY: Final = {
 def in_session(claim: Claim, sentence: str) -> str:
     """Return a sentence with the session it applies to, and the runs of a comparison."""
     file = dict(claim.scope).get("input")
-    compared = claim.kind in {"comparison", "memory"} and claim.lo is not None
+    compared = claim.kind in {"main", "comparison", "memory"} and claim.lo is not None
     runs = f" ({runs_each(claim)})" if compared else ""
     session = f"Within one session{f' ({file})' if file else ''}, not interleaved"
     return f"{session}: {sentence}{runs}"
@@ -32,9 +32,7 @@ def runs_each(claim: Claim) -> str:
         return "number of runs not given"
     if ours == theirs:
         return f"{ours} runs each"
-    return (
-        f"{theirs} to {ours} runs each" if "counts" in claim.values else f"{ours} and {theirs} runs"
-    )
+    return f"{ours} and {theirs} runs"
 
 
 def limits(claim: Claim) -> str:

@@ -6,10 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from bench_framework.compare.interim_analysis import CONTROL_DIFFERS
 from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence
 from bench_framework.model import words
-from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM
 from bench_framework.model.metrics import WALL
 from bench_framework.model.published import Figure, parse_figure
 from bench_framework.model.verdict import Interval, Verdict

@@ -145,7 +145,7 @@ class _Page:
         self.printed.update(s.claim or s.text for s in fresh)
         if not close:
             self.gap()
-        self.text(" ".join(s.text for s in fresh), bold=bold)
+        self.text(" ".join(f"{s.lead}. {s.text}" if s.lead else s.text for s in fresh), bold=bold)
 
     def table(self, table: Table) -> None:
         """Append a table. Columns are dropped in their order until it fits."""

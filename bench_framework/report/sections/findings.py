@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the sentences of the named contrasts, in the order of the scenario."""
+    """Return the sentences of the contrasts: those of the scenario, or those of the best variant."""
     return tuple(claim_bullets(data.claims("contrast")))
 
 
@@ -21,7 +21,7 @@ FINDINGS = SectionKind(
     "S17",
     "findings",
     "Key findings",
-    "the comparisons that the scenario names in `contrasts`",
+    "the comparisons that the scenario names in `contrasts`, or those of the best variant",
     build,
     place="report",
     terminal="sentences",

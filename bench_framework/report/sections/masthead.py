@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 STATUS_GLYPHS = {
     "conclusive": "●",
+    "mostly conclusive": "◐",
     "partly conclusive": "◐",
     "exploratory": "○",
     "failed": "✕",

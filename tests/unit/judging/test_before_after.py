@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.features.experiments import before_after
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import BuildSpec
@@ -106,7 +107,7 @@ def test_each_baseline_with_all_adopted_experiments(crossed: type[Crossed]) -> N
 def test_a_comparison_from_its_other_side(verdict: Verdict, reverse_verdict: Verdict) -> None:
     interval = Interval(0.9, 0.88, 0.92, 0.99)
     comparison = Comparison("a", "b", "wall", "best", verdict, shown=interval, runs=3, runs_ref=4)
-    reverse = before_after.judged_pairs([comparison], "wall")["b", "a"]
+    reverse = judged_pairs([comparison], "wall")["b", "a"]
     assert reverse.verdict is reverse_verdict
     assert (reverse.runs, reverse.runs_ref) == (4, 3)
     assert reverse.shown is not None
@@ -118,7 +119,7 @@ def test_a_comparison_from_its_other_side(verdict: Verdict, reverse_verdict: Ver
 def test_the_comparison_with_a_baseline_precedes_that_of_the_best_group() -> None:
     best = Comparison("a", "b", "wall", "best", Verdict.INCONCLUSIVE)
     headline = Comparison("b", "a", "wall", "headline", Verdict.WORSE)
-    judged = before_after.judged_pairs([headline, best], "wall")
+    judged = judged_pairs([headline, best], "wall")
     assert judged["b", "a"] is headline
     assert (judged["a", "b"].family, judged["a", "b"].verdict) == ("headline", Verdict.BETTER)
-    assert before_after.judged_pairs([headline], "cpu") == {}
+    assert judged_pairs([headline], "cpu") == {}

@@ -94,7 +94,7 @@ def test_one_round_that_was_not_seen_to_be_cold_is_void_and_the_others_count(
     assert median.n_void == 2
     assert median.min > 0.05
     claims = [c for c in judgement.claims if c.kind == "main"]
-    assert claims[0].text.startswith("best with a cold cache: b.")
+    assert claims[0].text.startswith("With a cold cache, b is fastest: it takes 10.0")
 
 
 def test_more_than_five_percent_of_them_refuse_the_cell(study: type[Study]) -> None:

@@ -60,16 +60,6 @@ def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
     assert not all_costs.phrase(Verdict.BETTER, "pool", "read", "wall")
 
 
-def test_a_list_of_costs_has_one_scale() -> None:
-    all_costs = costs.Costs([MEMORY, CPU])
-    assert not all_costs.one_scale(["map"], "read")
-    assert costs.Costs([MEMORY]).one_scale(["map"], "read")
-    assert (
-        all_costs.amounts("map", "read", percent=True)
-        == "144\u202f% more memory and 25\u202f% more CPU time"
-    )
-
-
 @pytest.mark.parametrize(
     ("closed", "lo", "hi", "has_cost"),
     [

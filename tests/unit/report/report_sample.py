@@ -501,7 +501,7 @@ def judgement(p: Plan) -> Judgement:
             for m, f, adjusted in (("wall", 0.0083, 0.0132), ("cpu", 0.0026, 0.0042))
         ),
         scaling=scaling(p),
-        status="partly conclusive",
+        status="mostly conclusive",
         derived=derived(p),
         hypotheses=hypotheses.hypothesis_tests(p, comparisons(p)),
         gaps=gaps(p),
@@ -515,7 +515,7 @@ def judgement(p: Plan) -> Judgement:
     )
     binaries = {b.id: b for b in builds(p)}
     mute = replace(mute, structure=structure_of(p, mute, binaries))
-    return replace(mute, claims=claims_of(p, mute, binaries, prepared(p), EVENTS))
+    return replace(mute, claims=claims_of(p, mute, binaries, prepared(p)))
 
 
 def structure_of(p: Plan, mute: Judgement, binaries: dict[str, Build]) -> Structure:
@@ -670,7 +670,7 @@ def judged_again(data: ReportData, **changes: object) -> ReportData:
     """Return the record with parts of its judgement replaced, and with new claims."""
     judged = replace(data.judgement, **changes)  # type: ignore[arg-type]  # fields of a judgement
     binaries = {build.id: build for build in data.builds}
-    claims = claims_of(data.plan, judged, binaries, data.inputs, data.events)
+    claims = claims_of(data.plan, judged, binaries, data.inputs)
     return replace(data, judgement=replace(judged, claims=claims))
 
 

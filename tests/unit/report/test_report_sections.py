@@ -35,7 +35,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.main_table import main_table
 from bench_framework.report.sections.budget import LIMIT
-from bench_framework.report.sections.recommendation import paste_block
+from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
 
 if TYPE_CHECKING:
@@ -81,21 +81,25 @@ def test_the_summary_has_the_answer_first_and_at_most_six_lines(
     assert isinstance(lead, Paragraph)
     assert lead.lead
     assert lead.sentences[0].text.startswith(
-        "Best group on 200MiB (2 variants): rayon+jemalloc, smol+jemalloc."
+        "rayon+jemalloc, tied with smol+jemalloc, comes closest to the limit: it reaches 91"
     )
     assert isinstance(rest, Bullets)
-    assert len(rest.items) <= 5
-    assert "39 configurations planned: 36 measured, 1 failed" in " ".join(
-        item.text for item in rest.items
-    )
+    assert [item.lead for item in rest.items] == [
+        "Memory and CPU time",
+        "Inputs",
+        "Effect of each axis",
+        "smol against rayon",
+        "Not adopted",
+        "Confidence",
+    ]
+    assert rest.items[-1].text.startswith("54 of 69 time comparisons are conclusive. ")
     kinds = {c.id: c.kind for c in data.judgement.claims}
-    assert [kinds[item.claim or ""] for item in rest.items] == [
-        "best-by-input",
-        "effect",
+    assert {kinds[item.claim or ""] for item in rest.items} == {
+        "summary",
+        "contrast",
         "experiments",
         "trust",
-        "recommendation",
-    ]
+    }
 
 
 def test_the_headline_table_names_its_baseline_and_orders_by_ratio(document: Document) -> None:
@@ -287,13 +291,13 @@ def test_the_limitations_have_at_most_six_lines(data: ReportData, document: Docu
 
 
 def test_the_recommendation_can_be_pasted(document: Document, data: ReportData) -> None:
-    blocks = [b for b in section(document, "S19").blocks if isinstance(b, Code)]
-    assert len(blocks) == 2
-    assert blocks[0].text.startswith('# Cargo.toml\n[features]\ndefault = ["jemalloc"]')
-    assert 'lto = "fat"' in blocks[0].text
-    assert "#   {bin} run --runtime=rayon '--pattern=a b'\\''c' {input}" in paste_block(
-        data, data.plan.variants[1]
-    )
+    files, command = (b for b in section(document, "S19").blocks if isinstance(b, Code))
+    assert files.text.startswith('# Cargo.toml\n[features]\ndefault = ["jemalloc"]')
+    assert 'lto = "fat"' in files.text
+    assert command.language == "sh"
+    assert command.text == "RUST_LOG=off search run --runtime=smol '--pattern=a b'\"'\"'c' FILE"
+    assert files.text == files_of(data.plan.variants[4])
+    assert command.text == command_of(data, data.plan.variants[4])
 
 
 def test_the_check_list_has_a_figure_for_each_question(document: Document) -> None:

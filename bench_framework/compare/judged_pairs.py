@@ -1,0 +1,29 @@
+"""The one comparison that a report shows for a pair of configurations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.policies import Metric
+
+_PREFERRED: Final = ("headline", "reference", "contrast", "exact", "best")
+
+
+def judged_pairs(
+    comparisons: Sequence[Comparison], metric: Metric
+) -> dict[tuple[str, str], Comparison]:
+    """Return (cell id, cell id) → comparison, for both orders of each pair.
+
+    A comparison with a baseline takes precedence over one of a best group.
+    """
+    by_pair: dict[tuple[str, str], Comparison] = {}
+    for family in reversed(_PREFERRED):
+        family_members = [c for c in comparisons if c.family == family and c.metric == metric]
+        by_pair |= {
+            (c.cell_id, c.ref_cell_id): c for one in family_members for c in (one.mirrored(), one)
+        }
+    return by_pair

@@ -1,1 +1,0 @@
-"""Named contrasts: comparisons of two variants that a reader would act on."""

@@ -1,0 +1,225 @@
+"""The answer to the question of a scenario: one function per kind of question.
+
+Each function returns the sentences of the first paragraph, or nothing if the record does not have
+the results that this kind of question asks for. `ANSWERS` is ordered from special to general.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.claims import value_phrases
+from bench_framework.claims.phrases import TIMES_FROM
+from bench_framework.features.summary.evidence import listed, statement
+from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
+from bench_framework.units import MINUS, THIN_SPACE, counted, format_percent, size_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench_framework.features.summary.evidence import Evidence
+    from bench_framework.model.judgement import Claim, Comparison, Derived
+    from bench_framework.model.plan import Input
+
+MOST_NAMED: Final = 3
+_SHARE: Final = re.compile(r"rate\((\w+)\) / (\w+)")
+
+
+def before_and_after(at: Evidence, _: Input) -> list[Claim]:
+    """Return what changed between two revisions."""
+    if at.plan.revisions is None:
+        return []
+    compared, worse = at.main_comparisons(), at.regressions()
+    if not compared:
+        return []
+    base, head = at.plan.revisions.names
+    total = counted(len(compared), "comparison")
+    if worse:
+        first = f"{len(worse)} of {total} became slower from {base} to {head}"
+        largest = at.sentence(worse[0])
+        text = f"{first}. The largest change: {largest}" if len(compared) > 1 else largest
+        return [statement("answer", at.label(worse[0].cell_id), text, at.comparison(worse[0]))]
+    better = sum(c.verdict.better for c in compared)
+    equal = sum(c.verdict is Verdict.EQUIVALENT for c in compared)
+    open_ = len(compared) - better - equal
+    faster = f" {better} became faster." if better else ""
+    are = "is" if equal == 1 else "are"
+    within = f"{equal} of {total} {are} equivalent (within ±{format_percent(compared[0].margin)})"
+    if not open_:
+        text = f"Nothing became slower from {base} to {head}: {within}.{faster}"
+    else:
+        text = (
+            f"No change for the worse is significant from {base} to {head}, but {open_} of {total} "
+            f"{'is' if open_ == 1 else 'are'} inconclusive and may hide one.{faster}"
+        )
+    return [statement("answer", "", text)]
+
+
+def against_a_limit(at: Evidence, item: Input) -> list[Claim]:
+    """Return which variant comes closest to the limit that the scenario derives."""
+    rows = {row.name: row for row in at.judgement.derived if row.input_id == item.id}
+    shares = [
+        (row, parts)
+        for row in rows.values()
+        if row.value is not None
+        and (parts := _SHARE.fullmatch(row.formula))
+        and parts[1] in rows
+        and "min(" in rows[parts[2]].formula
+    ]
+    if not shares:
+        return []
+    shares.sort(key=lambda pair: -(pair[0].value or 0.0))
+    (first, parts), *others = shares
+    rate, limit = rows[parts[1]], rows[parts[2]]
+    cell_id = rate.cell_ids[0]
+    subject = at.label(cell_id)
+    unit, scale = size_unit(min(r.value or 0.0 for r in (rate, limit)), at.plan.unit_family)
+    rates = [value_phrases.up_to_digits((r.value or 0.0) * scale, 3) for r in (rate, limit)]
+    speed = f"{rates[0]} of {rates[1]}{THIN_SPACE}{unit}/s"
+    group = at.groups.get(item.id)
+    members = group.cell_ids if group is not None and cell_id in group.cell_ids else ()
+    ties = [at.label(c) for c in members if c != cell_id]
+    tied = f", tied with {listed(ties)}," if ties else ""
+    text = f"{subject}{tied} comes closest to the limit: it reaches {_share(first)}, {speed}"
+    answer = [statement("answer", subject, text)]
+    if others:
+        rest = (f"{at.label(rows[p[1]].cell_ids[0])} {_share(row)}" for row, p in others)
+        text = f"Of the same limit, the others reach: {listed(rest, MOST_NAMED)}"
+        answer.append(statement("answer", "", text))
+    return answer
+
+
+def _share(row: Derived) -> str:
+    assert row.value is not None
+    bounds = (
+        f" [{row.lo * 100:.0f}, {row.hi * 100:.0f}]"
+        if row.lo is not None and row.hi is not None
+        else ""
+    )
+    return f"{row.value * 100:.0f}{THIN_SPACE}%{bounds}"
+
+
+def contribution(at: Evidence, item: Input) -> list[Claim]:
+    """Return the total effect of the steps of a ladder, and the effect of each step."""
+    table = next(
+        (
+            t
+            for t in at.judgement.structure.contributions
+            if t.input_id == item.id and t.design == "ladder" and t.end_cell_id is not None
+        ),
+        None,
+    )
+    if table is None or table.end_cell_id is None:
+        return []
+    total = at.pair(table.end_cell_id, table.start_cell_id)
+    if total is None:
+        return []
+    count = len(table.steps)
+    end = at.label(table.end_cell_id)
+    text = f"Together, the {count} changes have this effect: {at.sentence(total)}"
+    if total.verdict.decided:
+        text = f"With all {count} changes, {end} {at.predicate(total)}"
+    names = {e.change[0]: e.name for e in at.plan.experiments if e.change}
+    steps = [
+        (listed(names.get((c.axis, c.after), c.after) for c in step.changes), pair)
+        for step in table.steps
+        if (pair := at.pair(step.cell_id or "", step.ref_cell_id or "")) is not None
+    ]
+    parts = statement("answer", "", _effects(at, steps, "step by step"))
+    return [statement("answer", end, text, at.comparison(total)), parts]
+
+
+def one_at_a_time(at: Evidence, item: Input) -> list[Claim]:
+    """Return which single changes to the baseline have an effect."""
+    baseline, group = at.plan.baseline_cell(item.id), at.groups.get(item.id)
+    if at.plan.design != "one-at-a-time" or baseline is None or group is None:
+        return []
+    compared = (c.id for c in at.compared(item.id) if c.id != baseline.id)
+    pairs = [(c, pair) for c in compared if (pair := at.pair(c, baseline.id)) is not None]
+    if not pairs:
+        return []
+    changes = counted(len(pairs), "single change")
+    better = [c for c, pair in pairs if pair.verdict.better]
+    base = at.label(baseline.id)
+    if not better:
+        effects = _effects(at, [(at.label(c), pair) for c, pair in pairs], "each change alone")
+        lead = f"None of the {changes} makes {base} significantly faster"
+        return [statement("answer", "", lead), statement("answer", "", effects)]
+    first, *others = [c for c in at.leaders(group) if c in better] or better[:1]
+    label, pair = at.label(first), dict(pairs)[first]
+    tied = f", tied with {listed(map(at.label, others))}," if others else ""
+    text = f"{label}{tied} helps most of the {changes} to {base}: it {at.predicate(pair)}"
+    rest = [(at.label(c), pair) for c, pair in pairs if c != first]
+    return [
+        statement("answer", label, text, at.comparison(pair)),
+        statement("answer", "", _effects(at, rest, "the others")),
+    ]
+
+
+def _effects(at: Evidence, pairs: list[tuple[str, Comparison]], head: str) -> str:
+    """Return the largest gains and losses, and the names of changes without a clear effect."""
+    parts = []
+    for gain in (True, False):
+        decided = [(n, c) for n, c in pairs if c.shown is not None and c.verdict.decided]
+        decided = [(n, c) for n, c in decided if c.verdict.better is gain]
+        decided.sort(key=lambda pair: -abs((pair[1].shown.ratio if pair[1].shown else 1) - 1))
+        parts += [f"{name} {_gain(at, c)}" for name, c in decided[:MOST_NAMED]]
+        more = len(decided) - MOST_NAMED
+        parts += [f"{more} more {'help' if gain else 'cost time'}"] if more > 0 else []
+    none = [name for name, c in pairs if not c.verdict.decided]
+    text = f"{head[:1].upper()}{head[1:]}: {', '.join(parts)}" if parts else ""
+    silent = f"No significant effect: {listed(none)}" if none else ""
+    return ". ".join(part for part in (text, silent) if part)
+
+
+def _gain(at: Evidence, c: Comparison) -> str:
+    interval = c.typical or c.shown
+    assert interval is not None
+    if at.metric != WALL:
+        return f"({at.effect(c)})"
+    if not 1 / TIMES_FROM < interval.ratio < TIMES_FROM:
+        return f"is {at.effect(c)}"
+    figure = at.effect(c).replace(" less time", "").replace(" more time", "")
+    return f"{'saves' if c.verdict.better else 'costs'} {figure}"
+
+
+def scaling(at: Evidence, _: Input) -> list[Claim]:
+    """Return how time grows with the size of the input, if nothing else varies."""
+    if any(cell.role is Role.CANDIDATE for cell in at.plan.cells):
+        return []
+    return [
+        statement("answer", at.plan.variant(s.variant_id).label, growth(at, s.variant_id))
+        for s in at.judgement.scaling[:1]
+    ]
+
+
+def growth(at: Evidence, variant_id: str) -> str:
+    """Return how the time of a variant grows between neighbouring sizes."""
+    steps = [
+        s for s in at.judgement.scaling if s.variant_id == variant_id and s.metric == at.metric
+    ]
+    if not steps:
+        return ""
+    parts = []
+    for word in dict.fromkeys(s.word for s in steps):
+        same = [s for s in steps if s.word == word]
+        ends = [at.plan.input(i).label for i in (same[0].from_input_id, same[-1].to_input_id)]
+        figures = [f"{s.exponent:.2f} [{s.lo:.2f}, {s.hi:.2f}]".replace("-", MINUS) for s in same]
+        how = "in an unclear way" if word == "not resolved" else f"{word}ly"
+        plural = "s" if len(same) > 1 else ""
+        parts.append(f"{how} from {ends[0]} to {ends[1]} (exponent{plural} {listed(figures)})")
+    return f"The time of {at.plan.variant(variant_id).label} grows {listed(parts)}"
+
+
+ANSWERS: Final[tuple[Callable[[Evidence, Input], list[Claim]], ...]] = (
+    before_and_after,
+    contribution,
+    one_at_a_time,
+    against_a_limit,
+    scaling,
+)
+"""The kinds of questions in the order in which they are tried. The last resort is the best of many
+variants, which is the claim of kind ``main`` of the leading input."""

@@ -1,0 +1,213 @@
+"""The lines below the answer: its cost, where it differs, what was not adopted, how sure it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.claims import value_phrases
+from bench_framework.claims.phrases import change, noun
+from bench_framework.features.summary.answers import growth
+from bench_framework.features.summary.evidence import CLOSE, listed, statement, unsettled
+from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.verdict import Verdict
+from bench_framework.model.words import word
+from bench_framework.units import THIN_SPACE, counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench_framework.features.summary.evidence import Evidence
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import Input
+    from bench_framework.model.structure import Effect
+
+MOST_EFFECTS: Final = 3
+
+
+def lines(at: Evidence, item: Input) -> Iterator[Claim]:
+    """Yield the lines of the summary that follow from an input, before those about the record."""
+    if at.plan.revisions is None:
+        yield from _cost(at, item)
+        yield from _inputs(at)
+        yield from _effects(at, item)
+
+
+def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
+    """Yield memory and CPU time of the best variant, and the tied variant with least memory."""
+    group, baseline = at.groups.get(item.id), at.plan.baseline_cell(item.id)
+    if group is None or not group.cell_ids or baseline is None or not at.is_conclusive(group):
+        return
+    leader, *tied = at.leaders(group)
+    cell = leader if leader != baseline.id else next(iter(tied), baseline.id)
+    members: tuple[str, ...] = group.cell_ids
+    for table in at.judgement.structure.contributions:
+        if table.design == "ladder" and table.input_id == item.id and table.end_cell_id:
+            cell, members = table.end_cell_id, (table.end_cell_id,)
+    label, base = at.label(cell), at.label(baseline.id)
+    mine, theirs = at.amount(cell), at.amount(baseline.id)
+    sentences = []
+    if mine and theirs and cell != baseline.id:
+        memory = at.pair(cell, baseline.id, PEAK_RSS)
+        same = memory is not None and memory.verdict is Verdict.EQUIVALENT
+        sentences.append(
+            f"{label} and {base} both use {mine} of memory"
+            if same
+            else f"{label} uses {mine} of memory, {base} {theirs}"
+        )
+    elif mine:
+        sentences.append(f"{label} uses {mine} of memory")
+    known = [c for c in members if (c, PEAK_RSS) in at.medians]
+    least = min(known, key=lambda c: at.medians[c, PEAK_RSS], default=cell)
+    smaller = at.medians.get((least, PEAK_RSS), 0.0) * CLOSE < at.medians.get((cell, PEAK_RSS), 0.0)
+    if smaller and least != baseline.id:
+        sentences.append(
+            f"Of the tied variants, {at.label(least)} uses the least ({at.amount(least)})"
+        )
+    cpu = at.pair(cell, baseline.id, CPU) if at.metric != CPU and cell != baseline.id else None
+    lead = "Memory"
+    if cpu is not None and cpu.verdict.decided:
+        lead = "Memory and CPU time" if sentences else "CPU time"
+        sentences.append(f"{label} {at.predicate(cpu)}")
+    if sentences:
+        yield statement("summary", label, ". ".join(sentences), lead=lead)
+
+
+def _inputs(at: Evidence) -> Iterator[Claim]:
+    """Yield the best variants of other inputs if they differ, and how time grows with size."""
+    groups = [g for g in at.judgement.best if at.is_conclusive(g)]
+    sentences = []
+    if len(at.plan.inputs) > 1 and groups:
+        variants = {g.input_id: [at.cells[c].variant_id for c in at.leaders(g)] for g in groups}
+        shared = set.intersection(*(set(v) for v in variants.values()))
+        first = {v[0] for v in variants.values()}
+        count = len(at.plan.inputs)
+        best = "fastest" if at.metric == WALL else f"best in {noun(at.metric)}"
+        if len(groups) == count and len(first) == 1:
+            label = at.plan.variant(first.pop()).label
+            sentences.append(f"{label} is {best} on each of the {count} inputs")
+        else:
+            each = (
+                f"{at.label(at.leaders(g)[0])} on {at.plan.input(g.input_id).label}" for g in groups
+            )
+            sentences.append(f"The {best} by the median: {listed(each, 6)}")
+            if shared and len(groups) == count:
+                names = listed(v.label for v in at.plan.variants if v.id in shared)
+                plural = "are" if len(shared) > 1 else "is"
+                sentences.append(f"{names} {plural} {best} or tied with it on every input")
+        if len(groups) < count:
+            sentences.append(f"Nothing is conclusive on {count - len(groups)} of {count} inputs")
+    item = at.leading_input()
+    group = at.groups.get(item.id) if item else None
+    if group is not None and group.cell_ids and len(at.judgement.scaling) > 1:
+        grown = growth(at, at.cells[at.leaders(group)[0]].variant_id)
+        sentences += [grown] if grown else []
+    if sentences:
+        starts = (v.label for v in at.plan.variants if sentences[0].startswith(v.label))
+        yield statement("summary", next(starts, ""), ". ".join(sentences), lead="Inputs")
+
+
+def _effects(at: Evidence, item: Input) -> Iterator[Claim]:
+    """Yield the mean effect of each axis of a full product, over the other axes."""
+    effects = [
+        e for e in at.judgement.structure.effects if e.input_id == item.id and len(e.changes) == 1
+    ]
+    if not effects or at.plan.design != "full":
+        return
+    decided = [e for e in effects if e.mean.verdict.decided and e.pooled]
+    decided.sort(key=lambda e: -abs((e.mean.shown.ratio if e.mean.shown else 1.0) - 1))
+    sentences = [_effect(e, at) for e in decided[:MOST_EFFECTS]]
+    none = [e.changes[0].after for e in effects if e not in decided and e.pooled]
+    if none:
+        sentences.append(f"No significant mean effect: {listed(none)}")
+    mixed = [e.changes[0].after for e in effects if not e.pooled]
+    if mixed:
+        sentences.append(f"The effect of {listed(mixed)} depends on the other axes")
+    subject = decided[0].changes[0].after if decided else ""
+    yield statement("summary", subject, ". ".join(sentences), lead="Effect of each axis")
+
+
+def _effect(effect: Effect, at: Evidence) -> str:
+    first, interval = effect.changes[0], effect.mean.typical or effect.mean.shown
+    assert interval is not None
+    margin = at.plan.judge.margin_of(effect.metric)
+    text = change(effect.mean.verdict, *interval.figures, margin, effect.metric, higher=at.higher)
+    return f"{first.after} instead of {first.before}: {text}"
+
+
+def not_adopted(at: Evidence, item: Input | None) -> Iterator[Claim]:
+    """Yield the measured effect of the experiments that the author rejected, by verdict."""
+    rejected = [e for e in at.plan.experiments if e.decision == "rejected"]
+    baseline = at.plan.baseline_cell(item.id) if item else None
+    if not rejected or item is None or baseline is None:
+        return
+    cells = {c.variant_id: c.id for c in at.plan.cells_of(item.id)}
+    pairs = [(e.name, at.pair(cells.get(e.variant_id, ""), baseline.id)) for e in rejected]
+    better = [(name, c) for name, c in pairs if c is not None and c.verdict.better]
+    others = [(name, c) for name, c in pairs if c is None or not c.verdict.better]
+    sentences = []
+    for name, c in better:
+        memory = at.costs.amounts(c.cell_id, c.ref_cell_id)
+        cost = f", at the cost of {memory}" if memory else ""
+        sentences.append(f"{name} would bring {at.effect(c)}{cost}")
+    if others:
+        counts = Counter(_outcome(c) for _, c in others)
+        outcomes = listed(f"{n} {outcome}" for outcome, n in counts.items())
+        if len(others) <= MOST_EFFECTS:
+            outcomes = listed(
+                f"{name} ({at.effect(c) if c is not None and c.shown else _outcome(c)})"
+                for name, c in others
+            )
+        which = (
+            "Without a significant gain"
+            if len(others) <= MOST_EFFECTS
+            else f"Of {len(others)} others"
+        )
+        sentences.append(f"{which}: {outcomes}")
+    ids = tuple(cells[e.variant_id] for e in rejected if e.variant_id in cells)
+    claim = Claim("", "experiments", rejected[0].name, metric=at.metric, cells=ids)
+    text = ". ".join(sentences)
+    if len(at.plan.inputs) > 1:
+        text = f"On {item.label}, {text if better else text[0].lower() + text[1:]}"
+    yield statement("experiments", rejected[0].name, text, claim, lead="Not adopted")
+
+
+def _outcome(c: Comparison | None) -> str:
+    if c is None:
+        return "not measured"
+    return "without effect on the binary" if c.reason == ONE_PROGRAM else word(c.verdict, c.metric)
+
+
+def confidence(at: Evidence, item: Input | None) -> Claim:
+    """Return how many comparisons are conclusive, what can be detected, and the A/A check."""
+    compared = at.main_comparisons()
+    settled = sum(c.verdict.settled for c in compared)
+    what = "time" if at.metric == WALL else noun(at.metric)
+    verb = "is" if settled == 1 else "are"
+    total = counted(len(compared), f"{what} comparison")
+    sentences = [f"{settled} of {total} {verb} conclusive" if compared else "nothing was compared"]
+    detectable = [c.mde for c in compared if unsettled(c) and c.mde is not None]
+    if detectable:
+        count, rest = len(detectable), len(compared) - settled
+        which = f"The other {count}" if count == rest else f"{count} others"
+        which = "The other" if count == rest == 1 else "1 other" if count == 1 else which
+        limit = value_phrases.upward(max(detectable))
+        sentences.append(f"{which} could only have detected differences of {limit} or more")
+    floors = [f for f in at.judgement.floors if f.metric == at.metric]
+    here = [
+        f for f in floors if item is not None and f.input_id == item.id and f.fraction is not None
+    ]
+    if any(f.tripped for f in floors):
+        sentences.append("The A/A check failed")
+    elif here:
+        floor = value_phrases.upward(here[0].fraction or 0.0)
+        sentences.append(f"The A/A check passed, with a noise floor of {floor}")
+    elif floors:
+        sentences.append("The A/A control has too few rounds for a noise floor")
+    else:
+        sentences.append("There was no A/A control")
+    sentences.append(f"Brackets contain 95{THIN_SPACE}% CIs")
+    most = max((f.fraction for f in floors if f.fraction is not None), default=None)
+    claim = Claim("", "trust", "this record", noise_floor=most)
+    return statement("trust", "this record", ". ".join(sentences), claim, lead="Confidence")

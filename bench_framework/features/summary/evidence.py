@@ -1,0 +1,172 @@
+"""The results that a summary states: judged pairs, medians, and the leading input."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.claims import phrases, value_phrases
+from bench_framework.claims.comparison_claims import ComparisonClaims
+from bench_framework.compare.judged_pairs import judged_pairs
+from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bench_framework.model.judgement import BestGroup, Comparison, Judgement
+    from bench_framework.model.plan import Cell, Input, Plan
+    from bench_framework.model.run import Build, PreparedInput
+
+
+CLOSE: Final = 1.02
+"""Two medians of memory or CPU time whose quotient is at most this count as equal."""
+
+
+class Evidence(ComparisonClaims):
+    """The results of a record, by pair and by configuration."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        judgement: Judgement,
+        builds: Mapping[str, Build],
+        inputs: Sequence[PreparedInput],
+    ) -> None:
+        super().__init__(plan, judgement)
+        self.builds = builds
+        self.metric = plan.judge.headline
+        self.medians = {(s.cell_id, s.metric): s.median for s in judgement.summaries}
+        self.groups = {g.input_id: g for g in judgement.best}
+        sizes = {i.id: i.dataset.size_bytes for i in plan.inputs if i.dataset}
+        self.sizes = sizes | {i.input_id: i.size_bytes for i in inputs if i.size_bytes}
+        best = (c for group in judgement.best for c in group.comparisons)
+        every = (*judgement.comparisons, *best)
+        memory = {(c.cell_id, c.ref_cell_id): c for c in every if c.family == "memory"}
+        self._pairs = {m: judged_pairs(every, m) for m in {c.metric for c in every}}
+        self._pairs[PEAK_RSS] = self._pairs.get(PEAK_RSS) or memory
+        self.higher = any(c.direction == "higher" for c in every if c.metric == self.metric)
+
+    def pairs(self, metric: str) -> Mapping[tuple[str, str], Comparison]:
+        """Return (candidate id, reference id) → comparison on a metric, in both orders."""
+        return self._pairs.get(metric, {})
+
+    def pair(self, cell_id: str, ref_cell_id: str, metric: str = "") -> Comparison | None:
+        """Return the comparison of two cells, by default on the main metric."""
+        return self.pairs(metric or self.metric).get((cell_id, ref_cell_id))
+
+    def compared(self, input_id: str) -> list[Cell]:
+        """Return baseline and candidates of an input that were measured, fastest first."""
+        roles = (Role.BASELINE, Role.CANDIDATE)
+        cells = [c for c in self.plan.cells_of(input_id) if c.role in roles]
+        return sorted(
+            (c for c in cells if (c.id, self.metric) in self.medians),
+            key=lambda c: self._place(c.id),
+        )
+
+    def _place(self, cell_id: str) -> float:
+        value = self.medians.get((cell_id, self.metric), math.inf)
+        return -value if self.higher else value
+
+    def leaders(self, group: BestGroup) -> list[str]:
+        """Return the members of a best group, the one with the best median first."""
+        return sorted(group.cell_ids, key=self._place)
+
+    def predicate(self, c: Comparison) -> str:
+        """Return what a comparison states about its candidate: ``"is 2.0× faster than B [1, 3]"``."""
+        if c.verdict.decided:
+            return phrases.predicate(self.comparison(c))
+        text = phrases.comparison(self._bare(c))
+        subject = self.label(c.cell_id)
+        return text.removeprefix(subject).strip() if text.startswith(subject) else text
+
+    def sentence(self, c: Comparison) -> str:
+        """Return the sentence of a comparison, without its input, cost and detectable difference."""
+        return phrases.comparison(self._bare(c))
+
+    def effect(self, c: Comparison) -> str:
+        """Return a comparison as an entry of a list: ``"8.4 % less time [7.1, 9.7]"``."""
+        return phrases.effect(self.comparison(c))
+
+    def _bare(self, c: Comparison) -> Claim:
+        claim = self.comparison(c)
+        values = {
+            k: v for k, v in claim.values.items() if k not in ("cost", "mde", "rounds_needed")
+        }
+        return replace(claim, values=values)
+
+    def amount(self, cell_id: str, metric: str = PEAK_RSS) -> str:
+        """Return the median memory of a cell as text, or nothing if it was not measured."""
+        value = self.medians.get((cell_id, metric))
+        return value_phrases.size(value, self.plan.unit_family) if value is not None else ""
+
+    def main_comparisons(self) -> list[Comparison]:
+        """Return the comparisons that the status counts: of the main metric, and named contrasts."""
+        families = ("headline", "reference", "contrast", "exact")
+        return [
+            c
+            for c in self.judgement.comparisons
+            if c.family in families
+            and (c.metric == self.metric or c.family == "contrast")
+            and c.reason != ONE_PROGRAM
+        ]
+
+    def regressions(self) -> list[Comparison]:
+        """Return the comparisons of two revisions that became worse, the largest change first."""
+        worse = [c for c in self.main_comparisons() if c.verdict.worse and c.shown is not None]
+        return sorted(worse, key=lambda c: -(c.shown.ratio if c.shown else 0.0))
+
+    def leading_input(self) -> Input | None:
+        """Return the input that the summary is about: the largest one with a conclusive result.
+
+        Fixed costs matter least there. Without sizes it is the last input of the scenario. Of two
+        revisions it is the input with the largest regression.
+        """
+        if self.plan.revisions is not None and (worse := self.regressions()):
+            return self.plan.input(self.cells[worse[0].cell_id].input_id)
+        compared = [i for i in self.plan.inputs if (g := self.groups.get(i.id)) and g.comparisons]
+        conclusive = [i for i in compared if self.is_conclusive(self.groups[i.id])]
+        candidates = conclusive or compared or self.plan.inputs
+        return max(reversed(candidates), key=lambda i: self.sizes.get(i.id) or 0, default=None)
+
+    @staticmethod
+    def is_conclusive(group: BestGroup) -> bool:
+        """Return whether any pair of variants has a verdict."""
+        return bool(group.cell_ids) and any(c.verdict.settled for c in group.comparisons)
+
+
+def listed(names: Iterable[str], most: int = 4) -> str:
+    """Return names as text: ``"a, b and c"``, or the first of them and the number of the others."""
+    items = list(names)
+    if len(items) > most + 1:
+        items = [*items[:most], f"{len(items) - most} more"]
+    return (
+        " and ".join(part for part in (", ".join(items[:-1]), items[-1]) if part) if items else ""
+    )
+
+
+def statement(
+    kind: str, subject: str, text: str, source: Claim | None = None, **more: str
+) -> Claim:
+    """Return a claim whose sentence is composed of several results.
+
+    Args:
+        kind: ``answer``, or ``summary`` for a line below it.
+        subject: the variant that the sentence begins with.
+        text: the sentence.
+        source: the claim with the figures of the first result.
+        more: further values, such as the `lead` of a line.
+    """
+    claim = source or Claim("", kind, subject)
+    values = {k: v for k, v in claim.values.items() if k.startswith("typical") or k == "direction"}
+    return replace(
+        claim, kind=kind, subject=subject, scope=(), values={**values, "text": text, **more}
+    )
+
+
+def unsettled(c: Comparison) -> bool:
+    """Return whether a comparison could have had a verdict and has none."""
+    return c.verdict is Verdict.INCONCLUSIVE and c.reason != ONE_PROGRAM

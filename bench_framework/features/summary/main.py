@@ -1,0 +1,150 @@
+"""The result of each input: which variant is best, and how it compares with the baseline."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.claims import phrases
+from bench_framework.claims.costs import other_metrics
+from bench_framework.claims.value_phrases import where
+from bench_framework.features.summary.evidence import listed
+from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.metrics import WALL
+from bench_framework.model.verdict import Verdict
+from bench_framework.units import format_percent
+
+if TYPE_CHECKING:
+    from bench_framework.features.summary.evidence import Evidence
+    from bench_framework.model.judgement import BestGroup
+
+MOST_REASONS: Final = 3
+"""The largest number of reasons in a sentence. The table has all of them."""
+_REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
+
+
+def main_claim(at: Evidence, group: BestGroup) -> Claim:
+    """Return the claim about the best group of an input.
+
+    It names the member with the best median, which is the first row of the table. Its comparison is
+    that with the baseline; if it is the baseline, that of the next variant with the baseline.
+    """
+    baseline = at.plan.baseline_cell(group.input_id)
+    if baseline is None or not at.is_conclusive(group):
+        return Claim(
+            "",
+            "nothing",
+            at.plan.question,
+            metric=group.metric,
+            scope=at.scope(group.input_id),
+            cells=group.cell_ids,
+            values={"reason": _inconclusive(at, group), **_other_metrics(at, group)},
+        )
+    leader, *others = at.leaders(group)
+    behind = [c.id for c in at.compared(group.input_id) if c.id not in group.cell_ids]
+    candidate = leader if leader != baseline.id else next(iter((*behind, *others)), leader)
+    compared = at.pair(candidate, baseline.id, group.metric)
+    values: dict[str, float | int | str] = {"members": listed(map(at.label, (leader, *others)))}
+    if others:
+        values["tied"] = listed(map(at.label, others))
+    if leader == baseline.id:
+        values["base"] = 1
+    if compared is None:
+        return Claim(
+            "",
+            "main",
+            at.label(leader),
+            at.label(baseline.id),
+            group.metric,
+            at.scope(group.input_id),
+            cells=(leader, *others),
+            values=values,
+        )
+    claim = at.comparison(compared, "main")
+    cells = tuple(dict.fromkeys((leader, *claim.cells, *others)))
+    return replace(claim, cells=cells, values={**claim.values, **values})
+
+
+def main_sentence(claim: Claim) -> str:
+    """Return ``"on 2 MB, a, tied with b, is fastest: it is 2.0× faster than c [1.8, 2.2]"``."""
+    scope = where(claim, ", ")
+    tied = f", tied with {claim.values['tied']}," if "tied" in claim.values else ""
+    best = "fastest" if claim.metric == WALL else f"best in {phrases.noun(claim.metric)}"
+    decided = claim.verdict is not None and claim.verdict.decided
+    if "base" in claim.values:
+        text = f"{scope}{claim.reference}, the baseline{tied or ','} is {best}"
+        if not decided:
+            return text
+        return f"{text}. The next variant, {claim.subject}, {phrases.predicate(claim)}"
+    first = f"{scope}{claim.subject}{tied} is {best}"
+    if decided and claim.verdict is not None and claim.verdict.better:
+        # The page of an imported set has no separate line on the cost.
+        whole = {"cost", phrases.IN_SESSION} <= set(claim.values)
+        cost = f", {claim.values['cost']}" if whole else ""
+        return f"{first}: it {phrases.predicate(claim)}{cost}"
+    if claim.verdict is None or claim.figures is None:
+        return first
+    if decided:
+        return f"{first} by the median, but it {phrases.predicate(claim)}"
+    faster = "faster" if claim.metric == WALL else "better"
+    return (
+        f"{scope}no variant is significantly {faster} than {claim.reference}, the baseline. "
+        f"{claim.subject}{tied} has the best median: {phrases.effect(claim)}"
+    )
+
+
+def nothing_sentence(claim: Claim) -> str:
+    """Return why no comparison of an input has a verdict."""
+    if "elsewhere" not in claim.values:
+        return f"{where(claim)}Nothing is conclusive: {claim.values['reason']}"
+    head = f"{where(claim)}Nothing is conclusive in {phrases.noun(claim.metric or WALL)}"
+    return f"{head}: {claim.values['reason']}; {claim.values['elsewhere']}"
+
+
+def _other_metrics(at: Evidence, group: BestGroup) -> dict[str, str]:
+    """Return the significant differences from the baseline in CPU time or memory of an input."""
+    baseline = at.plan.baseline_cell(group.input_id)
+    text = other_metrics(
+        c
+        for c in at.judgement.comparisons
+        if baseline is not None
+        and c.ref_cell_id == baseline.id
+        and c.metric != group.metric
+        and c.family != "control"
+    )
+    return {"elsewhere": text} if text else {}
+
+
+def _inconclusive(at: Evidence, group: BestGroup) -> str:
+    """Return why an input has no conclusive comparison."""
+    floor = at.floors.get((group.input_id, group.metric))
+    if floor is not None and floor.tripped:
+        return "the A/A check failed: the control differs from the identical baseline"
+    compared = [
+        c
+        for c in at.judgement.comparisons
+        if c.metric == group.metric
+        and c.family == "headline"
+        and at.cells[c.cell_id].input_id == group.input_id
+    ]
+    compared = [c for c in compared if c.reason != ONE_PROGRAM] or compared
+    if not compared:
+        return "there is nothing to compare"
+    if (
+        compared[0].reason
+        and len({c.reason for c in compared}) == 1
+        and not any(c.verdict in _REFUSED for c in compared)
+    ):
+        return compared[0].reason
+    reasons = [f"{at.label(c.cell_id)}: {c.reason}" for c in compared if c.reason]
+    if reasons:
+        more = [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
+        return "; ".join([*reasons[:MOST_REASONS], *more])
+    looks = at.judgement.looks
+    if not looks.decidable:
+        return f"{compared[0].rounds} rounds are too few for a significant result; {looks.needed} are needed"
+    mde = max((c.mde for c in compared if c.mde is not None), default=None)
+    if mde is None:
+        return "no difference is significant"
+    return phrases.detectable(format_percent(math.ceil(mde * 100) / 100))

@@ -1,0 +1,118 @@
+"""The recommended variant of each input, with the tie-break that chose it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.claims.phrases import noun
+from bench_framework.claims.value_phrases import where
+from bench_framework.features.summary.evidence import CLOSE, listed
+from bench_framework.model.judgement import Claim
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench_framework.features.summary.evidence import Evidence
+    from bench_framework.model.judgement import BestGroup
+
+LEAST: Final = "the least memory"
+
+
+def recommendations(at: Evidence) -> Iterator[Claim]:
+    """Yield the variant to use on each input, or on all inputs if it is the same."""
+    if at.plan.revisions is not None:
+        return  # Two revisions of one program are not a choice between variants.
+    chosen = [
+        (group, *_choice(at, group))
+        for group in at.judgement.best
+        if group.cell_ids and any(c.verdict.decided for c in group.comparisons)
+    ]
+    claims = [_claim(at, *choice) for choice in chosen]
+    alike = {
+        (c.subject, c.values.get("tied"), c.values["why"], "beats" in c.values) for c in claims
+    }
+    if len(alike) == 1 and len(claims) == len(at.plan.inputs) > 1:
+        yield replace(claims[0], scope=(), values={**claims[0].values, "inputs": len(claims)})
+        return
+    for claim in claims:
+        if claim.values["why"] == LEAST and (size := at.amount(claim.cells[0])):
+            yield replace(claim, values={**claim.values, "size": size})
+        else:
+            yield claim
+
+
+def _claim(at: Evidence, group: BestGroup, cell: str, reason: str) -> Claim:
+    tied = [c for c in at.leaders(group) if c != cell]
+    baseline = at.plan.baseline_cell(group.input_id)
+    values: dict[str, float | int | str] = {"why": reason}
+    if tied:
+        values["tied"] = listed(map(at.label, tied))
+    if baseline is not None and baseline.id == cell:
+        values["base"] = 1
+    others = [c.id for c in at.compared(group.input_id) if c.id != cell]
+    pairs = [at.pair(cell, other, group.metric) for other in others]
+    if all(pair is not None and pair.verdict.better for pair in pairs):
+        values["beats"] = 1
+    return Claim(
+        "",
+        "recommendation",
+        at.label(cell),
+        metric=group.metric,
+        scope=at.scope(group.input_id),
+        cells=(cell, *tied),
+        values=values,
+    )
+
+
+def _choice(at: Evidence, group: BestGroup) -> tuple[str, str]:
+    """Return the recommended member of a best group, and the reason if it is not the only one.
+
+    Members that do not differ significantly are compared by measured memory, then CPU time, then
+    number of dependencies; the fastest one is chosen if all of these are equal.
+    """
+    left = at.leaders(group)
+    if len(left) == 1:
+        return left[0], ""
+    for name, values in (
+        (LEAST, {c: at.medians.get((c, PEAK_RSS)) for c in left}),
+        ("the least CPU time", {c: at.medians.get((c, CPU)) for c in left}),
+        ("the fewest dependencies", {c: _dependencies(at, c) for c in left}),
+    ):
+        known = {c: v for c in left if (v := values.get(c)) is not None}
+        if len(known) < len(left):
+            continue
+        limit = min(known.values()) * CLOSE
+        first = [c for c in left if known[c] <= limit]
+        if len(first) < len(left):
+            if len(first) == 1:
+                return first[0], name
+            left = first
+    return left[0], "the best median"
+
+
+def _dependencies(at: Evidence, cell_id: str) -> float | None:
+    build = at.builds.get(at.plan.variant(at.cells[cell_id].variant_id).build_id)
+    count = build.dependencies if build is not None else None
+    return None if count is None else float(count) or math.ulp(0.0)
+
+
+def recommendation(claim: Claim) -> str:
+    """Return the recommendation: ``"use a: as fast as b (no significant difference) and …"``."""
+    place = where(claim, ", ")
+    if "inputs" in claim.values:
+        place = f"on each of the {claim.values['inputs']} inputs, "
+    keep = "keep" if "base" in claim.values else "use"
+    base = ", the baseline" if "base" in claim.values else ""
+    head = f"{place}{keep} {claim.subject}{base}"
+    if "tied" not in claim.values:
+        best = "faster" if claim.metric == WALL else f"better in {noun(claim.metric)}"
+        if "beats" in claim.values:
+            return f"{head}: it is significantly {best} than every other variant"
+        return f"{head}: no other variant is significantly {best}"
+    good = "as fast as" if claim.metric == WALL else f"as good in {noun(claim.metric)} as"
+    same = f"{good} {claim.values['tied']} (no significant difference)"
+    size = f" ({claim.values['size']})" if "size" in claim.values else ""
+    return f"{head}: {same}, and it has {claim.values['why']}{size}"

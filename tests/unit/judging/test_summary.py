@@ -1,0 +1,207 @@
+"""The answer of each kind of question, the key findings, and the recommendation of one variant."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.features.judge import judge
+from bench_framework.model.declarations import DerivedRow, NamedCell, NamedContrast
+from bench_framework.model.plan import Role
+from bench_framework.model.revisions import Revisions
+from bench_framework.model.verdict import Verdict
+from tests.unit.judging.conftest import timing
+
+if TYPE_CHECKING:
+    from conftest import Crossed, Study
+
+    from bench_framework.model.judgement import Claim, Judgement
+
+THIN = "\u202f"
+
+
+def texts(judged: Judgement, kind: str) -> list[str]:
+    return [c.text for c in judged.claims if c.kind == kind]
+
+
+def line(judged: Judgement, lead: str) -> Claim:
+    return next(c for c in judged.claims if c.values.get("lead") == lead)
+
+
+def test_a_ladder_is_answered_by_its_total_and_its_steps(crossed: type[Crossed]) -> None:
+    example = crossed(
+        {"parser": ["old", "new"], "pool": ["none", "fixed"]},
+        drop=lambda v: v["parser"] == "old" and v["pool"] == "fixed",
+        design="ladder",
+    )
+
+    def wall(values: dict[str, str], _: str, number: int) -> float:
+        noise = random.Random(f"{sorted(values.items())}/{number}").gauss(0, 0.004)
+        factor = (0.8 if values["parser"] == "new" else 1) * (
+            1.1 if values["pool"] == "fixed" else 1
+        )
+        return 0.05 * factor * (1 + abs(noise))
+
+    judged = example.judge(wall)  # type: ignore[arg-type]
+    first, second = texts(judged, "answer")
+    assert first.startswith("With all 2 changes, new fixed takes 12")
+    assert second.startswith(f"Step by step: new saves 20.1{THIN}% [")
+    assert ", fixed costs " in second
+
+
+def test_single_changes_are_answered_by_the_best_one_and_those_without_effect(
+    study: type[Study],
+) -> None:
+    example = study(arms=("a", "quick", "slow", "same"))
+    plan = replace(example.plan, design="one-at-a-time")
+    wall = timing({"quick": -0.2, "slow": 1.0}, 0.01)
+    judged = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
+    first, second = texts(judged, "answer")
+    assert first.startswith(f"quick helps most of the 3 single changes to a: it takes 19.9{THIN}% ")
+    assert second.startswith("The others: slow is 2.0")
+    assert second.endswith("No significant effect: same")
+    nothing = timing({"slow": 0.5, "quick": 0.5}, 0.01)
+    judged = judge(plan, example.blocks(nothing), {}, example.inputs(), example.looks())
+    assert texts(judged, "answer")[0] == (
+        "None of the 3 single changes makes a significantly faster"
+    )
+
+
+def test_a_limit_is_answered_by_the_share_that_is_reached(study: type[Study]) -> None:
+    example = study(arms=("a", "quick", "limit"), sizes=(1,))
+    plan = example.plan
+    ids = {dict(v.values)["arm"]: v.id for v in plan.variants}
+    cells = tuple(
+        replace(c, role=Role.BOUND) if c.variant_id == ids["limit"] else c for c in plan.cells
+    )
+    plan = replace(
+        plan,
+        cells=cells,
+        named=tuple(NamedCell(name, ids[name]) for name in ("a", "quick", "limit")),
+        derived=(
+            DerivedRow("top", "min(rate(limit), rate(limit))"),
+            DerivedRow("share_of_a", "rate(a) / top"),
+            DerivedRow("share_of_quick", "rate(quick) / top"),
+        ),
+    )
+    blocks = example.blocks(timing({"quick": -0.2, "limit": -0.28}, 0.01))
+    judged = judge(plan, blocks, {}, example.inputs(), example.looks())
+    first, second = texts(judged, "answer")
+    assert first.startswith(f"quick comes closest to the limit: it reaches 90{THIN}% [")
+    assert second.startswith(f"Of the same limit, the others reach: a 72{THIN}% [")
+
+
+@pytest.mark.parametrize(
+    ("factor", "text"),
+    [
+        (1.2, "slower than "),
+        (1.0, "Nothing became slower from v1 to v2: 1 of 1 comparison is equivalent"),
+    ],
+)
+def test_two_revisions_are_answered_by_what_became_slower(
+    study: type[Study], factor: float, text: str
+) -> None:
+    example = study(arms=("v1", "v2"))
+    names = {"base": "v1", "head": "v2", "base_name": "v1", "head_name": "v2"}
+    fields = Revisions.__dataclass_fields__
+    revisions = Revisions(**{k: names.get(k, "") for k in fields})
+    metrics = replace(example.plan.judge, metrics=("wall",))
+    plan = replace(example.plan, revisions=revisions, judge=metrics)
+    blocks = example.blocks(timing({"v2": factor - 1}, 0.004))
+    judged = judge(plan, blocks, {}, example.inputs(), example.looks())
+    (answer,) = texts(judged, "answer")
+    assert text in answer
+    assert not texts(judged, "recommendation")
+
+
+def test_without_contrasts_the_best_is_compared_with_the_next_and_each_reference(
+    study: type[Study],
+) -> None:
+    example = study(arms=("a", "quick", "second", "reference"))
+    plan = example.plan
+    reference = next(v.id for v in plan.variants if v.label == "reference")
+    plan = replace(plan, further_baselines=(reference,))
+    wall = timing({"quick": -0.4, "second": -0.2, "reference": -0.1}, 0.01)
+    judged = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
+    claims = [c for c in judged.claims if c.kind == "contrast"]
+    assert [c.values["name"] for c in claims] == [
+        "Fastest against the next",
+        "reference against the fastest",
+    ]
+    assert claims[0].text.startswith(f"quick takes 25.0{THIN}% less time than second [")
+    with_contrast = replace(
+        plan,
+        contrasts=(
+            NamedContrast("mine", reference, plan.baseline_id, (plan.inputs[0].id,), "wall"),
+        ),
+    )
+    judged = judge(with_contrast, example.blocks(wall), {}, example.inputs(), example.looks())
+    assert [c.values["name"] for c in judged.claims if c.kind == "contrast"] == ["mine"]
+
+
+def test_sentences_have_the_95_percent_interval_and_claims_have_both(study: type[Study]) -> None:
+    example = study(arms=("a", "b", "c", "d"))
+    judged = example.judge(example.blocks(timing({"b": -0.2, "c": -0.1}, 0.1)))
+    c = example.comparison(judged, "b")
+    assert c.typical is not None
+    assert c.shown is not None
+    assert c.shown.lo < c.typical.lo < c.typical.hi < c.shown.hi
+    claim = next(x for x in judged.claims if x.kind == "comparison" and x.cells[0] == c.cell_id)
+    assert (claim.lo, claim.hi, claim.level) == (c.shown.lo, c.shown.hi, c.shown.level)
+    assert (claim.values["typical_lo"], claim.values["typical_hi"]) == (c.typical.lo, c.typical.hi)
+    low, high = (float(x) for x in claim.text.split("[")[1].split("]")[0].split(", "))
+    assert low == pytest.approx(100 * (1 - c.typical.hi), abs=1)
+    assert high == pytest.approx(100 * (1 - c.typical.lo), abs=1)
+
+
+@pytest.mark.parametrize(
+    ("memory", "cpu", "chosen", "reason"),
+    [
+        ({"b": 9e6, "c": 4e6}, {}, "c", "the least memory (3.81"),
+        ({}, {"b": 0.5, "c": 1.0}, "b", "the least CPU time"),
+        ({}, {}, None, "the best median"),
+    ],
+)
+def test_ties_are_broken_by_memory_then_cpu_time(
+    study: type[Study],
+    memory: dict[str, float],
+    cpu: dict[str, float],
+    chosen: str | None,
+    reason: str,
+) -> None:
+    example = study(arms=("a", "b", "c"))
+    wall = timing({"b": -0.5, "c": -0.5}, 0.05)
+    judged = example.judge(
+        example.blocks(
+            wall,
+            cpu=lambda arm, *_: cpu.get(arm, 1.0),
+            rss=lambda arm, *_: memory.get(arm, 5e6),
+        )
+    )
+    (claim,) = (c for c in judged.claims if c.kind == "recommendation")
+    assert claim.subject in ({chosen} if chosen else {"b", "c"})
+    other = ({"b", "c"} - {claim.subject}).pop()
+    assert claim.text.startswith(
+        f"use {claim.subject}: as fast as {other} (no significant difference), and it has {reason}"
+    )
+
+
+def test_the_status_follows_the_main_metric(study: type[Study]) -> None:
+    example = study(arms=("a", "b", "c", "d"))
+    noisy = timing({"b": 0.5, "c": 0.5, "d": 0.5}, 0.5)
+    clear = timing({"b": 0.5, "c": 0.5, "d": 0.5}, 0.01)
+    judged = example.judge(example.blocks(clear, cpu=timing({}, 2.0)))
+    assert {c.verdict for c in judged.comparisons if c.metric == "cpu"} & {Verdict.INCONCLUSIVE}
+    assert judged.status == "conclusive"
+    assert line(judged, "Confidence").text.startswith("3 of 3 time comparisons are conclusive. The")
+    part = timing({"b": 0.5, "c": 0.5, "d": 0.02}, 0.1)
+    assert example.judge(example.blocks(part)).status == "mostly conclusive"
+    nothing = timing({"b": 0.02, "c": 0.02, "d": 0.02}, 0.5)
+    judged = example.judge(example.blocks(nothing))
+    assert judged.status == "inconclusive"
+    text = line(judged, "Confidence").text
+    assert text.startswith("0 of 3 time comparisons are conclusive. The other 3 could only have")
+    assert noisy("a", "", 1) > 0
