@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Build
 
 NOT_MEASURED: Final = "not measured"
+NOT_COMPARED: Final = "the record does not compare the two"
 TOO_FEW: Final = "too few rounds"
 _LEVEL: Final = 0.95
 
@@ -147,7 +148,7 @@ class Results:
         known = tuple(i for i in ids if i)
         reason = next((r for i in ids if (r := self._missing(i))), "")
         if c is None or interval is None or not interval.bounded or reason:
-            reason = reason or (c.reason if c is not None else "") or TOO_FEW
+            reason = reason or (NOT_COMPARED if c is None else c.reason or TOO_FEW)
             return Evidence(input_id, reason, reason=reason, metric=metric, cells=known)
         higher = c.direction == "higher"
         natural = interval.inverse if higher else interval

@@ -10,6 +10,7 @@ from bench_framework.features.evidence import NOT_MEASURED, Results
 from bench_framework.features.published import compute
 from bench_framework.model.judgement import Claim
 from bench_framework.model.published import REFERENCE
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -101,7 +102,7 @@ def _published(claim: Claim) -> str:
 def _counts(claim: Claim) -> str:
     counts = "; ".join(f"{count} {status}" for status, count in claim.values.items())
     total = sum(int(count) for count in claim.values.values())
-    return f"Of {total} claims of “{claim.subject}”: {counts}"
+    return f"Of {counted(total, 'claim')} of “{claim.subject}”: {counts}"
 
 
 def _with_figures(claim: Claim) -> str:

@@ -86,7 +86,7 @@ def _tested(claim: PublishedClaim, results: Results) -> str:
     """Return the name of what tests a claim."""
     if claim.variant_id:
         return results.plan.variant(claim.variant_id).label
-    return claim.name.replace("_", " ")
+    return claim.name.replace("_", " ") if claim.test == "derived" else claim.name
 
 
 def _evidence(claim: PublishedClaim, figure: Figure, results: Results) -> list[Evidence]:

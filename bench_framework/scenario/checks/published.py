@@ -10,7 +10,7 @@ from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.published import EXAMPLES, REFERENCE, Figure, parse_figure
 from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.checks.contrasts import check_inputs, check_side
-from bench_framework.scenario.contrasts import selected
+from bench_framework.scenario.contrasts import input_ids, selected
 from bench_framework.scenario.expansion import Expansion
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.scalars import did_you_mean
@@ -148,31 +148,33 @@ def _unit(scenario: Scenario, place: Path, name: str, figure: Figure) -> Iterato
 
 
 def check_cells(scenario: Scenario) -> Iterator[Problem]:
-    """Yield a problem for each claim whose variant is not measured, or is the baseline itself.
+    """Yield a problem for each claim that no measured configuration can test.
 
-    The names and values of the scenario must be valid.
+    The names and values of the scenario must be valid. If the command line replaces an axis, claims
+    about its former values are not measured, which is no error.
     """
-    if scenario.spec.published is None:
+    if scenario.spec.published is None or any(
+        _is_replaced(scenario, axis) for axis in scenario.spec.axes
+    ):
         return
     expansion = Expansion(scenario, combine(scenario))
     measured = {variant for variant, _ in expansion.pairs()}
+    inputs = {c.name: input_ids(expansion, c.input) for c in scenario.spec.contrasts}
     for index, part in enumerate(scenario.spec.published.claims):
-        key = "variant" if part.variant is not None else "scaling"
+        place: Path = (*CLAIMS, index, part.test)
         given = part.variant if part.variant is not None else part.scaling
-        if given is None:
-            continue
-        variant = selected(expansion, given)
-        place: Path = (*CLAIMS, index, key)
-        if variant not in measured:
-            if any(_is_replaced(scenario, axis) for axis in scenario.spec.axes):
-                continue
-            message = "the variant of this claim is not measured"
-            advice = "change its values, or the rule that excludes it"
+        message, advice = "", "choose another variant"
+        if part.contrast is not None:
+            common = {*input_ids(expansion, part.input)} & {*inputs[part.contrast]}
+            message = "" if common else f"contrast `{part.contrast}` is not made on this input"
+            advice = "change `input` of the claim or of the contrast"
+        elif given is not None:
+            variant = selected(expansion, given)
+            changed = part.variant is not None and parse_figure(part.figure or "").kind != "value"
+            if variant not in measured:
+                message = "the variant of this claim is not measured"
+                advice = "change its values, or the rule that excludes it"
+            elif changed and variant == expansion.baseline:
+                message = "this claim compares the baseline with itself"
+        if message:
             yield scenario.value_problem(place, "BC206", message, advice)
-        elif (
-            key == "variant"
-            and variant == expansion.baseline
-            and parse_figure(part.figure or "").kind != "value"
-        ):
-            message = "this claim compares the baseline with itself"
-            yield scenario.value_problem(place, "BC206", message, "choose another variant")

@@ -157,6 +157,12 @@ def test_a_claim_selects_variant_inputs_and_metric(plans: Callable[..., Plan]) -
             "{mode: read}",
         ),
         (
+            "{claim: a, figure: faster, contrast: rings, input: {size: 2MiB}}",
+            "BC206",
+            "contrast `rings` is not made on this input",
+            "rings",
+        ),
+        (
             "{claim: a, figure: linear, scaling: {mode: gone}}",
             "BC206",
             "the variant of this claim is not measured",
