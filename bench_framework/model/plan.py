@@ -342,8 +342,7 @@ class Plan:
 
     def contrast_cells(self, input_id: str) -> tuple[tuple[NamedContrast, Cell, Cell], ...]:
         """Return the named contrasts of an input, each with its candidate and its reference."""
-        compared = (Role.BASELINE, Role.CANDIDATE)
-        cells = {c.variant_id: c for c in self.cells_of(input_id) if c.role in compared}
+        cells = self._compared_cells(input_id)
         return tuple(
             (contrast, cells[contrast.variant_id], cells[contrast.reference_id])
             for contrast in self.contrasts
@@ -353,15 +352,27 @@ class Plan:
         )
 
     def contrast_pairs(self, input_id: str) -> tuple[tuple[Cell, Cell, Metric], ...]:
-        """Return the pairs of the named contrasts that no baseline is part of, each pair once."""
+        """Return the pairs of named contrasts and hypotheses without a baseline, each pair once."""
         baseline = self.baseline_cell(input_id)
         further = {frozenset(pair) for pair in self.reference_pairs(input_id)}
         pairs: dict[tuple[frozenset[Cell], Metric], tuple[Cell, Cell, Metric]] = {}
-        for contrast, cell, reference in self.contrast_cells(input_id):
+        cells = self._compared_cells(input_id)
+        named = [(cell, ref, c.metric) for c, cell, ref in self.contrast_cells(input_id)]
+        named += [
+            (cells[h.variant_id], cells[h.reference_id], h.metric or self.judge.headline)
+            for h in self.hypotheses
+            if {h.variant_id, h.reference_id} <= cells.keys()
+        ]
+        for cell, reference, metric in named:
             both = frozenset((cell, reference))
             if baseline not in both and both not in further:
-                pairs.setdefault((both, contrast.metric), (cell, reference, contrast.metric))
+                pairs.setdefault((both, metric), (cell, reference, metric))
         return tuple(pairs.values())
+
+    def _compared_cells(self, input_id: str) -> dict[str, Cell]:
+        """Return variant id → cell of the cells of an input that are compared."""
+        compared = (Role.BASELINE, Role.CANDIDATE)
+        return {c.variant_id: c for c in self.cells_of(input_id) if c.role in compared}
 
     @property
     def comparisons_planned(self) -> int:

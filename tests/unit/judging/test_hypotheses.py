@@ -79,9 +79,7 @@ def test_a_hypothesis_has_the_verdict_of_its_comparison_and_no_explanation(examp
         assert "cause" not in text
 
 
-def test_a_pair_without_the_baseline_is_tested_by_the_best_groups_comparison(
-    example: Study,
-) -> None:
+def test_a_pair_without_the_baseline_is_tested_by_a_planned_comparison(example: Study) -> None:
     judgement = judged(example, stating(example, hypothesis(example, "quick", before="slow")))
     (test,) = judgement.hypotheses
     assert test.status == "supported"
@@ -97,6 +95,20 @@ def test_a_hypothesis_may_name_its_metric(example: Study) -> None:
     (test,) = judgement.hypotheses
     assert test.comparison is not None
     assert test.comparison.metric == "cpu"
+
+
+def test_each_metric_of_one_change_tests_its_hypothesis(example: Study) -> None:
+    """The loop and the start of an interpreter differ in the clock, not in the change."""
+    pair = {"arm": "quick", "before": "slow"}
+    plan = stating(
+        example,
+        hypothesis(example, **pair, metric="wall"),
+        hypothesis(example, **pair, metric="cpu"),
+    )
+    assert plan.comparisons_planned == example.plan.comparisons_planned + 2
+    tests = judged(example, plan).hypotheses
+    assert [t.comparison.metric for t in tests if t.comparison] == ["wall", "cpu"]
+    assert {t.comparison.family for t in tests if t.comparison} == {"contrast"}
 
 
 def test_noise_supports_nothing(example: Study) -> None:
