@@ -24,7 +24,6 @@ from bench_framework.execution.progress import (
     DataFinished,
     DataStarted,
     LimitKnown,
-    LockWaiting,
     LookTaken,
     Message,
     PlanReady,
@@ -33,6 +32,7 @@ from bench_framework.execution.progress import (
     RoundFinished,
     ToolInstall,
     Update,
+    Waiting,
 )
 from bench_framework.units import counted, format_clock, format_size
 
@@ -109,8 +109,8 @@ class LineDisplay:
         match update:
             case ToolInstall():
                 self._tool(update)
-            case LockWaiting():
-                self._seldom("wait", f"{update.holder} ({format_clock(update.elapsed_s)})")
+            case Waiting():
+                self._seldom("wait", f"{update.reason} ({format_clock(update.elapsed_s)})")
             case BuildStarted() if on_github() and not self._grouped:
                 self._grouped = True
                 self._console.say("::group::builds")

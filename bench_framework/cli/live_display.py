@@ -25,7 +25,6 @@ from bench_framework.execution.progress import (
     DataFinished,
     DataStep,
     InterimVerdicts,
-    LockWaiting,
     Message,
     PlanReady,
     Remark,
@@ -33,6 +32,7 @@ from bench_framework.execution.progress import (
     RoundFinished,
     ToolInstall,
     Update,
+    Waiting,
 )
 from bench_framework.model import words
 from bench_framework.model.metrics import WALL
@@ -224,8 +224,8 @@ def _doing(update: Update) -> str | None:
                 "about 1 minute"
                 f" ({format_clock(update.elapsed_s)})"
             )
-        case LockWaiting():
-            return f"waiting for {update.holder} ({format_clock(update.elapsed_s)})"
+        case Waiting():
+            return f"waiting for {update.reason} ({format_clock(update.elapsed_s)})"
         case BuildStep():
             return f"building: {progress_of(update)} ({format_clock(update.elapsed_s)})"
         case BuildFinished():

@@ -26,10 +26,10 @@ class ToolInstall:
 
 
 @dataclass(frozen=True, slots=True)
-class LockWaiting:
-    """Another benchctl measures on this machine; `holder` is its description."""
+class Waiting:
+    """The measurement waits for another benchctl, or for an idle machine, as `reason` says."""
 
-    holder: str
+    reason: str
     elapsed_s: float
 
 
@@ -191,7 +191,7 @@ Update = (
     PlanReady
     | Resumed
     | ToolInstall
-    | LockWaiting
+    | Waiting
     | BuildStarted
     | BuildStep
     | BuildFinished

@@ -127,10 +127,15 @@ def _run_locked(
     launcher: Launcher,
     stopping: Stop,
 ) -> Outcome:
+    from bench_framework.execution.machine.idle import wait_until_idle
+
     record: Record | None = None
     try:
         prepared = prepare(plan, options, observer, launcher, stopping)
         plan = prepared.plan
+        if options.idle is not None:
+            load = wait_until_idle(options.idle, observer, stopping)
+            prepared = replace(prepared, host=replace(prepared.host, load1=load))
         record = _record_for(text, options, observer, prepared)
         with record:
             _measure(record, prepared, options, observer, launcher, stopping)

@@ -40,6 +40,7 @@ class RunOptions:
         head: revision to compare with `base`; `None`: the working tree.
         gate: apply the scenario's gate, whose `against` is the default of `base`.
         template: folder with templates that replace the shipped ones.
+        idle: load average of the last minute below which measuring starts; `None`: do not wait.
         record: a record to continue until the gate can judge, even if it is complete.
     """
 
@@ -53,6 +54,7 @@ class RunOptions:
     head: str | None = None
     gate: bool = False
     template: Path | None = None
+    idle: float | None = None
     record: Path | None = None
 
 
@@ -62,6 +64,12 @@ def plan_run(name: str, options: RunOptions) -> Plan:
     Raises:
         ScenarioError, UsageError, BuildError, GateError: the run is not possible; nothing was built.
     """
+    if options.idle is not None and not 0 < options.idle < float("inf"):
+        raise UsageError(
+            f"--idle must be a load average above 0, got {options.idle:g}",
+            effect="nothing was measured",
+            fix="write --idle 0.3",
+        )
     plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     base = options.base or (plan.judge.gate.against if options.gate else "")
     if base:

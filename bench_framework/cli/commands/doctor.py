@@ -211,12 +211,12 @@ class NoiseLines:
 
     def notify(self, update: Update) -> None:
         """Print waiting, installation, errors and messages, but nothing while a program is timed."""
-        from bench_framework.execution.progress import LockWaiting, Message, Remark, ToolInstall
+        from bench_framework.execution.progress import Message, Remark, ToolInstall, Waiting
 
         match update:
-            case LockWaiting(holder, elapsed) if elapsed - self._waited >= WAIT_EVERY_S:
+            case Waiting(reason, elapsed) if elapsed - self._waited >= WAIT_EVERY_S:
                 self._waited = elapsed
-                self._console.say(f"waiting for {holder} ({format_clock(elapsed)})")
+                self._console.say(f"waiting for {reason} ({format_clock(elapsed)})")
             case ToolInstall(tool, version, elapsed) if elapsed == 0:
                 self._console.say(
                     f"{tool} {version} is not installed: installing it into the cache, about 1 "

@@ -24,6 +24,7 @@ EXAMPLES = """
 benchctl run quickstart                  # a bundled scenario
 benchctl run bench/io.yaml --quick       # check that everything works
 benchctl run bench/io.yaml -k 'io!=mmap size<=50MiB' --budget 5m
+benchctl run bench/io.yaml --idle 0.3    # wait for an idle machine
 benchctl run bench/io.yaml --base main   # compare the working tree with main
 Ctrl-C finishes the current run and keeps all results; the same command resumes.
 """
@@ -84,6 +85,14 @@ def run(
     ] = False,
     base: Base = None,
     head: Head = None,
+    idle: Annotated[
+        float | None,
+        typer.Option(
+            metavar="LOAD",
+            help="Wait before the first round until the load average of the last minute is below "
+            "LOAD, such as 0.3; fail after ten minutes.",
+        ),
+    ] = None,
 ) -> None:
     """Build the variants of a scenario, measure them in interleaved rounds, and write a report."""
     from bench_framework.workflow.run_options import RunOptions
@@ -103,6 +112,7 @@ def run(
         base=base,
         head=head,
         gate=gated,
+        idle=idle,
     )
     measure(console, file, options)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.execution.progress import LockWaiting
+from bench_framework.execution.progress import Waiting
 
 if TYPE_CHECKING:
     from bench_framework.execution.progress import Observer
@@ -56,7 +56,7 @@ class MachineLock:
             while not self._try():
                 if self._stop is not None:
                     self._stop.check()
-                self._observer.notify(LockWaiting(self._owner(), seconds() - start))
+                self._observer.notify(Waiting(self._owner(), seconds() - start))
                 time.sleep(RETRY_S)
         except BaseException:
             os.close(self._fd)

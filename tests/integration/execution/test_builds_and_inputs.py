@@ -17,7 +17,7 @@ from bench_framework.execution.inputs import datasets
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import LockWaiting, SilentObserver
+from bench_framework.execution.progress import SilentObserver, Waiting
 from bench_framework.execution.stop import Stop
 from bench_framework.model.plan import BIN, BuildSpec, Dataset, Input
 
@@ -295,7 +295,7 @@ def test_a_second_benchctl_waits_and_reports_the_first(tmp_path: Path, launcher:
     with MachineLock("first.yaml", SilentObserver(), path=path):
         with pytest.raises(Interrupted), MachineLock("second.yaml", Recorder(), stop, path=path):
             raise AssertionError("both have the lock")
-        assert isinstance(updates[0], LockWaiting)
+        assert isinstance(updates[0], Waiting)
         assert f"first.yaml (process {os.getpid()}" in updates[0].holder
     with MachineLock("third.yaml", SilentObserver(), path=path):
         assert "third.yaml" in path.read_text()
