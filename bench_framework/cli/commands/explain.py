@@ -12,7 +12,7 @@ from bench_framework.errors import UsageError
 
 EXIT_CODES = """\
 0    success
-1    the gate found a regression, verify a difference, or audit a statement that is not supported
+1    gate: a regression; verify: a difference; audit: a statement is not supported
 2    wrong usage, or an invalid scenario
 3    a build, a configuration or the machine failed; everything else is reported
 4    the gate could not decide

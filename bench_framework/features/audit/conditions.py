@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.features.audit.compute import LEVEL, MARGIN, Pair, Status, clock_of
 from bench_framework.features.audit.lookup import MOST_FIGURES, Lookup
-from bench_framework.features.audit.quantities import Quantity, quantities
+from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bench_framework.features.audit.page import Figure, Page, Text
 
 Row = tuple[int, str, str, Status, str]
-"""Line, section, text, status and reason of a statement."""
+"""Line, section, text, status and reason."""
 _OUTPUT: Final = re.compile(
     r"(?:same|identical|equal|matching) (?:output|result|answer|hash)|checksum|sha-?256|\bdiff(?:ed)?\b"
     r"|outputs? (?:was|were|are|is) (?:compared|verified|checked|identical|equal)",
@@ -54,6 +54,8 @@ _BINARY: Final = re.compile(
     r"\b\d+\s*\*\s*1024\b.*?(?:#|//)[^\n]*?\b(?P<unit>\d+(?:\.\d+)?\s?[kKMGT]B)\b"
 )
 _SPEED: Final = re.compile(r"faster|speed-?up|improve\w*|slower|reduction", re.IGNORECASE)
+MOST_ROWS: Final = 8
+"""Number of rows of a table that a statement quotes."""
 _NO_OVERLAP: Final = 0.03
 """The relative difference up to which a combined rate equals that of stages in sequence."""
 _EXCESS: Final = 1.05
@@ -72,6 +74,7 @@ class Conditions:
 
     def statements(self) -> Iterator[Row]:
         """Yield the statements that concern a list, a table or the whole page."""
+        yield from self._tables()
         yield from self._two_scales()
         yield from self._mechanisms()
         yield from self._units()
@@ -100,13 +103,12 @@ class Conditions:
     def lack(self, pair: Pair) -> str:
         """Return what is missing to judge a pair of figures without runs or spread."""
         sides = (pair.subject, pair.reference)
-        lacks = []
-        if not all(f.n for f in sides):
-            lacks.append("no number of runs")
-        if not all(f.quantity.sd is not None for f in sides):
-            lacks.append("no spread")
-        if not self._outputs_checked:
-            lacks.append("no check that the outputs are equal")
+        stated = (
+            (all(f.n for f in sides), "no number of runs"),
+            (all(f.quantity.sd is not None for f in sides), "no spread"),
+            (self._outputs_checked, "no check that the outputs are equal"),
+        )
+        lacks = [text for present, text in stated if not present]
         text = (
             f"the page states {', '.join(lacks[:-1])}{' and ' if lacks[1:] else ''}{lacks[-1]}"
             if lacks
@@ -277,6 +279,30 @@ class Conditions:
 
     # -- lists, tables and units -----------------------------------------------------------------
 
+    def _tables(self) -> Iterator[Row]:
+        """Yield tables that list figures of variants without a factor, runs and spread."""
+        derived = {
+            t.group
+            for t in self.page.texts
+            if t.column and any(q.kind in RATIOS for q in quantities(t.text))
+        }
+        for table in (t for t in self.page.tables if t.group not in derived):
+            columns: dict[str, list[Figure]] = defaultdict(list)
+            for f in self.lookup.by_group[table.group]:
+                if not f.secondary and not f.series and not f.row[:1].isdigit():
+                    columns[f.column].append(f)
+            figures = max(columns.values(), key=len, default=[])
+            if len({f.row for f in figures}) < 2:  # noqa: PLR2004 -- a comparison
+                continue
+            lack = self.lack(Pair(figures[0], figures[1]))
+            if "no number of runs" in lack or "no spread" in lack:
+                listed = [f"{f.row} {f.quantity.text}" for f in figures[:MOST_ROWS]]
+                text = (
+                    f"{figures[0].column}: {'; '.join(listed + ['…'] * bool(figures[MOST_ROWS:]))}"
+                )
+                reason = f"it compares variants, but {lack}"
+                yield table.line, "".join(table.headings[-1:]), text, "inconclusive", reason
+
     def _two_scales(self) -> Iterator[Row]:
         """Yield lists and columns that state one effect as a factor and another as a percentage."""
         groups: dict[tuple[int, str], list[tuple[Text, Quantity]]] = defaultdict(list)
@@ -312,12 +338,9 @@ class Conditions:
         """Yield tables that attribute figures to mechanisms without evidence that these ran."""
         if _EVIDENCE.search(self._prose):
             return
-        groups: dict[int, list[Figure]] = defaultdict(list)
-        for f in self.page.figures:
-            groups[f.group].append(f)
         for table in self.page.tables:
-            measured = {f.line for f in groups[table.group]}
-            titles = {f.column for f in groups[table.group]}
+            measured = {f.line for f in self.lookup.by_group[table.group]}
+            titles = {f.column for f in self.lookup.by_group[table.group]}
             for place, title in enumerate(table.head[1:], 1):
                 if measured and title not in titles and _MECHANISM.search(title):
                     cells = [

@@ -72,7 +72,8 @@ class Lookup:
         return lines
 
     @cached_property
-    def _by_group(self) -> dict[int, list[Figure]]:
+    def by_group(self) -> dict[int, list[Figure]]:
+        """Return the figures by the number of their list or table."""
         groups: dict[int, list[Figure]] = defaultdict(list)
         for f in self.page.figures:
             groups[f.group].append(f)
@@ -141,8 +142,8 @@ class Lookup:
         if pairs:
             certain = len(stated) == 2 and compares(text.text)  # noqa: PLR2004 -- one pair
             return Candidates(tuple(pairs), certain, oriented=False)
-        near = self._by_group.get(text.group, []) if text.group else []
-        near = near or [f for f in self._by_group.get(0, []) if f.line == text.line]
+        near = self.by_group.get(text.group, []) if text.group else []
+        near = near or [f for f in self.by_group.get(0, []) if f.line == text.line]
         by_name = self._of_names(text)
         if by_name.pairs:
             return by_name
@@ -187,7 +188,7 @@ class Lookup:
                 if _EARLIER.search(p.reference.column) and not _EARLIER.search(p.subject.column)
             ]
             return Candidates(tuple(ordered or within), certain=True, oriented=bool(ordered))
-        table = [f for f in self._by_group[text.group] if not f.secondary]
+        table = [f for f in self.by_group[text.group] if not f.secondary]
         lines = {f.line for f in table}
         if len(lines) > MOST_FIGURES:
             return Candidates((), certain=False)
@@ -229,7 +230,7 @@ class Lookup:
             pairs = [
                 p
                 for _, a in matches
-                for b in self._by_group[a.group]
+                for b in self.by_group[a.group]
                 if a.row != b.row
                 for p in _pair(a, b, sized=True)
             ]
