@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import sys
@@ -13,7 +14,8 @@ from typing import Annotated, Literal
 import typer
 
 from bench_framework.cli.commands import COMMANDS, NAMES
-from bench_framework.cli.console import Console
+from bench_framework.cli.console import Console, unwritable_stdout
+from bench_framework.cli.resources import require_resources
 from bench_framework.errors import EXIT_BUG, BenchError, MachineError
 from bench_framework.version import __version__
 
@@ -111,6 +113,7 @@ def shared(
 def run_command_line(arguments: list[str]) -> int:
     """Run one command line. Turn every failure into a message and return the exit code."""
     try:
+        require_resources()
         typer.main.get_command(app)(args=_options_first(arguments), prog_name="benchctl")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
@@ -121,6 +124,10 @@ def run_command_line(arguments: list[str]) -> int:
         console.error(error)
         return error.exit_code
     except OSError as error:
+        if error.filename is None and error.errno in {errno.ENOSPC, errno.EIO, errno.EBADF}:
+            # Typer writes help texts to stdout itself.
+            Console().error(unwritable_stdout(error))
+            return MachineError.exit_code
         return _report_refusal(error, arguments)
     except Exception:  # noqa: BLE001 -- every other exception is an internal error
         return _report_bug(arguments)

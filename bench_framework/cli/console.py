@@ -89,6 +89,14 @@ class Console:
         if self.verbosity >= level:
             _write(sys.stderr, text)
 
+    def warn_of_changes(self, *names: str | None) -> None:
+        """Print a warning for each record whose files were changed after it was written."""
+        from bench_framework.workflow.corrupt_records import change_warning
+
+        for name in names:
+            if name is not None and (text := change_warning(self.results, name)):
+                self.say(text, level=-1)
+
     def error(self, error: BenchError) -> None:
         """Print an error with its details, effect and fix."""
         _write(sys.stderr, fold_diagnostic(describe(error), self.stderr_width))
@@ -224,12 +232,17 @@ def _write(stream: TextIO, text: str) -> None:
         # Without this, Python reports the error again when it closes the stream at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if stream is sys.stdout and not isinstance(error, BrokenPipeError):
-            raise MachineError(
-                f"results cannot be written to stdout: {error.strerror}",
-                code="BX236",
-                effect="the measurements are stored in the record",
-                fix="`benchctl report @last` prints it again",
-            ) from error
+            raise unwritable_stdout(error) from error
+
+
+def unwritable_stdout(error: OSError) -> MachineError:
+    """Return the error BX236: stdout does not accept the output of a command."""
+    return MachineError(
+        f"results cannot be written to stdout: {error.strerror}",
+        code="BX236",
+        effect="the output is incomplete; measurements are stored in their record",
+        fix="write it to another place; `benchctl report @last` prints a report again",
+    )
 
 
 def escape_active(text: str) -> str:

@@ -311,6 +311,15 @@ def require_same(
     changes = list(_changes(record, plan, host, builds, inputs))
     if changes:
         what, before, now = changes[0]
+        files = (record.plan.scenario_path, plan.scenario_path)
+        if what == "scenario" and files[0] != files[1]:
+            raise RecordError(
+                f"the unfinished record {record.path} is of another scenario named `{plan.name}`",
+                code="BX410",
+                details=(("its file", files[0]), ("this file", files[1])),
+                effect="nothing was measured, and the record is not changed",
+                fix="give the scenarios different names, finish the other one, or use --fresh",
+            )
         raise RecordError(
             f"cannot continue: {what} {before} → {now} since the run began",
             code="BX410",

@@ -12,6 +12,29 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_NAMED: Final = 5
+CHANGED: Final = "BX415"
+"""Code: files of a record were changed."""
+
+
+def change_warning(results: Path, name: str) -> str | None:
+    """Return the warning BX415 if files of a record were changed, for a command that uses it.
+
+    `None` if nothing was changed, or if the record cannot be read, which the command reports itself.
+    """
+    from bench_framework.store import finding, manifest
+
+    try:
+        folder = finding.resolve(results, name)
+        mismatches = manifest.check_manifest(folder)
+    except (BenchError, OSError):
+        return None
+    if not mismatches:
+        return None
+    names = ", ".join(f"{mismatch.path} ({mismatch.what})" for mismatch in mismatches[:MOST_NAMED])
+    return (
+        f"warning[{CHANGED}]: {folder} is not as it was written: {names}; "
+        f"run `benchctl verify {folder}`"
+    )
 
 
 @contextlib.contextmanager

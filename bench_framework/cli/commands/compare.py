@@ -80,6 +80,7 @@ def compare(
     require_one_comparison(
         later=later, baseline=baseline, candidate=candidate, axis=axis, where=where
     )
+    console.warn_of_changes(record, later)
     metrics = tuple(metric.split(",")) if metric is not None else None
     if later is not None:
         bridged = compare_records(console.results, record, later, metrics=metrics)

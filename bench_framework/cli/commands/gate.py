@@ -77,6 +77,7 @@ def gate(
         measure(console, record, options, confirm=not no_confirm)
         return
     _refuse_alone(head=head, only=only, set=overrides)
+    console.warn_of_changes(record)
     with display_for(console) as display:
         result = gate_record(
             console.results, record, confirm=not no_confirm, fresh=fresh, observer=display

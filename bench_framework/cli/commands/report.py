@@ -29,6 +29,7 @@ def report(
     from bench_framework.workflow.pages import parse_formats, report_record
 
     console: Console = context.obj
+    console.warn_of_changes(record)
     pages = report_record(
         console.results,
         record,

@@ -10,6 +10,7 @@ from bench_framework.model.metrics import GATED
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
+    MAX_ROUNDS,
     ONE_OF,
     CacheName,
     CpuList,
@@ -20,8 +21,9 @@ from bench_framework.scenario.schema.types import (
     NotText,
     Part,
     Percent,
-    Positive,
+    RoundCount,
     Text,
+    WarmupCount,
     shape,
 )
 
@@ -30,7 +32,8 @@ def _or_one_number(schema: dict[str, Any]) -> None:
     whole = dict(schema)
     schema.clear()
     schema.update(
-        anyOf=[{"type": "integer", "minimum": 1}, whole], description=whole.pop("description")
+        anyOf=[{"type": "integer", "minimum": 1, "maximum": MAX_ROUNDS}, whole],
+        description=whole.pop("description"),
     )
 
 
@@ -39,9 +42,9 @@ class Rounds(Part):
 
     model_config = ConfigDict(json_schema_extra=_or_one_number)
 
-    min: Positive | None = None
+    min: RoundCount | None = None
     """Rounds before the first interim analysis. Default 12."""
-    max: Positive | None = None
+    max: RoundCount | None = None
     """Rounds after which measuring stops in any case. Default: as many as the budget allows."""
 
     @model_validator(mode="before")
@@ -86,7 +89,7 @@ class Measure(Part):
     budget: Duration | None = None
     """Wall-clock time after which no further round starts. Default: `5m` without `rounds.max`,
     otherwise none."""
-    warmup: Natural = 2
+    warmup: WarmupCount = 2
     """Rounds at the start that are recorded but not analysed."""
     cache: CacheName = "warm"
     """State of the page cache before a run. `warm`: the input is in memory. `cold`: it is dropped

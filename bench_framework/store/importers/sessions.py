@@ -23,6 +23,8 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 """Largest file. hyperfine writes about 40 bytes per run, so this is more than a million runs."""
 MOST_COMMANDS: Final = 200
 """Most commands of a session, because the best group compares every pair of commands."""
+MOST_LABEL: Final = 1000
+"""Most characters of a label. Pages repeat it in tables, captions and sentences."""
 KNOWN_VERSION: Final = 2
 _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
 
@@ -87,6 +89,13 @@ def read_session(content: bytes, file: str, number: int) -> Session:
             file,
             f"{file} has {len(commands)} commands; the limit is {MOST_COMMANDS}",
             fix="remove commands, or split the file: each file is one session",
+        )
+    if any(len(command.label) > MOST_LABEL for command in commands):
+        raise faults.fault(
+            faults.NAMES,
+            file,
+            f"{file} has a label of more than {MOST_LABEL} characters",
+            fix="give the command a short name (hyperfine -n NAME), or the row a short label",
         )
     twice = [
         label

@@ -340,3 +340,26 @@ def test_a_sentence_is_wrapped_without_breaking_paths() -> None:
     assert wrap_sentence(f"{path}: unchanged (23 files checked, 9 claims)", 50) == (
         f"{path}:\n  unchanged (23 files checked, 9 claims)"
     )
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [("-n 20", "64 open files"), ("-f 0", "files of 64 MiB"), ("-v 400000", "1 GiB of memory")],
+)
+def test_a_limit_of_the_shell_that_is_too_small_is_named(limit: str, words: str) -> None:
+    line = f"ulimit {limit}; {sys.executable} -m bench_framework plan quickstart"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert (
+        f"error[BX242]: `ulimit {limit.split(maxsplit=1)[0]}` is too small: benchctl needs {words}"
+        in (done.stderr)
+    )
+
+
+@pytest.mark.parametrize("command", ["--help", "plan quickstart", "help exit-codes"])
+def test_a_full_device_as_stdout_is_named(command: str) -> None:
+    line = f"{sys.executable} -m bench_framework {command} > /dev/full"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "error[BX236]: results cannot be written to stdout" in done.stderr
+    assert "resume" not in done.stderr

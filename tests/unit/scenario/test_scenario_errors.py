@@ -1001,3 +1001,13 @@ def test_an_input_that_is_not_a_file_is_named(
     [problem] = refuses(f"{AXES}input: {{file: {name}}}\n").problems
     assert problem.code == "BC404"
     assert problem.message.endswith(words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["rounds: 99999999999", "rounds: {max: 100001}", "rounds: {min: 100001}", "warmup: 100001"],
+)
+def test_a_number_of_rounds_that_no_run_reaches_is_an_error(refuses: Refuses, text: str) -> None:
+    problems = refuses(f"{AXES}measure: {{{text}}}\n").problems
+    assert {problem.code for problem in problems} == {"BC102"}
+    assert "at most 100000" in problems[0].message

@@ -244,3 +244,11 @@ def test_mean_and_spread_of_single_runs_are_those_of_the_runs() -> None:
     assert series.mean == pytest.approx(7 / 3)
     assert series.sd == pytest.approx(statistics.stdev([1, 2, 4]))
     assert sessions.series_of("cpu", [0.0, 1.0]) is None
+
+
+def test_a_long_label_is_refused() -> None:
+    text = "label,mean,sd,n,unit\n{},1,.1,10,ms\nb,1,.1,10,ms\n"
+    assert sessions.read_session(text.format("x" * 1000).encode(), "t.csv", 1).commands
+    with pytest.raises(UsageError, match="a label of more than 1000 characters") as caught:
+        sessions.read_session(text.format("x" * 1001).encode(), "t.csv", 1)
+    assert caught.value.code == "BX453"

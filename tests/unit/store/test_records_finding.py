@@ -325,3 +325,14 @@ def test_the_error_reports_that_no_record_has_rounds(tmp_path: Path) -> None:
     (published / layout.IMPORTED).write_text("{}")
     with pytest.raises(UsageError, match="@last: there are 0 records with rounds"):
         resolve_measured(tmp_path, "@last")
+
+
+def test_another_scenario_with_the_same_name_is_named(
+    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
+) -> None:
+    other = replace(plan, scenario_sha256="1" * 64, scenario_path="copy.yaml")
+    with pytest.raises(RecordError, match="is of another scenario named") as caught:
+        require_same(record, other, host, builds)
+    assert caught.value.code == "BX410"
+    assert ("this file", "copy.yaml") in caught.value.details
+    assert "different names" in str(caught.value.fix)

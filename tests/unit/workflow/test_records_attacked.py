@@ -274,3 +274,27 @@ def test_a_journal_of_an_earlier_version_has_no_chain(plain: Path, tmp_path: Pat
         record.append(End("2026-01-01T00:00:00.000Z", 1.0))
     assert not _CHAIN.search(journal.read_bytes().splitlines()[-1])
     assert Record.open(path).contents.changed_line is None
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "runs.csv"])
+@pytest.mark.parametrize(
+    "command", ["report --format term", "gate --no-confirm", "compare --baseline way=plain"]
+)
+def test_commands_warn_of_a_changed_record(
+    full: Path, tmp_path: Path, name: str, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = copied(full, tmp_path)
+    words = command.split()
+    arguments = [words[0], str(path), *words[1:]]
+    run_command_line(arguments)
+    assert "BX415" not in capsys.readouterr().err
+    path = copied(full, tmp_path / "2")
+    with (path / name).open("a", encoding="utf-8") as file:
+        file.write("\n" if name == "runs.csv" else "")
+    if name == "journal.jsonl":
+        slowed_down(path, range(4, 8))
+    arguments[1] = str(path)
+    run_command_line(arguments)
+    printed = capsys.readouterr().err
+    assert f"warning[BX415]: {path} is not as it was written: {name} (changed)" in printed
+    assert "benchctl verify" in printed
