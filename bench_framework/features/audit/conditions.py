@@ -7,6 +7,7 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.features.audit import wording
 from bench_framework.features.audit.compute import LEVEL, MARGIN, Pair, Status, clock_of
 from bench_framework.features.audit.lookup import MOST_FIGURES, Lookup
 from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
@@ -18,28 +19,6 @@ if TYPE_CHECKING:
 
 Row = tuple[int, str, str, Status, str]
 """Line, section, text, status and reason."""
-_OUTPUT: Final = re.compile(
-    r"(?:same|identical|equal|matching) (?:output|result|answer|hash)|checksum|sha-?256|\bdiff(?:ed)?\b"
-    r"|outputs? (?:was|were|are|is) (?:compared|verified|checked|identical|equal)",
-    re.IGNORECASE,
-)
-_EVIDENCE: Final = re.compile(
-    r"strace|\bperf\b|bpftrace|ebpf|ltrace|system calls? (?:count|trace)|io_uring_enter|/proc/"
-    r"|verified (?:that|with|by)|--version|objdump|\bldd\b|lsof|receipts?",
-    re.IGNORECASE,
-)
-_MECHANISM: Final = re.compile(
-    r"\b(?:implementation|engine|backend|key optimi[sz]ations?|optimi[sz]ations?|technique)\b",
-    re.IGNORECASE,
-)
-_UNCHANGED: Final = re.compile(
-    r"\b(?:basic|baseline|reference|control|unchanged|vanilla|stock|unmodified)\b", re.IGNORECASE
-)
-_ACROSS: Final = re.compile(
-    r"\b(?:became|becomes?|now|eliminat\w+|after|resolved|regression|achieved|restored"
-    r"|no longer)\b",
-    re.IGNORECASE,
-)
 _STAGE: Final = re.compile(r"\b(?:pure|only|alone|standalone|raw|limit)\b", re.IGNORECASE)
 _LIMIT: Final = re.compile(
     r"\b(?:limit|maximum|peak|theoretical|ceiling|bandwidth)\b", re.IGNORECASE
@@ -70,7 +49,7 @@ class Conditions:
         self.page = page
         self.lookup = lookup or Lookup(page)
         self._prose = page.prose
-        self._outputs_checked = _OUTPUT.search(self._prose) is not None
+        self._outputs_checked = wording.OUTPUTS_CHECKED.search(self._prose) is not None
 
     def statements(self) -> Iterator[Row]:
         """Yield the statements that concern a list, a table or the whole page."""
@@ -167,7 +146,7 @@ class Conditions:
         firsts: dict[tuple[object, ...], Figure] = {}
         for later in (f for f in self.page.figures if f.quantity.lo > 0):
             key = (later.row, later.column, later.size, later.quantity.kind)
-            first = firsts.setdefault(key, later) if _UNCHANGED.search(later.row) else later
+            first = firsts.setdefault(key, later) if wording.UNCHANGED.search(later.row) else later
             if not later.group > first.group > 0 or first.headings == later.headings:
                 continue
             pair = Pair(later, first)
@@ -187,7 +166,11 @@ class Conditions:
 
     def drift_of(self, text: Text) -> str:
         """Return why a comparison of two sessions is not supported, or an empty text."""
-        if self._drift is None or text.group in self._drift[1] or not _ACROSS.search(text.text):
+        if (
+            self._drift is None
+            or text.group in self._drift[1]
+            or not wording.ACROSS_SESSIONS.search(text.text)
+        ):
             return ""
         return self._drift[0]
 
@@ -336,13 +319,13 @@ class Conditions:
 
     def _mechanisms(self) -> Iterator[Row]:
         """Yield tables that attribute figures to mechanisms without evidence that these ran."""
-        if _EVIDENCE.search(self._prose):
+        if wording.EVIDENCE.search(self._prose):
             return
         for table in self.page.tables:
             measured = {f.line for f in self.lookup.by_group[table.group]}
             titles = {f.column for f in self.lookup.by_group[table.group]}
             for place, title in enumerate(table.head[1:], 1):
-                if measured and title not in titles and _MECHANISM.search(title):
+                if measured and title not in titles and wording.MECHANISM.search(title):
                     cells = [
                         f"{row[0]}: {row[place]}" for line, row in table.rows if line in measured
                     ]

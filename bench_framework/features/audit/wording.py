@@ -87,6 +87,28 @@ CLAUSE: Final = re.compile(r"[,;:]\s|\b(?:and|but|while)\b")
 PERCENT_OF: Final = re.compile(r"\s*%\s*of\b")
 STAGE_LOSS: Final = any_of(r"overhead|bottleneck|parallelism|lost")
 RATE: Final = any_of(r"throughput|bandwidth|[\w]+/s(?:ec)?|per second|rps|qps")
+OUTPUTS_CHECKED: Final = re.compile(
+    r"(?:same|identical|equal|matching) (?:output|result|answer|hash)|checksum|sha-?256|\bdiff(?:ed)?\b"
+    r"|outputs? (?:was|were|are|is) (?:compared|verified|checked|identical|equal)",
+    re.IGNORECASE,
+)
+EVIDENCE: Final = re.compile(
+    r"strace|\bperf\b|bpftrace|ebpf|ltrace|system calls? (?:count|trace)|io_uring_enter|/proc/"
+    r"|verified (?:that|with|by)|--version|objdump|\bldd\b|lsof|receipts?",
+    re.IGNORECASE,
+)
+MECHANISM: Final = re.compile(
+    r"\b(?:implementation|engine|backend|key optimi[sz]ations?|optimi[sz]ations?|technique)\b",
+    re.IGNORECASE,
+)
+UNCHANGED: Final = re.compile(
+    r"\b(?:basic|baseline|reference|control|unchanged|vanilla|stock|unmodified)\b", re.IGNORECASE
+)
+ACROSS_SESSIONS: Final = re.compile(
+    r"\b(?:became|becomes?|now|eliminat\w+|after|resolved|regression|achieved|restored"
+    r"|no longer)\b",
+    re.IGNORECASE,
+)
 
 
 def clause_range(text: str, start: int, end: int) -> tuple[int, int]:
