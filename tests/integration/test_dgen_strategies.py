@@ -102,6 +102,17 @@ def test_file_and_answer_equal_those_of_a_strategy_in_rust(
     assert {path.name for path in tmp_path.iterdir()} == {"data"}
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_rate_slows_the_generation_down_as_in_rust(
+    answer: Callable[..., dict[str, Any]], strategy: str
+) -> None:
+    options = ("--strategy", strategy, "--size", str(16 * BLOCK))
+    fast, slow = answer(*options), answer(*options, "--rate", str(64 * BLOCK))
+    assert slow["answer"] == fast["answer"]
+    assert slow["metrics"]["elapsed_s"] >= 0.249
+    assert any("no more than 4194304 bytes per second" in note for note in slow["notes"])
+
+
 def test_threads_are_counted_and_syncs_observed(answer: Callable[..., dict[str, Any]]) -> None:
     line = answer("--strategy", "python-threads", "--size", str(64 * BLOCK), "--threads", "2")
     assert line["threads"] in {2, 3}
