@@ -41,7 +41,7 @@ def checks(data: ReportData) -> tuple[Check, ...]:
 def _outputs(data: ReportData) -> Check:
     kind = data.plan.answer.compare
     if kind == "none":
-        return Check("warn", "outputs equal", "not compared: the scenario says `none`")
+        return Check("warn", "outputs", "not compared: the scenario says `none`")
     bounds = {cell.id for cell in data.plan.cells if cell.role.separate}
     states = {"measured", "other-output", "not-comparable"}
     answered = [s for s in data.judgement.states if s.state in states]
@@ -50,9 +50,9 @@ def _outputs(data: ReportData) -> Check:
     controls = _with_controls(data, [s.cell_id for s in measured])
     rest = f"; {separate} bounds and anchors checked separately" if separate else ""
     other = sum(1 for s in measured if s.state == "other-output")
-    equal = f"{len(measured) - other} of {len(measured)} configurations{controls}"
-    figure = f"{equal}; comparison: {kind}{rest}"
-    return Check("fail" if other else "pass", "outputs equal", figure)
+    equal = f"equal in {len(measured) - other} of {len(measured)} configurations{controls}"
+    figure = f"{equal} (comparison: {kind}){rest}"
+    return Check("fail" if other else "pass", "outputs", figure)
 
 
 def _rounds(data: ReportData) -> Check:
@@ -61,7 +61,7 @@ def _rounds(data: ReportData) -> Check:
     least = min(rounds, default=0)
     need = f"{looks.needed} needed for {looks.family} comparisons at {data.level}"
     figure = f"{span(rounds)} rounds; {need}"
-    return Check("pass" if least >= looks.needed else "warn", "enough rounds", figure)
+    return Check("pass" if least >= looks.needed else "warn", "rounds", figure)
 
 
 def _race(data: ReportData) -> tuple[Check, ...]:
@@ -72,11 +72,13 @@ def _race(data: ReportData) -> tuple[Check, ...]:
     beaten = [lost for lost in race.lost if lost.beaten]
     unexplained = [lost for lost in beaten if lost.to_cell_id is None]
     early = len(race.lost) - len(beaten)
-    figure = f"{race.runs} of {race.fixed} runs; {len(beaten)} dropped, {early} finished early"
+    figure = (
+        f"{race.runs} of {race.fixed} runs; {len(beaten)} dropped as worse, {early} finished early"
+    )
     if unexplained:
         names = ", ".join(data.label(lost.cell_id) for lost in unexplained)
         figure += f"; the variant that beat {names} failed later"
-    return (Check("warn" if unexplained else "pass", "dropped variants are worse", figure),)
+    return (Check("warn" if unexplained else "pass", "dropped variants", figure),)
 
 
 def _order(data: ReportData) -> Check:
@@ -87,7 +89,7 @@ def _order(data: ReportData) -> Check:
             key = (data.plan.cell(block.cell_id).input_id, block.round)
             rounds.setdefault(key, []).append((block.cell_id, block.position))
     if not rounds:
-        return Check("unknown", "random order", "no samples")
+        return Check("unknown", "execution order", "no samples")
     offsets: dict[str, list[float]] = {}
     for members in rounds.values():  # rounds of a race become smaller
         middle = max(position for _, position in members) / 2
@@ -95,10 +97,10 @@ def _order(data: ReportData) -> Check:
             offsets.setdefault(cell_id, []).append(position - middle)
     largest = max(abs(math.fsum(values) / len(values)) for values in offsets.values())
     figure = (
-        f"new order in every round, seed {data.plan.measure.seed}; mean "
+        f"random, new in every round, seed {data.plan.measure.seed}; mean "
         f"position of each configuration at most {largest:.1f} from the middle"
     )
-    return Check("pass", "random order", figure)
+    return Check("pass", "execution order", figure)
 
 
 def _floors(data: ReportData) -> tuple[Check, ...]:
@@ -106,8 +108,8 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
     for metric in data.plan.judge.metrics:
         margin = data.plan.judge.margin_of(metric)
         for floor in (f for f in data.judgement.floors if f.metric == metric):
-            name = data.input_name(data.plan.input(floor.input_id))
-            label = f"noise floor within the margin, {metric}, {name}"
+            name = data.on_input(data.plan.input(floor.input_id), ", ")
+            label = f"noise floor, {metric}{name}"
             mark: Mark = "warn"
             if floor.tripped:
                 mark = "fail"
@@ -116,7 +118,10 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
                 figure = f"not measured: {data.no_floor}"
             else:
                 mark = "pass" if floor.fraction <= margin else "warn"
-                figure = f"{percent_up(floor.fraction)}, margin {margin_text(margin)}"
+                place = "within" if mark == "pass" else "above"
+                figure = (
+                    f"{percent_up(floor.fraction)}, {place} the margin of {margin_text(margin)}"
+                )
             floors.append(Check(mark, label, figure))
     return tuple(floors)
 
@@ -124,11 +129,11 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
 def _drift(data: ReportData) -> Check:
     drifts = _coded(data, DRIFT)
     figure = drifts[0].message if drifts else "none detected over the rounds"
-    return Check("warn" if drifts else "pass", "no drift", figure)
+    return Check("warn" if drifts else "pass", "drift", figure)
 
 
 def _modes(data: ReportData) -> Check:
-    label = "actual modes as requested"
+    label = "actual modes"
     fallen = _coded(data, FALLBACK)
     reported = [s for s in data.judgement.states if s.effective]
     if fallen:
@@ -137,7 +142,9 @@ def _modes(data: ReportData) -> Check:
     if not reported:
         return Check("unknown", label, "not reported by the programs")
     controls = _with_controls(data, [s.cell_id for s in data.judgement.states])
-    number = f"{len(reported)} of {len(data.judgement.states)} configurations{controls}"
+    number = (
+        f"as requested in {len(reported)} of {len(data.judgement.states)} configurations{controls}"
+    )
     return Check("pass", label, f"{number}, as reported by the programs")
 
 
@@ -160,9 +167,9 @@ def _coded(data: ReportData, code: str) -> list[Event]:
 def _load(data: ReportData) -> Check:
     load = data.host.load1
     if load is None:
-        return Check("unknown", "no other load", "not available")
+        return Check("unknown", "other load", "not available")
     figure = f"load {load:.2f} on {data.host.cores} cores before the start"
-    return Check("warn" if load > BUSY * data.host.cores else "pass", "no other load", figure)
+    return Check("warn" if load > BUSY * data.host.cores else "pass", "other load", figure)
 
 
 def _governor(data: ReportData) -> Check:

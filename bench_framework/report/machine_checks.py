@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 N = TypeVar("N", int, float)
-CACHE: Final = "cache state as requested"
+CACHE: Final = "page cache"
 LOW_MEMORY: Final = 0.1
 """Smallest share of available RAM. Below it, the page cache competes with the program."""
 MANY: Final = 0.1
@@ -101,7 +101,7 @@ def _cores(data: ReportData) -> Check:
     others = _known(b.sensors.other_cpu_us for b in blocks)
     capacity = sum(_known(b.sensors.cpu_capacity_us for b in blocks))
     if not others or not capacity:
-        return Check("unknown", "no CPU contention", "not available")
+        return Check("unknown", "CPU contention", "not available")
     flagged = [flags for b in blocks if (flags := contention.flags(b))]
     counts = Counter(itertools.chain.from_iterable(flagged))
     causes = ", ".join(
@@ -113,12 +113,12 @@ def _cores(data: ReportData) -> Check:
         f"{len(flagged)} samples flagged{f' ({causes})' if causes else ''}, none excluded"
     )
     many = len(flagged) > MANY * len(blocks)
-    return Check("warn" if many else "pass", "no CPU contention", figure)
+    return Check("warn" if many else "pass", "CPU contention", figure)
 
 
 def _steal(data: ReportData) -> Check:
     ticks = _known(b.sensors.steal_ticks for b in data.measured_blocks)
-    label = "no CPU steal"
+    label = "CPU steal"
     if not ticks:
         return Check("unknown", label, "not available")
     seconds = f"{sum(ticks) * contention.TICK_S:.2f}{THIN_SPACE}s"
@@ -129,49 +129,49 @@ def _steal(data: ReportData) -> Check:
 def _memory(data: ReportData) -> Check:
     free = _known(b.sensors.mem_available_bytes for b in data.blocks)
     if not free:
-        return Check("unknown", "enough free memory", "not available")
+        return Check("unknown", "free memory", "not available")
     waits = _known(b.sensors.psi_memory_us for b in data.measured_blocks)
     figure = f"at least {show_size(min(free), 'iec')} available"
     if waits:
         figure += f"; {sum(waits) / 1e6:.1f}{THIN_SPACE}s of memory pressure"
     short = any("memory" in contention.flags(b) for b in data.measured_blocks)
     enough = min(free) >= LOW_MEMORY * data.host.ram_bytes and not short
-    return Check("pass" if enough else "warn", "enough free memory", figure)
+    return Check("pass" if enough else "warn", "free memory", figure)
 
 
 def _swap(data: ReportData) -> Check:
     pages_in = _known(b.sensors.swap_in_pages for b in data.measured_blocks)
     pages_out = _known(b.sensors.swap_out_pages for b in data.measured_blocks)
     if not pages_in or not pages_out:
-        return Check("unknown", "no swapping", "not available")
+        return Check("unknown", "swapping", "not available")
     flagged = sum("swap" in contention.flags(b) for b in data.measured_blocks)
     figure = (
         f"{sum(pages_in)} pages in, {sum(pages_out)} pages out (all processes); "
         f"{flagged} samples flagged"
     )
-    return Check("warn" if flagged else "pass", "no swapping", figure)
+    return Check("warn" if flagged else "pass", "swapping", figure)
 
 
 def _throttling(data: ReportData) -> Check:
     events = _known(b.sensors.throttle_events for b in data.measured_blocks)
     if not events:
-        return Check("unknown", "no throttling", "not available on this machine")
+        return Check("unknown", "throttling", "not available on this machine")
     hit = sum(map(bool, events))
     figure = f"in none of {len(events)} samples"
     if hit:
         figure = f"a CPU was throttled {sum(events)} times, in {hit} of {len(events)} samples"
-    return Check("warn" if hit else "pass", "no throttling", figure)
+    return Check("warn" if hit else "pass", "throttling", figure)
 
 
 def _clock(data: ReportData) -> Check:
     clocks = _known(b.sensors.cpu_mhz for b in data.measured_blocks)
     if len(clocks) < FEWEST_CLOCKS:
-        return Check("unknown", "stable clock frequency", "not available on this machine")
+        return Check("unknown", "clock frequency", "not available on this machine")
     least, most = min(clocks), max(clocks)
     span = f"{least / 1000:.2f} to {most / 1000:.2f}{THIN_SPACE}GHz"
     figure = f"{span} (first CPU, just after a sample)"
     steady = most <= least * (1 + STEADY)
-    return Check("pass" if steady else "warn", "stable clock frequency", figure)
+    return Check("pass" if steady else "warn", "clock frequency", figure)
 
 
 def _known(values: Iterable[N | None]) -> list[N]:

@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 CI: Final = "95\u202f% CI"
-MANY_ROWS: Final = 20
-"""Most rows of the table, and rows from which descriptions are only in the appendix."""
+MANY_ROWS: Final = 17
+"""Most rows of the table."""
+MOST_DESCRIBED: Final = 12
+"""Most rows with descriptions. The appendix describes the variants of longer tables."""
 
 
 def main_table(data: ReportData, item: Input, name: str) -> Table:
@@ -47,7 +49,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     if data.metric != PEAK_RSS and data.summaries(arms, PEAK_RSS):
         memory = scale_on(data, item, PEAK_RSS)
     times = in_times(data.comparison(cell.id, data.metric) for cell in arms)
-    described = len(arms) < MANY_ROWS
+    described = len(arms) <= MOST_DESCRIBED
     rows = []
     for cell in _in_report(data, arms):
         state = data.state(cell.id)

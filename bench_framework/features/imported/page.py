@@ -205,9 +205,9 @@ def _checks(imported: Imported) -> tuple[Check, ...]:
         f"; not given for {_count(unknown, 'command')}" if unknown else ""
     )
     return (
-        Check("fail", "random order", "no: each command ran in one block"),
+        Check("fail", "execution order", "not random: each command ran in one block"),
         Check("fail", "noise floor", "not measured: no control"),
-        Check("unknown", "outputs equal", "not in the files"),
+        Check("unknown", "outputs", "not in the files"),
         Check(enough, "runs of each command", counted),
         Check(
             "warn" if failed else "pass",

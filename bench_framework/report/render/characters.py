@@ -11,6 +11,9 @@ _ACTIVE: Final = re.compile(
 )
 """C0 and C1 controls, zero-width characters and bidirectional marks."""
 
+COMMAND: Final = re.compile(r"`(benchctl [^`|\r\n]*[^`|\s])`")
+"""A command that a sentence quotes. A bar would end the cell of a Markdown table."""
+
 
 def visible(text: str) -> str:
     """Return one line with an escape for each active character, such as U+202E."""

@@ -8,10 +8,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from bench_framework.report.render.cells import cell_class, cell_texts, headed, row_class
-from bench_framework.report.render.characters import visible
+from bench_framework.report.render.characters import COMMAND, visible
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
 from bench_framework.version import __version__
@@ -142,6 +142,12 @@ def _visible(value: object) -> object:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+def _with_code(text: str) -> Markup:
+    """Escape a sentence. A command of benchctl between backticks becomes code."""
+    escaped = str(escape(visible(text)))
+    return _trusted(COMMAND.sub(r"<code>\1</code>", escaped))
+
+
 def _trusted(text: str) -> Markup:
     """Mark text as safe: it is generated here, or escaped for its place."""
     return Markup(text)  # noqa: S704 -- templates, drawings and JSON made safe above
@@ -153,5 +159,6 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "cell_class": cell_class,
     "headed": headed,
     "lines": _lines,
+    "with_code": _with_code,
 }
 """Filters for the templates of a page."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
-from bench_framework.report.render.characters import visible, visible_lines
+from bench_framework.report.render.characters import COMMAND, visible, visible_lines
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 
 if TYPE_CHECKING:
@@ -40,7 +40,13 @@ def context(document: Document) -> dict[str, object]:
 
 
 def escape(text: str) -> str:
-    """Escape text so that CommonMark prints it unchanged, also in a table."""
+    """Escape text so that CommonMark prints it unchanged, also in a table.
+
+    A command of benchctl between backticks becomes code.
+    """
+    if (command := COMMAND.search(text)) is not None:
+        before, after = text[: command.start()], text[command.end() :]
+        return f"{escape(before)}{code_span(command[1])}{escape(after)}"
     escaped = _INLINE.sub(lambda match: "\\" + match[0], visible(text))
     return escaped.replace(_LINK, "]\\(")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -45,6 +46,8 @@ MOST_DECLARED: Final = 9
 """Most columns of a table of declared metrics."""
 
 
+_UNIT_SUFFIX: Final = re.compile(r"_(s|ms|us|ns|bytes|pct)$")
+_PERCENTILE: Final = re.compile(r"(?<=_)p(\d+)(?=_|$)")
 _DIRECTIONS: Final = {
     "higher": "larger is better",
     "lower": "smaller is better",
@@ -140,16 +143,18 @@ def _columns(data: ReportData, cells: Sequence[PlanCell]) -> list[_MetricColumn]
             continue
         unit, scale = _unit(data, metric, max(s.median for s in summaries))
         drop = 6 if metric in SYSTEM_COUNTERS else 5 if metric in {"user", "sys"} else 2
-        title = _title(metric)
+        title = _title(metric, unit=unit)
         heading = title if title.endswith(" per second") else titled(title, unit)
         columns.append(_MetricColumn(metric, heading, scale, drop))
     return columns
 
 
-def _title(metric: str) -> str:
+def _title(metric: str, *, unit: str) -> str:
+    """Return the title of a column. The suffix of a name that repeats the unit is removed."""
     if metric in METRICS:
         return METRICS[metric].heading
-    title = metric.replace("_", " ")
+    title = _UNIT_SUFFIX.sub("", metric) if unit else metric
+    title = title.replace("_", " ")
     return title[:1].upper() + title[1:]
 
 
@@ -161,7 +166,20 @@ def _declared(data: ReportData, cells: Sequence[PlanCell]) -> list[str]:
         for s in data.judgement.summaries
         if s.metric not in METRICS and s.metric not in declared
     )
-    return [*declared, *(m for m in reported if data.summaries(cells, m))]
+    return [*declared, *_by_percentile([m for m in reported if data.summaries(cells, m)])]
+
+
+def _by_percentile(metrics: list[str]) -> list[str]:
+    """Return metrics with percentiles such as ``p50``, ``p99`` and ``p999`` in their order."""
+    first = {
+        name: n for n, m in reversed([*enumerate(metrics)]) for name in (_PERCENTILE.sub("", m),)
+    }
+
+    def key(metric: str) -> tuple[int, float]:
+        share = _PERCENTILE.search(metric)
+        return first[_PERCENTILE.sub("", metric)], float(f"0.{share[1]}") if share else 1.0
+
+    return sorted(metrics, key=key)
 
 
 def _alike(data: ReportData, cells: Sequence[PlanCell]) -> dict[str, float]:
@@ -206,7 +224,11 @@ def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
         return Cell(DASH)
     digits = 4 if column.metric == INSTRUCTIONS else 3
     scaled = summary.median * column.scale
-    text = significant(scaled, digits) if scaled >= 0 else f"{scaled:.3g}"
+    whole = all(v == int(v) for v in (summary.median, summary.min, summary.max))
+    if whole and column.scale == 1:
+        text = str(int(summary.median))
+    else:
+        text = significant(scaled, digits) if scaled >= 0 else f"{scaled:.3g}"
     comparison = data.comparison(cell.id, column.metric)
     if comparison is None or comparison.shown is None or column.metric in {CPU, "user", "sys"}:
         return Cell(text, summary.median)

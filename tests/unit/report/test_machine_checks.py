@@ -23,7 +23,7 @@ def cache_check(data: ReportData, state: PageCache | None, **sensors: int) -> tu
         replace(b, page_cache=state, sensors=replace(b.sensors, **sensors)) for b in data.blocks
     )
     observed = replace(data, blocks=blocks, events=())
-    (check,) = [c for c in checks.checks(observed) if c.label == "cache state as requested"]
+    (check,) = [c for c in checks.checks(observed) if c.label == "page cache"]
     return check.mark, check.figure
 
 
@@ -83,13 +83,13 @@ def test_every_check_of_the_machine_has_its_figure(data: ReportData) -> None:
     )
     before = {c.label: c for c in checks.checks(data)}
     after = {c.label: c for c in checks.checks(replace(data, blocks=loud))}
-    labels = ("no CPU contention", "no throttling", "no swapping", "enough free memory")
+    labels = ("CPU contention", "throttling", "swapping", "free memory")
     assert [before[label].mark for label in labels] == ["pass", "unknown", "pass", "pass"]
     assert [after[label].mark for label in labels] == ["warn"] * 4
     count = len(data.measured_blocks)
-    assert f"{count} samples flagged" in after["no CPU contention"].figure
-    assert after["no CPU contention"].figure.endswith("none excluded")
-    assert after["no throttling"].figure == (
+    assert f"{count} samples flagged" in after["CPU contention"].figure
+    assert after["CPU contention"].figure.endswith("none excluded")
+    assert after["throttling"].figure == (
         f"a CPU was throttled {2 * count} times, in {count} of {count} samples"
     )
 

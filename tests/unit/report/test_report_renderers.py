@@ -321,6 +321,8 @@ def test_json_escapes_what_would_end_a_script() -> None:
         ("[a](javascript:x)", "[a]\\(javascript:x)"),
         ("line\nbreak", "line break"),
         ("[0.893, 0.926]", "[0.893, 0.926]"),
+        ("run `benchctl report a_b`, *then*", "run `benchctl report a_b`, \\*then\\*"),
+        ("`benchctl a|b`", "\\`benchctl a\\|b\\`"),
     ],
 )
 def test_markdown_prints_names_as_they_are(raw: str, escaped: str) -> None:

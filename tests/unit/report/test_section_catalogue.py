@@ -408,7 +408,7 @@ CATALOGUE = {
     ),
     "S21": Pair(
         sample,
-        ("outputs equal", "actual modes as requested", "control-table"),
+        ("outputs", "actual modes", "control-table"),
         ("all good", "no noise"),
         bare,
         "no sample was finished",
