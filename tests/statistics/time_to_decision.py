@@ -40,6 +40,7 @@ WINDOWS = 10
 RECORDINGS = {
     "race24": "a machine with other load; the rule for open comparisons was chosen on windows 1 to 5",
     "race24_quiet": "the same plan and machine with little other load, recorded afterwards: validation data",
+    "race24_later": "the same plan on two of four cores while other programs were built: validation data",
 }
 
 Rounds = list[dict[str, tuple[float, float]]]
