@@ -1,0 +1,60 @@
+"""Tests that docs/limits.md states the limits that the code has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bench_framework.cli import resources
+from bench_framework.execution import declared_metrics, input_progress, launcher, process, tuning
+from bench_framework.execution import worker as answers
+from bench_framework.execution.block import KEPT_BYTES
+from bench_framework.execution.build import cargo
+from bench_framework.masking import SHORTEST
+from bench_framework.scenario import document
+from bench_framework.scenario.checks.matrix import MAX_PRODUCT
+from bench_framework.scenario.schema.parts import Limits
+from bench_framework.scenario.schema.types import MAX_ROUNDS
+from bench_framework.store.importers import sessions
+from bench_framework.workflow.cache import STALE_S
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
+ROWS = dict(
+    re.findall(r"^\| (.*?) \| (.*) \|$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("text of a scenario", f"{document.MAX_BYTES // MIB} MiB"),
+        ("text of a scenario", f"{document.MAX_NODES:,} values"),
+        ("product of all axes", f"{MAX_PRODUCT:,} comb"),
+        ("configurations", f"{Limits().max_cells} ("),
+        ("`measure.rounds`", f"{MAX_ROUNDS:,}"),
+        ("label of an imported command", f"{sessions.MOST_LABEL} ch"),
+        ("imported file", f"{sessions.MOST_BYTES // MIB} MiB"),
+        ("limits of the shell", f"{resources.LEAST['RLIMIT_NOFILE'][0]} open"),
+        ("limits of the shell", f"of {resources.LEAST['RLIMIT_FSIZE'][0] // MIB} MiB"),
+        ("limits of the shell", f"{resources.LEAST['RLIMIT_AS'][0] // GIB} GiB"),
+        ("output of `describe`", f"{process.MOST_CAPTURED // MIB} MiB"),
+        ("output of `describe`", f"last {launcher.TAIL_BYTES // KIB} KiB"),
+        ("output of cargo", f"{cargo.MOST_MESSAGES // MIB} MiB"),
+        ("output of `tuning`", f"{tuning.LARGEST_BYTES // MIB} MiB"),
+        ("stdout of a timed run that is", f"{answers.LARGEST_ANSWER // GIB} GiB"),
+        ("stdout of a timed run that is", f"last {KEPT_BYTES // KIB} KiB"),
+        ("stdout of a timed run with", f"{answers.LARGEST_READ // MIB} MiB"),
+        ("`answer.file` |", f"{answers.LARGEST_ANSWER // GIB} GiB"),
+        ("output of the baseline", f"{input_progress.LARGEST_REFERENCE_BYTES // MIB} MiB"),
+        ("text in which", f"{declared_metrics.LARGEST_BYTES // MIB} MiB"),
+        ("answers of a worker", f"{answers.MOST_ANSWERS // MIB} MiB"),
+        ("secret that is masked", f"at least {SHORTEST} char"),
+        ("draft of a killed import", f"{STALE_S / 3600:g} hour"),
+    ],
+)
+def test_the_page_states_each_limit(row: str, words: str) -> None:
+    [text] = [f"{name} | {rest}" for name, rest in ROWS.items() if f"{name} |".startswith(row)]
+    assert words.replace(",", " ") in text
