@@ -8,7 +8,7 @@ import json
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 Names = tuple[str, ...]
+MOST_CACHED: Final = 1 << 14
+"""Texts whose fields are remembered: most texts of a table occur in many rows."""
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Characters that act on a terminal: control characters and direction marks."""
 _ESCAPE: Final = re.compile(r"\\(\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
 _FORMULA: Final = tuple("=+-@\t'")
 
 
+@lru_cache(maxsize=MOST_CACHED)
 def to_field(text: str) -> str:
     r"""Return a text for a CSV field that a spreadsheet does not compute and a terminal can print.
 
@@ -36,6 +39,7 @@ def to_field(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
+@lru_cache(maxsize=MOST_CACHED)
 def from_field(text: str) -> str:
     """Return the text that `to_field` converted."""
     text = text.removeprefix("'")
