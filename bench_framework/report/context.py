@@ -44,7 +44,7 @@ class ReportData:
         blocks: every sample of the record, including warm-up rounds, in order of execution.
         events: warnings of plan, build and execution; the judgement contains those of the analysis.
         commands: commands to reproduce the record, such as ``("benchctl run", …)`` as text.
-        record_dir: scenario and id, as in ``benchctl profile search/20260302T1704Z``; empty if it is
+        record_dir: scenario and id in the folder of the records, as in ``benchctl profile search/20260302T1704Z``; empty if it is
             not on disk. It is not the record's folder, which may be moved.
         scenario_text: the scenario as read, embedded so that a report can be run again.
     """
@@ -360,7 +360,7 @@ class ReportData:
         build = self.build_of(self.variant_of(cell))
         prepared = self.prepared(cell.input_id)
         bin_path = (build.path if build else None) or (self.plan.program or ("{bin}",))[0]
-        tuning = f"{self.record_dir}/tuning.json" if self.record_dir else "{tuning}"
+        tuning = f"results/{self.record_dir}/tuning.json" if self.record_dir else "{tuning}"
         slots = {
             "bin": bin_path,
             "input": (prepared.path if prepared else None) or "{input}",
