@@ -44,8 +44,8 @@ class ReportData:
         blocks: every sample of the record, including warm-up rounds, in order of execution.
         events: warnings of plan, build and execution; the judgement contains those of the analysis.
         commands: commands to reproduce the record, such as ``("benchctl run", …)`` as text.
-        record_dir: scenario and id in the folder of the records, as in ``benchctl profile search/20260302T1704Z``; empty if it is
-            not on disk. It is not the record's folder, which may be moved.
+        record_dir: scenario and id, as in ``benchctl profile search/20260302T1704Z``; empty if it is
+            not on disk. It is not the path of the record's folder, which may be moved.
         scenario_text: the scenario as read, embedded so that a report can be run again.
     """
 
