@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 CI: Final = "95\u202f% CI"
-MANY_ROWS: Final = 17
+MANY_ROWS: Final = 15
 """Most rows of the table."""
 MOST_DESCRIBED: Final = 12
 """Most rows with descriptions. The appendix describes the variants of longer tables."""
@@ -77,7 +77,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     what = "median over rounds" if data.metric != PEAK_RSS else "median over runs"
     caption = (
         f"{metric_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
-        f"{what}, and change of {noun(data.metric)} relative to {data.baseline_on(item).label}."
+        f"{what}."
     )
     note = effects_note([data.comparison(cell.id, data.metric) for cell in data.measured(item.id)])
     rest = len(arms) - len(rows)

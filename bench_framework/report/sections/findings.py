@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.report.blocks import Bullets
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.summary import SUMMARY
 
 if TYPE_CHECKING:
     from bench_framework.report.blocks import Block
@@ -13,15 +15,17 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the sentences of the contrasts: those of the scenario, or those of the best variant."""
-    return tuple(claim_bullets(data.claims("contrast")))
+    """Return the sentences of the contrasts that are not part of the summary."""
+    lists = (block for block in SUMMARY.build(data) if isinstance(block, Bullets))
+    stated = {sentence.claim for block in lists for sentence in block.items}
+    return tuple(claim_bullets(c for c in data.claims("contrast") if c.id not in stated))
 
 
 FINDINGS = SectionKind(
     "S17",
     "findings",
     "Key findings",
-    "the comparisons that the scenario names in `contrasts`, or those of the best variant",
+    "further comparisons that the scenario names in `contrasts`, or those of the best variant",
     build,
     place="report",
     terminal="sentences",

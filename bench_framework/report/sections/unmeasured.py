@@ -60,7 +60,7 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
         f"{excluded} combination{'s are' if excluded > 1 else ' is'} excluded" if excluded else "",
         f"{noise[0].label}: {noise[0].figure}" if noise else "",
         f"Data quality: {listed(others, 3)}" if others else "",
-        *_conditions(data),
+        " ".join(map(closed, _conditions(data))),
     ]
     sentences = (Sentence(closed(line[:1].upper() + line[1:])) for line in lines if line)
     return (Bullets(tuple(itertools.islice(sentences, MOST_LIMITATIONS))),)

@@ -276,10 +276,7 @@ CATALOGUE = {
     ),
     "S17": Pair(
         sample,
-        (
-            "On 50MiB: smol+jemalloc vs rayon+jemalloc is inconclusive",
-            "On 200MiB: smol+jemalloc vs",
-        ),
+        ("On 50MiB: smol+jemalloc vs rayon+jemalloc is inconclusive",),
         ("On 10MiB", "faster"),
         bare,
         "",
