@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import metric_nouns, value_phrases
+from bench_framework.compare.decide import REACHES_ONE
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.metrics import PEAK_RSS, WALL
@@ -219,8 +220,9 @@ def _inconclusive(claim: Claim) -> str:
         least = TENTHS if IN_SESSION in claim.values else 2
         parts[0] += f": {percent_change(*figures, claim.margin or 0.0, least=least, keep=False)}"
         if not lo <= 1 <= hi:
-            parts.append(words.CORRECTED)
-    if reason := claim.values.get("reason"):
+            parts[0] += f" ({words.CORRECTED})"
+    reason = claim.values.get("reason")
+    if reason and reason != REACHES_ONE:
         parts.append(str(reason))
     if (mde := claim.values.get("mde")) is not None:
         parts.append(detectable(value_phrases.upward(float(mde))))

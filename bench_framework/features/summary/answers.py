@@ -6,11 +6,11 @@ the results that this kind of question asks for. `ANSWERS` is ordered from speci
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import TIMES_FROM
+from bench_framework.compare.limit_shares import limit_shares
 from bench_framework.features.summary.evidence import listed, statement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Input
 
 MOST_NAMED: Final = 3
-_SHARE: Final = re.compile(r"rate\((\w+)\) / (\w+)")
 
 
 def before_and_after(at: Evidence, _: Input) -> list[Claim]:
@@ -60,33 +59,28 @@ def before_and_after(at: Evidence, _: Input) -> list[Claim]:
 
 def against_a_limit(at: Evidence, item: Input) -> list[Claim]:
     """Return which variant comes closest to the limit that the scenario derives."""
-    rows = {row.name: row for row in at.judgement.derived if row.input_id == item.id}
-    shares = [
-        (row, parts)
-        for row in rows.values()
-        if row.value is not None
-        and (parts := _SHARE.fullmatch(row.formula))
-        and parts[1] in rows
-        and "min(" in rows[parts[2]].formula
-    ]
+    shares = limit_shares(at.judgement.derived, item.id)
     if not shares:
         return []
-    shares.sort(key=lambda pair: -(pair[0].value or 0.0))
-    (first, parts), *others = shares
-    rate, limit = rows[parts[1]], rows[parts[2]]
-    cell_id = rate.cell_ids[0]
-    subject = at.label(cell_id)
+    group = at.groups.get(item.id)
+    members = at.leaders(group) if group is not None else []
+    if shares[0].rate.cell_ids[0] in members:
+        # Of tied variants, the answer names the first row of the table.
+        by_cell = {s.rate.cell_ids[0]: s for s in shares}
+        top = next(by_cell[cell] for cell in members if cell in by_cell)
+        shares = [top, *(s for s in shares if s is not top)]
+    first, *others = shares
+    rate, limit = first.rate, first.limit
+    subject = at.label(rate.cell_ids[0])
     unit, scale = size_unit(min(r.value or 0.0 for r in (rate, limit)), at.plan.unit_family)
     rates = [value_phrases.up_to_digits((r.value or 0.0) * scale, 3) for r in (rate, limit)]
     speed = f"{rates[0]} of {rates[1]}{THIN_SPACE}{unit}/s"
-    group = at.groups.get(item.id)
-    members = group.cell_ids if group is not None and cell_id in group.cell_ids else ()
-    ties = [at.label(c) for c in members if c != cell_id]
-    tied = f", tied with {listed(ties)}," if ties else ""
-    text = f"{subject}{tied} comes closest to the limit: it reaches {_share(first)}, {speed}"
+    ties = [at.label(c) for c in members if c != rate.cell_ids[0]]
+    tied = f", tied with {listed(ties)}," if ties and rate.cell_ids[0] in members else ""
+    text = f"{subject}{tied} comes closest to the limit: it reaches {_share(first.share)}, {speed}"
     answer = [statement("answer", subject, text)]
     if others:
-        rest = (f"{at.label(rows[p[1]].cell_ids[0])} {_share(row)}" for row, p in others)
+        rest = (f"{at.label(s.rate.cell_ids[0])} {_share(s.share)}" for s in others)
         text = f"Of the same limit, the others reach: {listed(rest, MOST_NAMED)}"
         answer.append(statement("answer", "", text))
     return answer

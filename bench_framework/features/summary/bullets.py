@@ -121,9 +121,13 @@ def _effects(at: Evidence, item: Input) -> Iterator[Claim]:
     none = [e.changes[0].after for e in effects if e not in decided and e.pooled]
     if none:
         sentences.append(f"No significant mean effect: {listed(none)}")
-    mixed = [e.changes[0].after for e in effects if not e.pooled]
+    mixed = [e for e in effects if not e.pooled]
     if mixed:
-        sentences.append(f"The effect of {listed(mixed)} depends on the other axes")
+        counts = (
+            f"{e.changes[0].after} (better in {e.better}, worse in {e.worse} of {len(e.cells)})"
+            for e in mixed
+        )
+        sentences.append(f"The sign depends on the other axes: {listed(counts, MOST_EFFECTS)}")
     subject = decided[0].changes[0].after if decided else ""
     yield statement("summary", subject, ". ".join(sentences), lead="Effect of each axis")
 

@@ -60,6 +60,7 @@ SUMMARY_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "experiments": _text,
     "trust": _text,
     "contrast": _contrast,
+    "finding": _text,
     "recommendation": recommendation,
 }
 """Kind of claim → the function that returns its sentence."""

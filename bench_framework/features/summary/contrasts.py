@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bench_framework.claims.phrases import effect
+from bench_framework.features.summary.evidence import listed, statement
 from bench_framework.model.metrics import WALL
 
 if TYPE_CHECKING:
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
 def contrast_claims(at: Evidence, *, answered: bool) -> Iterator[Claim]:
     """Yield a claim for each contrast of the scenario on each of its inputs.
 
-    Without contrasts in the scenario, the best variant of the leading input is compared with the
+    A contrast on several inputs has a further claim of kind ``finding`` about all of them. Without
+    contrasts in the scenario, the best variant of the leading input is compared with the
     next one and with the baseline, and each further reference with the best variant.
 
     Args:
@@ -26,10 +29,20 @@ def contrast_claims(at: Evidence, *, answered: bool) -> Iterator[Claim]:
     """
     plan = at.plan
     for contrast in plan.contrasts:
-        for item in plan.inputs:
-            for declared, cell, reference in plan.contrast_cells(item.id):
-                if declared == contrast:
-                    yield from _claim(at, cell.id, reference.id, declared.name, declared.metric)
+        claims = [
+            claim
+            for item in plan.inputs
+            for declared, cell, reference in plan.contrast_cells(item.id)
+            if declared == contrast
+            for claim in _claim(at, cell.id, reference.id, declared.name, declared.metric)
+        ]
+        if len(claims) > 1:
+            effects = (f"{effect(c)} on {dict(c.scope).get('input', '')}" for c in claims)
+            first = claims[0]
+            text = f"{first.subject} vs {first.reference}: {listed(effects, len(claims))}"
+            yield statement("finding", first.subject, text, name=contrast.name)
+            claims = [replace(c, values={**c.values, "joined": 1}) for c in claims]
+        yield from claims
     if not plan.contrasts and plan.revisions is None:
         yield from _defaults(at, answered=answered)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import statistics
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.compare.limit_shares import LimitShare, limit_shares
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Cell, Column, Facts, Row, Table
@@ -17,8 +17,6 @@ from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import size_unit, time_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bench_framework.model.judgement import Derived
     from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
@@ -180,22 +178,23 @@ def limit(data: ReportData) -> tuple[Block, ...]:
     """Return the expected limit, the share that is achieved, and what is lost, per input."""
     blocks: list[Block] = []
     for item in data.plan.inputs:
-        rows = {row.name: row for row in data.judgement.derived if row.input_id == item.id}
-        shares = _shares(rows)
+        shares = limit_shares(data.judgement.derived, item.id)
         if not shares:
             continue
-        parts = _SHARE.fullmatch(shares[0].formula)
-        assert parts is not None
-        achieved, top = rows[parts[1]], rows[parts[2]]
-        lost = [f"{percent(1 - s.value)} by {_name(s)}" for s in shares if s.value and s.value < 1]
+        best = shares[0]
+        lost = [
+            f"{percent(1 - s.share.value)} by {_name(s)}"
+            for s in shares
+            if s.share.value and s.share.value < 1
+        ]
         where = data.on_input(item, ", input ")
         blocks.append(
             Facts(
                 (
-                    (f"Expected limit{where}", f"{_rate(data, top)} ({top.formula})"),
+                    (f"Expected limit{where}", f"{_rate(data, best.limit)} ({best.limit.formula})"),
                     (
                         "Achieved",
-                        f"{_name(shares[0])}: {_rate(data, achieved)}, {_part(shares[0])}",
+                        f"{_name(best)}: {_rate(data, best.rate)}, {_part(best.share)}",
                     ),
                     ("Lost", ", ".join(lost) or "nothing"),
                 )
@@ -204,25 +203,8 @@ def limit(data: ReportData) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-_SHARE: Final = re.compile(r"rate\((\w+)\) / (\w+)")
-"""Formula of a share: the rate of a named configuration ÷ a derived rate."""
-
-
-def _shares(rows: Mapping[str, Derived]) -> list[Derived]:
-    """Return the shares of the derived rate that most shares refer to, the largest one first."""
-    groups: dict[str, list[Derived]] = {}
-    for row in rows.values():
-        parts = _SHARE.fullmatch(row.formula)
-        top = rows.get(parts[2]) if parts and parts[1] in rows else None
-        if parts and top and not top.measured and "min(" in top.formula and row.value is not None:
-            groups.setdefault(parts[2], []).append(row)
-    shares = max(groups.values(), key=len, default=[])
-    return sorted(shares, key=lambda row: -(row.value or 0))
-
-
-def _name(share: Derived) -> str:
-    parts = _SHARE.fullmatch(share.formula)
-    return parts[1].replace("_", " ") if parts else ""
+def _name(share: LimitShare) -> str:
+    return share.name.replace("_", " ")
 
 
 def _rate(data: ReportData, row: Derived) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.report.blocks import Bullets
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.report.sections.summary import SUMMARY
+from bench_framework.report.sections.summary import lines
 
 if TYPE_CHECKING:
     from bench_framework.report.blocks import Block
@@ -15,10 +14,13 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the sentences of the contrasts that are not part of the summary."""
-    lists = (block for block in SUMMARY.build(data) if isinstance(block, Bullets))
-    stated = {sentence.claim for block in lists for sentence in block.items}
-    return tuple(claim_bullets(c for c in data.claims("contrast") if c.id not in stated))
+    """Return the contrasts that the summary does not contain.
+
+    They are those of the scenario, or else those of the best variant.
+    """
+    stated = {claim.id for claim in lines(data)}
+    claims = (c for c in data.claims("contrast", "finding") if "joined" not in c.values)
+    return tuple(claim_bullets(c for c in claims if c.id not in stated))
 
 
 FINDINGS = SectionKind(

@@ -22,13 +22,17 @@ def build(data: ReportData) -> tuple[Block, ...]:
     answer = data.claims("answer") or ((main,) if main is not None else ())
     if not answer:
         return (Fallback(_no_result(data)),)
-    item = leading_input(data)
-    contrasts = [c for c in data.claims("contrast", item=item) if "default" not in c.values]
-    last = [*data.claims("experiments"), *data.claims("race"), *data.claims("trust")]
-    lines = [*data.claims("summary"), *contrasts][: MOST_LINES - len(last)]
     first, *more = map(sentence, answer)
     rest = (Paragraph(tuple(more)),) if more else ()
-    return (Paragraph((first,), lead=True), *rest, *claim_bullets([*lines, *last]))
+    return (Paragraph((first,), lead=True), *rest, *claim_bullets(lines(data)))
+
+
+def lines(data: ReportData) -> list[Claim]:
+    """Return the claims below the answer. Contrasts fill the room that the others leave."""
+    contrasts = data.claims("contrast", item=leading_input(data))
+    last = [*data.claims("experiments"), *data.claims("race")[:1], *data.claims("trust")]
+    first = [*data.claims("summary"), *(c for c in contrasts if "default" not in c.values)]
+    return [*first[: MOST_LINES - len(last)], *last]
 
 
 def leading_input(data: ReportData) -> Input | None:
