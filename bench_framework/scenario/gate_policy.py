@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import ScenarioError, UsageError
+from bench_framework.foreign import read_regular
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.plan import Role
 from bench_framework.model.policies import Accepted, Budget, GatePolicy
-from bench_framework.scenario.document import Scalar, Unreadable, parse
+from bench_framework.scenario.document import MAX_BYTES, Scalar, Unreadable, parse
 from bench_framework.scenario.scalars import Refused
 from bench_framework.scenario.selection import select_cells
 from bench_framework.units import parse_duration, parse_percent, parse_size
@@ -117,7 +118,7 @@ def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
         UsageError: the file does not exist, or an entry is invalid (BX112).
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path, MAX_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise _fault(

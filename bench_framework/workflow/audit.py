@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError, UsageError
+from bench_framework.foreign import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,7 @@ def _read_page(path: Path) -> str:
             raise _fault(f"{path} is not a file")
         if size > MOST_BYTES:
             raise _fault(f"{path} has {size} bytes; the limit is {MOST_BYTES} bytes")
-        content = path.read_bytes()
+        content = read_regular(path, MOST_BYTES)
     except OSError as error:
         raise _fault(f"{path} cannot be read: {error.strerror or error}") from error
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.cli.app import run_command_line
-from bench_framework.errors import AnswerError, MachineError
+from bench_framework.errors import AnswerError, MachineError, UsageError
 from bench_framework.execution.declared_metrics import Readings
 from bench_framework.execution.inputs.datasets import prepare_inputs
 from bench_framework.execution.inputs.folders import digest
@@ -19,6 +19,9 @@ from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import Dataset, Input
 from bench_framework.model.policies import AnswerKind, AnswerPolicy
 from bench_framework.model.run import Block
+from bench_framework.scenario.document import MAX_BYTES
+from bench_framework.scenario.gate_policy import read_accepted
+from tests.unit.workflow.measured_record import made_plan
 
 KINDS: list[AnswerKind] = ["exact", "sorted-lines", "json"]
 
@@ -103,3 +106,17 @@ def test_nested_json_is_an_error() -> None:
         with pytest.raises(ValueError, match="nested too deeply"):
             parse_json(text)
     assert parse_json('{"a": 1}') == {"a": 1}
+
+
+def test_an_endless_file_of_accepted_changes_is_an_error(endless: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: not a regular file") as caught:
+        read_accepted(endless, made_plan())
+    assert caught.value.code == "BX112"
+    (tmp_path / "large").write_bytes(b" " * (MAX_BYTES + 1))
+    with pytest.raises(UsageError, match=f"more than {MAX_BYTES} bytes"):
+        read_accepted(tmp_path / "large", made_plan())
+
+
+def test_an_endless_page_is_not_audited(endless: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["audit", str(endless)]) == 2
+    assert "is not a file" in capsys.readouterr().err

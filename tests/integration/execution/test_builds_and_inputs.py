@@ -296,7 +296,7 @@ def test_a_second_benchctl_waits_and_reports_the_first(tmp_path: Path, launcher:
         with pytest.raises(Interrupted), MachineLock("second.yaml", Recorder(), stop, path=path):
             raise AssertionError("both have the lock")
         assert isinstance(updates[0], Waiting)
-        assert f"first.yaml (process {os.getpid()}" in updates[0].holder
+        assert f"first.yaml (process {os.getpid()}" in updates[0].reason
     with MachineLock("third.yaml", SilentObserver(), path=path):
         assert "third.yaml" in path.read_text()
     assert path.read_text() == ""
