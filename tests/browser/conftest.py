@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ sys.path.insert(
 from report_sample import bare, sample
 
 from bench_framework.features.document import build_document
+from bench_framework.report.blocks import Section, Table
 from bench_framework.report.render import html
 
 if TYPE_CHECKING:
@@ -32,13 +34,23 @@ CHROMIUM = os.environ.get("BENCHCTL_BROWSER", "")
 TEMPLATES = Path(__file__).parents[2] / "templates"
 
 
-def write_page(data: ReportData, path: Path) -> Path:
-    """Write the complete page of a record, with its figures, and return the path."""
+def write_page(data: ReportData, path: Path, *, rows: int = 0) -> Path:
+    """Write the complete page of a record, with its figures, and return the path.
+
+    With `rows`, the report ends with a table of that many rows, which repeat those of the results.
+    """
     from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
 
     document = build_document(data)
+    if rows:
+        results = document.section("S03")
+        assert results is not None
+        table = next(block for block in results.blocks if isinstance(block, Table))
+        long = replace(table, anchor="long-table", rows=(table.rows * rows)[:rows])
+        section = Section("S99", "long", "Long", (long,))
+        document = replace(document, sections=(*document.sections, section))
     drawn = figures.drawings(document)
-    inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
+    inline = {f.anchor: figures.responsive(drawn[f.anchor], f) for f in document.figures()}
     path.write_text(html.render(document, data, TEMPLATES, inline), encoding="utf-8")
     return path
 
@@ -46,12 +58,13 @@ def write_page(data: ReportData, path: Path) -> Path:
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return pages on disk by name: a record with every kind of failure, and one without
-    results.
+    results. The third page has a long table.
     """
     folder = tmp_path_factory.mktemp("pages")
     return {
         "full": write_page(sample(), folder / "full.html"),
         "bare": write_page(bare(), folder / "bare.html"),
+        "long": write_page(sample(), folder / "long.html", rows=26),
     }
 
 
