@@ -13,6 +13,7 @@ from bench_framework.report.headline_table import (
     REFUSED,
     effects_note,
     metric_name,
+    order,
     reason_of,
     scale_on,
     stopped,
@@ -42,7 +43,7 @@ MOST_DESCRIBED: Final = 12
 
 
 def main_table(data: ReportData, item: Input, name: str) -> Table:
-    """Return the results of an input, ordered by the headline metric. Refused rows are last."""
+    """Return the results of an input, ordered by ratio. Refused rows are last."""
     arms = data.arms(item.id)
     time = scale_on(data, item, data.metric)
     memory = None
@@ -171,11 +172,24 @@ def _note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> st
             parts.append("size uncertain")
         elif comparison.verdict is Verdict.EQUIVALENT:
             parts.append(word(comparison.verdict, data.metric))
+        parts.append(_finished_early(data, cell, comparison))
     elif cell.role.separate:
         parts.append("not compared")
     if data.ahead(cell.input_id) == {cell.id}:
         parts.append("best")
     return "; ".join(dict.fromkeys(part for part in parts if part))
+
+
+def _finished_early(data: ReportData, cell: PlanCell, comparison: Comparison) -> str:
+    """Return a note on a configuration with fewer rounds than the baseline.
+
+    The medians of the two times are then of different rounds, and need not have their ratio.
+    """
+    baseline = data.summary(comparison.ref_cell_id, data.metric)
+    rounds = baseline.n_rounds if baseline else 0
+    if stopped(data, cell.id) or not 0 < comparison.rounds < rounds:
+        return ""
+    return f"finished after {comparison.rounds} of {rounds} rounds"
 
 
 _UNCERTAIN: Final = frozenset({Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE_SIZE_UNCERTAIN})
@@ -187,7 +201,10 @@ def _in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
     The fastest ones fill the remaining rows.
     """
     plan = data.plan
-    ordered = sorted(arms, key=lambda cell: _order(data, cell))
+    baseline = data.plan.baseline_cell(arms[0].input_id) if arms else None
+    sign = -1 if data.higher(data.metric) else 1
+    places = {cell: order(data, cell, baseline) for cell in arms}
+    ordered = sorted(arms, key=lambda cell: (places[cell][0], sign * places[cell][1]))
     variants = {plan.baseline_id, *plan.further_baselines, *(c.variant_id for c in plan.named)}
     variants |= {v for c in plan.contrasts for v in (c.variant_id, c.reference_id)}
     first = sorted(ordered, key=lambda cell: cell.variant_id not in variants)
@@ -197,11 +214,3 @@ def _in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
 
 def _is_base(cell: PlanCell) -> bool:
     return cell.role is Role.BASELINE
-
-
-def _order(data: ReportData, cell: PlanCell) -> tuple[int, float]:
-    """Return the sort key of a row: refused configurations are last."""
-    summary = data.summary(cell.id, data.metric)
-    if data.state(cell.id).state in REFUSED or summary is None:
-        return 1, 0.0
-    return 0, -summary.median if data.higher(data.metric) else summary.median

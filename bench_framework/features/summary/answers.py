@@ -191,9 +191,11 @@ def scaling(at: Evidence, _: Input) -> list[Claim]:
 
 
 def growth(at: Evidence, variant_id: str) -> str:
-    """Return how the time of a variant grows between neighbouring sizes."""
+    """Return how the time of a variant grows between neighbouring sizes, where that is resolved."""
     steps = [
-        s for s in at.judgement.scaling if s.variant_id == variant_id and s.metric == at.metric
+        s
+        for s in at.judgement.scaling
+        if s.variant_id == variant_id and s.metric == at.metric and s.word != "not resolved"
     ]
     if not steps:
         return ""
@@ -202,9 +204,8 @@ def growth(at: Evidence, variant_id: str) -> str:
         same = [s for s in steps if s.word == word]
         ends = [at.plan.input(i).label for i in (same[0].from_input_id, same[-1].to_input_id)]
         figures = [f"{s.exponent:.2f} [{s.lo:.2f}, {s.hi:.2f}]".replace("-", MINUS) for s in same]
-        how = "in an unclear way" if word == "not resolved" else f"{word}ly"
         plural = "s" if len(same) > 1 else ""
-        parts.append(f"{how} from {ends[0]} to {ends[1]} (exponent{plural} {listed(figures)})")
+        parts.append(f"{word}ly from {ends[0]} to {ends[1]} (exponent{plural} {listed(figures)})")
     return f"The time of {at.plan.variant(variant_id).label} grows {listed(parts)}"
 
 
