@@ -58,7 +58,9 @@ def _defaults(at: Evidence, *, answered: bool) -> Iterator[Claim]:
     second = next((c for c in ranked if c != leader), None)
     variants = {c.variant_id: c.id for c in at.compared(item.id)}
     further = [variants[v] for v in at.plan.further_baselines if v in variants]
-    pairs = [(leader, second, f"{best} against the next")]
+    keeps = baseline is not None and leader == baseline.id
+    # If the baseline is best, the answer compares it with the next variant.
+    pairs = [] if keeps and answered else [(leader, second, f"{best} against the next")]
     if baseline is not None and not answered:
         pairs.append((leader, baseline.id, f"{best} against the baseline"))
     pairs += [(cell, leader, f"{at.label(cell)} against the {best.lower()}") for cell in further]
