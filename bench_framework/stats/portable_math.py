@@ -32,8 +32,11 @@ PORTABLE_DIGITS: Final = 10
 """Significant digits in which results of scipy are equal on all machines."""
 
 
+@lru_cache(maxsize=1 << 16)
 def log(x: float) -> float:
     """Return the natural logarithm of a positive number, within one ulp.
+
+    Results are cached, because a measured value is part of many pairs.
 
     Raises:
         ValueError: `x` is not positive or not finite.
