@@ -119,12 +119,12 @@ def within_margin(interval: Interval, margin: float) -> bool:
     return low > 0 > high
 
 
-def _relations(interval: Interval, margin: float, *, keep: bool = True) -> tuple[int, int, int]:
+def _relations(interval: Interval, margin: float) -> tuple[int, int, int]:
     """Return the position of a reported interval relative to 1 ÷ (1 + margin), 1 and 1 + margin.
 
     Each is −1 if the interval is below, 1 if it is above, and 0 if it contains the value.
     """
-    rounded = rounding.rounded(interval.ratio, interval.lo, interval.hi, margin=margin, keep=keep)
+    rounded = rounding.rounded(interval.ratio, interval.lo, interval.hi, margin=margin)
     low, one, high = (
         rounding.relation(rounded.lo, rounded.hi, rounding.decimal(t))
         for t in rounding.thresholds(margin)

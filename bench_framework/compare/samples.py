@@ -84,10 +84,6 @@ class Pair:
         n = sum(1 for number in self.rounds if number <= last)
         return Pair(self.rounds[:n], self.candidate[:n], self.reference[:n], self.control[:n])
 
-    def mirrored(self) -> Pair:
-        """Return the pair with its two sides exchanged."""
-        return Pair(self.rounds, self.reference, self.candidate)
-
 
 def used(block: Block) -> bool:
     """Return whether a block counts: not a warm-up, and not in a round that was interrupted."""

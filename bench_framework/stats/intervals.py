@@ -53,8 +53,8 @@ class Bounds:
 
     Attributes:
         estimate: the point estimate of ln(candidate ÷ reference).
-        lo: lower end; −∞ if the rounds or the swaps cannot reach the level.
-        hi: upper end; +∞ if the rounds or the swaps cannot reach the level.
+        lo: lower end; −∞ if the rounds cannot reach the level.
+        hi: upper end; +∞ if the rounds cannot reach the level.
         level: confidence level of the interval, such as 0.95.
     """
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,7 +110,8 @@ def test_exchanging_the_two_sides_mirrors_verdict_and_words(
 ) -> None:
     pair = pair_of(drawn)
     (one,) = verdict.judge_family([case_of(pair)], RULES)
-    (two,) = verdict.judge_family([case_of(pair.mirrored())], RULES)
+    mirrored = replace(pair, candidate=pair.reference, reference=pair.candidate)
+    (two,) = verdict.judge_family([case_of(mirrored)], RULES)
     assert two.verdict is MIRROR.get(one.verdict, one.verdict)
     assert (one.p, one.p_adjusted, one.statistic, one.reason) == (
         two.p,
