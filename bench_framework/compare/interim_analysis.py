@@ -7,7 +7,6 @@ same verdicts as the report of the same rounds. See `docs/method.md#interim-anal
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -15,18 +14,17 @@ from bench_framework.compare import cell_state, same_programs, stopping
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.paired_test import examine_looks
 from bench_framework.compare.stage import Stage
-from bench_framework.compare.verdict import PLAIN_LEVEL, Case, Rules, judge_family
+from bench_framework.compare.verdict import Case, Rules, judge_family
 from bench_framework.model.judgement import (
     CONTROL_DIFFERS,
     ONE_PROGRAM,
     BestGroup,
     Comparison,
-    NoiseFloor,
 )
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Role
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -302,39 +300,6 @@ def with_runs(draft: Comparison, stage: Stage, rounds: Sequence[int]) -> Compari
         for cell_id in (draft.cell_id, draft.ref_cell_id)
     )
     return replace(draft, runs=ours, runs_ref=theirs)
-
-
-def noise_floor(
-    stage: Stage, input_id: str, control: Sequence[Comparison]
-) -> tuple[NoiseFloor, ...]:
-    """Return the noise floor of an input, one per metric that is judged by rounds.
-
-    See `docs/method.md#aa-control`.
-    """
-    tripped = any(c.verdict.decided for c in control)
-    by_metric = {c.metric: c for c in control}
-    floors = []
-    for metric in stage.plan.judge.sampled:
-        c = by_metric.get(metric)
-        adjusted = reach(c.shown) if c else None
-        floors.append(NoiseFloor(input_id, metric, floor_fraction(c), tripped, adjusted))
-    return tuple(floors)
-
-
-def floor_fraction(control: Comparison | None) -> float | None:
-    """Return the noise floor as a fraction: the reach of the control's 95 % interval.
-
-    The result is `None` if there is no such interval, or if the rounds are too few for 95 %.
-    """
-    interval = control.typical if control else None
-    return reach(interval) if interval and interval.level >= PLAIN_LEVEL else None
-
-
-def reach(interval: Interval | None) -> float | None:
-    """Return max(U, 1/L) − 1 for an interval [L, U], or `None` if it is missing or unbounded."""
-    if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
-        return None
-    return max(interval.hi, 1 / interval.lo) - 1
 
 
 def trip(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:

@@ -14,6 +14,7 @@ from bench_framework.compare import (
     exact_metrics,
     interim_analysis,
     medians,
+    noise_floor,
     same_programs,
     summaries,
 )
@@ -241,7 +242,7 @@ def _judge_inputs(
         control = interim_analysis.judge_pairs(
             interim_analysis.control_pairs(stage, item.id), "control"
         )
-        floors = interim_analysis.noise_floor(stage, item.id, control)
+        floors = noise_floor.noise_floors(stage, item.id, control)
         tripped = item.id in known or any(f.tripped for f in floors)
         judged: list[Comparison] = []
         for family, pairs in pairs_of[item.id].items():

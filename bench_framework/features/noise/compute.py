@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv
 
-from bench_framework.compare.interim_analysis import floor_fraction
+from bench_framework.compare.noise_floor import floor_fraction
 from bench_framework.compare.paired_test import examine_looks
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules, judge_family
@@ -191,7 +191,7 @@ class WindowVerdicts:
         return has_difference(tuple(self.as_measured.values()))
 
     def floors(self) -> dict[Metric, float | None]:
-        """Return the noise floor of each metric, as a fraction: see `interim_analysis.floor_fraction`."""
+        """Return the noise floor of each metric, as a fraction: see `noise_floor.floor_fraction`."""
         return {metric: floor_fraction(c) for metric, c in self.as_measured.items()}
 
     def finds(self, effect: float) -> frozenset[Metric]:

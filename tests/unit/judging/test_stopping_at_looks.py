@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.compare.interim_analysis import LookOutcome, floor_fraction, look, reach, trip
+from bench_framework.compare.interim_analysis import LookOutcome, look, trip
+from bench_framework.compare.noise_floor import floor_fraction, reach
 from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of

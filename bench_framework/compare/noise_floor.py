@@ -1,0 +1,48 @@
+"""The noise floor of an input: the reach of its A/A control. See `docs/method.md#aa-control`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from bench_framework.compare.verdict import PLAIN_LEVEL
+from bench_framework.model.judgement import Comparison, NoiseFloor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.compare.stage import Stage
+    from bench_framework.model.verdict import Interval
+
+
+def noise_floors(
+    stage: Stage, input_id: str, control: Sequence[Comparison]
+) -> tuple[NoiseFloor, ...]:
+    """Return the noise floor of an input, one per metric that is judged by rounds.
+
+    See `docs/method.md#aa-control`.
+    """
+    tripped = any(c.verdict.decided for c in control)
+    by_metric = {c.metric: c for c in control}
+    floors = []
+    for metric in stage.plan.judge.sampled:
+        c = by_metric.get(metric)
+        adjusted = reach(c.shown) if c else None
+        floors.append(NoiseFloor(input_id, metric, floor_fraction(c), tripped, adjusted))
+    return tuple(floors)
+
+
+def floor_fraction(control: Comparison | None) -> float | None:
+    """Return the noise floor as a fraction: the reach of the control's 95 % interval.
+
+    The result is `None` if there is no such interval, or if the rounds are too few for 95 %.
+    """
+    interval = control.typical if control else None
+    return reach(interval) if interval and interval.level >= PLAIN_LEVEL else None
+
+
+def reach(interval: Interval | None) -> float | None:
+    """Return max(U, 1/L) − 1 for an interval [L, U], or `None` if it is missing or unbounded."""
+    if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
+        return None
+    return max(interval.hi, 1 / interval.lo) - 1
