@@ -45,7 +45,9 @@ def leading_input(data: ReportData) -> Input | None:
 
 def _leading(data: ReportData) -> Claim | None:
     """Return the result of the input that the summary is about."""
-    return next((c for c in data.claims(*MAIN_KINDS) if "leading" in c.values), None)
+    results = data.claims(*MAIN_KINDS)
+    # Records of earlier versions do not mark it. Their largest input is usually the last one.
+    return next((c for c in results if "leading" in c.values), results[-1] if results else None)
 
 
 def _no_result(data: ReportData) -> str:
