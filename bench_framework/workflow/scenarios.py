@@ -28,7 +28,7 @@ def find_scenario(name: str) -> Path:
     shipped = assets.shipped_scenarios()
     if path.exists() or path.suffix in {".yaml", ".yml"}:
         return path
-    key = name.replace("-", "_")
+    key = name.replace("_", "-")
     if key in shipped:
         return shipped[key]
     close = get_close_matches(key, shipped, n=1)

@@ -1,0 +1,23 @@
+"""Names of bundled scenarios on the command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench_framework import assets
+from bench_framework.errors import UsageError
+from bench_framework.workflow.scenarios import find_scenario
+
+
+def test_every_bundled_scenario_has_its_name_with_hyphens_or_underscores() -> None:
+    shipped = assets.shipped_scenarios()
+    assert "word-tally" in shipped
+    for name, path in shipped.items():
+        assert find_scenario(name) == path
+        assert find_scenario(name.replace("-", "_")) == path
+
+
+def test_the_nearest_name_is_suggested() -> None:
+    with pytest.raises(UsageError, match="no bundled scenario named word-tall") as raised:
+        find_scenario("word-tall")
+    assert "word-tally" in str(raised.value.fix)
