@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 CI: Final = "95\u202f% CI"
-MANY_ROWS: Final = 15
+MANY_ROWS: Final = 14
 """Most rows of the table."""
 MOST_DESCRIBED: Final = 12
 """Most rows with descriptions. The appendix describes the variants of longer tables."""

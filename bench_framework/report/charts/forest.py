@@ -74,8 +74,8 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
     metric = noun(data.metric)
     base = data.baseline_on(item).label
     desc = (
-        f"Lines are 95\u202f% CIs; the band is the margin of {margin_text(margin)}; blue marks are "
-        "conclusive, filled ones by more than the margin."
+        f"Lines: 95\u202f% CIs. Band: margin of {margin_text(margin)}. Blue: conclusive; filled: by "
+        "more than the margin."
     )
     less, more = change(data.metric, higher=data.higher(data.metric))
     return Figure(
