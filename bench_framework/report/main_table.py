@@ -202,9 +202,8 @@ def _in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
     """
     plan = data.plan
     baseline = data.plan.baseline_cell(arms[0].input_id) if arms else None
-    sign = -1 if data.higher(data.metric) else 1
     places = {cell: order(data, cell, baseline) for cell in arms}
-    ordered = sorted(arms, key=lambda cell: (places[cell][0], sign * places[cell][1]))
+    ordered = sorted(arms, key=lambda cell: places[cell])
     variants = {plan.baseline_id, *plan.further_baselines, *(c.variant_id for c in plan.named)}
     variants |= {v for c in plan.contrasts for v in (c.variant_id, c.reference_id)}
     first = sorted(ordered, key=lambda cell: cell.variant_id not in variants)

@@ -91,7 +91,7 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
             each = (
                 f"{at.label(at.leaders(g)[0])} on {at.plan.input(g.input_id).label}" for g in groups
             )
-            sentences.append(f"The {best} by the median: {listed(each, 6)}")
+            sentences.append(f"The {best} by the estimate: {listed(each, 6)}")
             if shared and len(groups) == count:
                 names = listed(v.label for v in at.plan.variants if v.id in shared)
                 plural = "are" if len(shared) > 1 else "is"

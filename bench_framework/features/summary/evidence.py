@@ -62,17 +62,23 @@ class Evidence(ComparisonClaims):
         """Return baseline and candidates of an input that were measured, fastest first."""
         roles = (Role.BASELINE, Role.CANDIDATE)
         cells = [c for c in self.plan.cells_of(input_id) if c.role in roles]
-        return sorted(
-            (c for c in cells if (c.id, self.metric) in self.medians),
-            key=lambda c: self._place(c.id),
-        )
+        measured = (c for c in cells if (c.id, self.metric) in self.medians)
+        return sorted(measured, key=lambda c: self._place(c.id))
 
     def _place(self, cell_id: str) -> float:
-        value = self.medians.get((cell_id, self.metric), math.inf)
-        return -value if self.higher else value
+        """Return the ratio by which the table orders its rows, smaller is better."""
+        baseline = self.plan.baseline_cell(self.cells[cell_id].input_id)
+        if baseline is None or cell_id == baseline.id:
+            return 1.0
+        pair = self.pair(cell_id, baseline.id)
+        if pair is not None and pair.shown is not None:
+            return pair.shown.ratio
+        mine, theirs = (self.medians.get((i, self.metric), 0.0) for i in (cell_id, baseline.id))
+        ratio = mine / theirs if mine > 0 and theirs > 0 else math.inf
+        return 1 / ratio if self.higher else ratio
 
     def leaders(self, group: BestGroup) -> list[str]:
-        """Return the members of a best group, the one with the best median first."""
+        """Return the members of a best group, the first row of the table first."""
         return sorted(group.cell_ids, key=self._place)
 
     def predicate(self, c: Comparison) -> str:

@@ -27,7 +27,7 @@ _REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
 def main_claim(at: Evidence, group: BestGroup) -> Claim:
     """Return the claim about the best group of an input.
 
-    It names the member with the best median, which is the first row of the table. Its comparison is
+    It names the member with the best ratio, which is the first row of the table. Its comparison is
     that with the baseline; if it is the baseline, that of the next variant with the baseline.
     """
     baseline = at.plan.baseline_cell(group.input_id)
@@ -86,11 +86,11 @@ def main_sentence(claim: Claim) -> str:
     if claim.verdict is None or claim.figures is None:
         return first
     if decided:
-        return f"{first} by the median, but it {phrases.predicate(claim)}"
+        return f"{first} by the estimate, but it {phrases.predicate(claim)}"
     faster = "faster" if claim.metric == WALL else "better"
     return (
         f"{scope}no variant is significantly {faster} than {claim.reference}, the baseline. "
-        f"{claim.subject}{tied} has the best median: {phrases.effect(claim)}"
+        f"{claim.subject}{tied} has the best estimate: {phrases.effect(claim)}"
     )
 
 

@@ -90,7 +90,7 @@ def _choice(at: Evidence, group: BestGroup) -> tuple[str, str]:
             if len(first) == 1:
                 return first[0], name
             left = first
-    return left[0], "the best median"
+    return left[0], "the best estimate"
 
 
 def _dependencies(at: Evidence, cell_id: str) -> float | None:

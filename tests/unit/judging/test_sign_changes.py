@@ -172,7 +172,7 @@ def test_with_a_sign_change_no_sentence_is_about_all_inputs(study: type[Study]) 
         if claim.kind in ("main", "recommendation", "memory", "noise-floor"):
             assert re.match(r"On ", claim.text), claim.text
         if claim.values.get("lead") == "Inputs":
-            assert claim.text == "The fastest by the median: a on 10MiB and b on 200MiB"
+            assert claim.text == "The fastest by the estimate: a on 10MiB and b on 200MiB"
     assert not [
         c.text
         for c in judgement.claims
@@ -199,7 +199,7 @@ def test_a_superlative_needs_a_best_group_of_one(study: type[Study]) -> None:
     assert mains[1].startswith("On 200MiB, b is fastest: it is 1.67× faster than a [")
     (by_input,) = (c.text for c in judgement.claims if c.values.get("lead") == "Inputs")
     assert by_input.startswith(
-        "The fastest by the median: c on 10MiB and b on 200MiB. "
+        "The fastest by the estimate: c on 10MiB and b on 200MiB. "
         "b is fastest or tied with it on every input"
     )
 

@@ -162,7 +162,7 @@ def test_sentences_have_the_95_percent_interval_and_claims_have_both(study: type
     [
         ({"b": 9e6, "c": 4e6}, {}, "c", "the least memory (3.81"),
         ({}, {"b": 0.5, "c": 1.0}, "b", "the least CPU time"),
-        ({}, {}, None, "the best median"),
+        ({}, {}, None, "the best estimate"),
     ],
 )
 def test_ties_are_broken_by_memory_then_cpu_time(
