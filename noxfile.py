@@ -237,7 +237,7 @@ def bench(session: nox.Session) -> None:
     ``nox -s bench -- peers_tally`` runs one script.
     """
     scripts = sorted(path.stem for path in (ROOT / "tests" / "bench").glob("peers_*.py"))
-    names = session.posargs or ["overhead", "startup", "large_record", *scripts]
+    names = session.posargs or ["overhead", "startup", "large_record", "judging", *scripts]
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         for name in names:

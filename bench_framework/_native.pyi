@@ -1,5 +1,5 @@
-# Stub of the extension module built from native/crates/bindings: conversions over the Rust crates dgen and
-# rustc-demangle.
+# Stub of the extension module built from native/crates/bindings: conversions over the Rust crates dgen, labels
+# and rustc-demangle.
 # The docstring of each function, available at run time, describes it and its errors.
 
 from collections.abc import Callable
@@ -14,8 +14,13 @@ __all__ = [
     "cached_bytes",
     "demangle",
     "direct_alignment",
+    "label_tail",
+    "main_score",
+    "rank_score",
     "read_and_validate",
     "session_profiles",
+    "shifted",
+    "signed_ranks",
     "text_kinds",
     "version",
     "write_file",
@@ -24,6 +29,7 @@ __all__ = [
 ]
 
 _Buffer: TypeAlias = Buffer | np.ndarray[Any, np.dtype[Any]]
+_Doubles: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _Found: TypeAlias = tuple[int, int, int | None, bytes, bytes]
 
 @final
@@ -39,6 +45,11 @@ class Generator:
     def path(self) -> str: ...
 
 def cached_bytes(path: str | PathLike[str]) -> int | None: ...
+def shifted(values: _Doubles, shift: float) -> bytes: ...
+def main_score(values: _Doubles, logs: _Doubles) -> bytes: ...
+def rank_score(values: _Doubles) -> bytes: ...
+def signed_ranks(differences: _Doubles) -> list[int]: ...
+def label_tail(score: _Doubles, larger: bool, scale: tuple[float, int, float, float]) -> float: ...
 def demangle(symbol: str) -> str | None: ...
 def direct_alignment(path: str | PathLike[str]) -> tuple[int, int]: ...
 def write_file(

@@ -146,7 +146,7 @@ class LabelInverter:
 
     def __init__(self, values: Floats) -> None:
         self._values = values
-        self._known: dict[float, run_labels.Result] = {}
+        self._known: dict[tuple[float, int], run_labels.OneSided] = {}
         differences = values[:, :1] - values[:, 1:]
         self.estimate = self._balance(float(differences.min()), float(differences.max()))
         plain = typical(differences[:, 0], 0.95)
@@ -164,11 +164,16 @@ class LabelInverter:
             return (low + high) / 2
         return drop_unstable_digits(brentq(total, low, high, xtol=BALANCE_PRECISION))
 
-    def examine(self, shift: float) -> run_labels.Result:
-        """Test a shift. Results are cached, because the levels of a pair share a search range."""
-        if shift not in self._known:
-            self._known[shift] = run_labels.examine(self._values, shift)
-        return self._known[shift]
+    def examine(self, shift: float, side: int) -> run_labels.OneSided:
+        """Test whether an end of the interval is inside of a shift.
+
+        Results are cached, because the levels of a pair share a search range.
+        """
+        if (shift, side) not in self._known:
+            # Beyond the upper end, the candidate's values are too small for the shift.
+            result = run_labels.examine_side(self._values, shift, larger=side < 0)
+            self._known[shift, side] = result
+        return self._known[shift, side]
 
     def bounds(self, level: float) -> Bounds:
         """Return the interval at a level, or at the attainable level if that is lower."""
@@ -177,15 +182,8 @@ class LabelInverter:
             return Bounds(self.estimate, self.estimate, self.estimate, reached)
         limit = (1 - reached) / 2 * (1 + 1e-12)
 
-        def rejected(side: int, result: run_labels.Result) -> float:
-            return result.low if side > 0 else result.high
-
-        return Bounds(
-            self.estimate,
-            self._end(-1, limit, rejected),
-            self._end(+1, limit, rejected),
-            reached,
-        )
+        low, high = (self._end(side, limit, lambda result: result.p) for side in (-1, 1))
+        return Bounds(self.estimate, low, high, reached)
 
     def equivalence(self, level: float, limit: float) -> Bounds | None:
         """Return the interval of shifts that at least one statistic does not reject.
@@ -199,23 +197,22 @@ class LabelInverter:
         """
         alpha = (1 - level) / 2
 
-        def rejected(side: int, result: run_labels.Result) -> float:
-            main, rank = result.main, result.rank
-            return max(main.low, rank.low) if side > 0 else max(main.high, rank.high)
+        def weaker(result: run_labels.OneSided) -> float:
+            return max(result.main, result.rank)
 
-        if any(rejected(side, self.examine(side * limit)) > alpha for side in (-1, 1)):
+        if any(weaker(self.examine(side * limit, side)) > alpha for side in (-1, 1)):
             return None
-        low, high = (self._end(side, alpha, rejected) for side in (-1, 1))
+        low, high = (self._end(side, alpha, weaker) for side in (-1, 1))
         bounds = Bounds(self.estimate, low, high, level)
         return bounds if bounds.inside(limit) else None
 
     def _end(
-        self, side: int, limit: float, rejected: Callable[[int, run_labels.Result], float]
+        self, side: int, limit: float, rejected: Callable[[run_labels.OneSided], float]
     ) -> float:
         """Return the shift on one side of the estimate from which the test rejects at `limit`."""
 
         def excess(distance: float) -> float:
-            p = rejected(side, self.examine(self.estimate + side * distance))
+            p = rejected(self.examine(self.estimate + side * distance, side))
             return _score(p) - _score(limit)
 
         start = max(STEP_LEAST, self._unit * _score(limit))

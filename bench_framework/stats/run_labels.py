@@ -7,8 +7,6 @@ distributions are convolutions. See `docs/method.md#paired-test`.
 
 from __future__ import annotations
 
-import itertools
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -16,19 +14,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from bench_framework import _native
 from bench_framework.stats import signed_rank
 from bench_framework.stats.portable_math import log
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-SCALE_QUANTILE: Final = 0.4
-"""Quantile of the absolute differences within rounds that scales the Cauchy score.
-
-At a low quantile, baseline and control alone set the scale, and a large effect has little weight.
-"""
-SMALLEST_SCALE: Final = 1e-6
-"""Smallest scale of the Cauchy score, for clocks so coarse that most differences are zero."""
 UNITS: Final = 4096
 """Sum over rounds of the score's range, after rounding to integers."""
 PAIR: Final = 2
@@ -43,6 +35,19 @@ MAIN_WEIGHT: Final = 0.8
 
 The main score hardly sees a change that is limited to slow runs. The signed rank sees it.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class OneSided:
+    """The p-values of both statistics in one direction."""
+
+    main: float
+    rank: float
+
+    @property
+    def p(self) -> float:
+        """Return the p-value of both statistics together."""
+        return min(1.0, self.main / MAIN_WEIGHT, self.rank / (1 - MAIN_WEIGHT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +68,12 @@ class Result:
     @property
     def low(self) -> float:
         """Return the one-sided p-value that the candidate's values are smaller."""
-        return min(1.0, self.main.low / MAIN_WEIGHT, self.rank.low / (1 - MAIN_WEIGHT))
+        return OneSided(self.main.low, self.rank.low).p
 
     @property
     def high(self) -> float:
         """Return the one-sided p-value that the candidate's values are larger."""
-        return min(1.0, self.main.high / MAIN_WEIGHT, self.rank.high / (1 - MAIN_WEIGHT))
+        return OneSided(self.main.high, self.rank.high).p
 
 
 def examine(values: Floats, shift: float = 0.0) -> Result:
@@ -79,10 +84,24 @@ def examine(values: Floats, shift: float = 0.0) -> Result:
             one; at least one round.
         shift: log ratio of the candidate under the null hypothesis.
     """
+    low, high = (examine_side(values, shift, larger=larger) for larger in (False, True))
+    return Result(Tails(low.main, high.main), Tails(low.rank, high.rank))
+
+
+def examine_side(values: Floats, shift: float, *, larger: bool) -> OneSided:
+    """Test whether the candidate's log values differ from the others by less than `shift`.
+
+    Args:
+        values: as for `examine`.
+        shift: as for `examine`.
+        larger: test whether they differ by more.
+    """
     moved = shifted(values, shift)
-    pair = values.shape[1] == PAIR
-    rank = _wilcoxon(moved[:, 0] - moved[:, 1]) if pair else _tails(rank_score(moved))
-    return Result(_tails(main_score(moved)), rank)
+    if values.shape[1] == PAIR:
+        rank = _wilcoxon(moved[:, 0] - moved[:, 1], larger=larger)
+    else:
+        rank = _tail(rank_score(moved), larger=larger)
+    return OneSided(_tail(main_score(moved), larger=larger), rank)
 
 
 def attainable(rounds: int, runs: int) -> float:
@@ -91,60 +110,23 @@ def attainable(rounds: int, runs: int) -> float:
 
 
 def shifted(values: Floats, shift: float) -> Floats:
-    """Return the values with `shift` subtracted from the candidate's."""
-    moved = values.copy()
-    moved[:, 0] -= shift
-    rounded: Floats = np.round(moved, RESOLUTION)
-    return rounded
+    """Return the rounded values with `shift` subtracted from the candidate's."""
+    return _like(values, _native.shifted(values, shift))
 
 
 def main_score(values: Floats) -> Floats:
     """Return the sum of log-rank and Cauchy score of each run; the sum of every round is zero."""
-    doubled = _doubled_midranks(values.ravel()).reshape(values.shape)
-    log_rank = _centred(_logs_of_halves(2 * values.size)[doubled])
-    pairs = list(itertools.combinations(range(values.shape[1]), 2))
-    differences = np.array([values[:, a] - values[:, b] for a, b in pairs])
-    sizes = np.abs(differences).ravel()
-    place = int(SCALE_QUANTILE * (len(sizes) - 1))
-    scale = max(float(np.partition(sizes, place)[place]), SMALLEST_SCALE)
-    weighted = differences / (scale * scale + differences * differences)
-    cauchy = np.zeros(values.shape)
-    for (a, b), score in zip(pairs, weighted, strict=True):
-        cauchy[:, a] += score
-        cauchy[:, b] -= score
-    total: Floats = _normalised(log_rank) + _normalised(cauchy)
-    return total
+    return _like(values, _native.main_score(values, _logs_of_halves(2 * values.size)))
 
 
 def rank_score(values: Floats) -> Floats:
     """Return the rank of each run's distance from its round's mean, with the sign of it."""
-    distances = np.round(_centred(values), RESOLUTION)
-    ranks = _doubled_midranks(np.abs(distances).ravel()).reshape(values.shape)
-    return _centred(np.sign(distances) * ranks)
+    return _like(values, _native.rank_score(values))
 
 
-def _centred(values: Floats) -> Floats:
-    centred: Floats = values - values.sum(axis=1, keepdims=True) / values.shape[1]
-    return centred
-
-
-def _normalised(score: Floats) -> Floats:
-    size = math.sqrt(math.fsum((score * score).ravel().tolist()))
-    return score / size if size else score
-
-
-def _doubled_midranks(values: Floats) -> Ints:
-    """Return twice the rank of each value; equal values have their mean rank."""
-    order = np.argsort(values, kind="stable")
-    ascending = values[order]
-    last = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]), len(values) - 1)
-    ranks = np.empty(len(values), dtype=np.int64)
-    if len(last) == len(values):
-        ranks[order] = 2 * last + 2
-    else:
-        counts = np.diff(last, prepend=-1)
-        ranks[order] = np.repeat(2 * last - counts + 3, counts)
-    return ranks
+def _like(values: Floats, doubles: bytes) -> Floats:
+    table: Floats = np.frombuffer(doubles).reshape(values.shape)
+    return table
 
 
 @lru_cache(maxsize=256)
@@ -153,38 +135,22 @@ def _logs_of_halves(most: int) -> Floats:
     return np.array([0.0, *(log(i / 2) for i in range(1, most + 1))])
 
 
-def _wilcoxon(differences: Floats) -> Tails:
-    """Return the tails of the signed-rank statistic: those of `rank_score` with two runs."""
+def _wilcoxon(differences: Floats, *, larger: bool) -> float:
+    """Return the tail of the signed-rank statistic: that of `rank_score` with two runs."""
     ranks = signed_rank.signed_ranks(differences)
     both, observed = signed_rank.tail(ranks), int(ranks.sum())
+    if (observed if larger else -observed) > 0:
+        return float(both[abs(observed)]) / 2
     beyond = abs(observed) + 1
-    extreme = float(both[abs(observed)]) / 2
-    rest = 1 - (float(both[beyond]) / 2 if beyond < len(both) else 0.0)
-    if not observed:
-        return Tails(rest, rest)
-    return Tails(extreme, rest) if observed < 0 else Tails(rest, extreme)
+    return 1 - (float(both[beyond]) / 2 if beyond < len(both) else 0.0)
 
 
-def _tails(score: Floats) -> Tails:
-    """Return the tails of the sum of the first column under uniform choices of a column per round."""
-    ranges = score.max(axis=1) - score.min(axis=1)
-    total = math.fsum(ranges.tolist())
-    if not total:
-        return Tails(1.0, 1.0)
-    steps = np.rint((score - score.min(axis=1, keepdims=True)) * (UNITS / total)).astype(np.int64)
-    observed = int(steps[:, 0].sum())
-    # Small steps first, so that the reached part of the array stays short.
-    steps = np.sort(steps, axis=1)
-    steps = steps[np.argsort(steps[:, -1], kind="stable")]
-    counts, top = np.zeros(int(steps[:, -1].sum()) + 1), 0
-    counts[0] = 1.0
-    for place, row in enumerate(steps[:, 1:].tolist(), 1):
-        before = counts[: top + 1].copy()
-        for step in row:
-            counts[step : step + top + 1] += before
-        top += row[-1]
-        if not place % ROUNDS_AT_ONCE:
-            counts /= float(steps.shape[1] ** ROUNDS_AT_ONCE)
-    counts /= float(steps.shape[1] ** (len(steps) % ROUNDS_AT_ONCE))
-    low, high = counts[: observed + 1], counts[observed:][::-1]
-    return Tails(min(1.0, float(np.cumsum(low)[-1])), min(1.0, float(np.cumsum(high)[-1])))
+def _tail(score: Floats, *, larger: bool) -> float:
+    """Return a tail of the sum of the first column under uniform choices of a column per round."""
+    return _native.label_tail(score, larger, _scale(*score.shape))
+
+
+@lru_cache(maxsize=256)
+def _scale(rounds: int, runs: int) -> tuple[float, int, float, float]:
+    rest = rounds % ROUNDS_AT_ONCE
+    return UNITS, ROUNDS_AT_ONCE, float(runs**ROUNDS_AT_ONCE), float(runs**rest)

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from bench_framework import _native
 from bench_framework.stats.portable_math import normal_quantile
 
 Floats = npt.NDArray[np.float64]
@@ -29,29 +30,19 @@ EXACT_TIED: Final = 200
 Above these numbers, the normal approximation is used. Its tails are heavier than the exact ones
 there, so that the p-value is conservative.
 """
-RESOLUTION: Final = 12
-"""Decimals to which log ratios are rounded, because equal ratios differ in their last bits."""
 
 
 def signed_ranks(differences: Floats) -> Ints:
     """Return the doubled midranks of |d| with the sign of d.
 
     Args:
-        differences: log ratios, shape (n,).
+        differences: log ratios, shape (n,). They are rounded to 12 decimals, because equal ratios
+            differ in their last bits.
 
     Returns:
         Signed ranks, shape (n,); 0 where the difference is 0.
     """
-    d = np.round(differences, RESOLUTION)
-    size = np.abs(d)
-    nonzero = size > 0
-    values, inverse, counts = np.unique(size[nonzero], return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    doubled = 2 * last - counts + 1  # first + last rank of each group of ties
-    ranks = np.zeros(len(d), dtype=np.int64)
-    if len(values):
-        ranks[nonzero] = doubled[inverse] * np.sign(d[nonzero]).astype(np.int64)
-    return ranks
+    return np.array(_native.signed_ranks(differences), dtype=np.int64)
 
 
 def tail(ranks: Ints) -> Floats:
@@ -67,7 +58,7 @@ def tail(ranks: Ints) -> Floats:
     n = len(sizes)
     if n == 0:
         return np.ones(1)
-    if np.array_equal(sizes, 2 * np.arange(1, n + 1)):
+    if (sizes == _doubled_ranks(n)).all():
         return _untied(n)
     return _two_sided(_distribution(sizes)) if n <= EXACT_TIED else _normal(sizes)
 
@@ -93,6 +84,11 @@ def walsh_cut(n: int, level: float) -> int | None:
         return max(0, int(mean + normal_quantile(target) * sd - 0.5))
     below = np.searchsorted(_cumulative(n), target * (1 + 1e-12), side="right")
     return int(below) - 1 if below else None
+
+
+@lru_cache(maxsize=64)
+def _doubled_ranks(n: int) -> Ints:
+    return 2 * np.arange(1, n + 1)
 
 
 @lru_cache(maxsize=64)

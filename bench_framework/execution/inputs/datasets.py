@@ -1,6 +1,6 @@
 """Inputs on disk: generated datasets, which are reused, and files of the user.
 
-Only this module and `dgen` import the extension `_native`.
+Of `execution`, only this module and `profiling.samples` import the extension `_native`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-//! `bench_framework._native`: conversions between Python and the crates `dgen` and
+//! `bench_framework._native`: conversions between Python and the crates `dgen`, `labels` and
 //! `rustc-demangle`.
 //!
 //! Its stub is `bench_framework/_native.pyi`; a test compares the two.
@@ -12,6 +12,7 @@
 
 mod data;
 mod files;
+mod labels;
 
 use std::path::PathBuf;
 
@@ -31,6 +32,8 @@ mod _native {
     use crate::data::Generator;
     #[pymodule_export]
     use crate::files::{cached_bytes, direct_alignment, read_and_validate, write_file};
+    #[pymodule_export]
+    use crate::labels::{label_tail, main_score, rank_score, shifted, signed_ranks};
 
     /// Write a text corpus of exactly `size` bytes to exactly `path`; return its SHA-256, hexadecimal.
     ///
