@@ -122,7 +122,7 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     assert sorted(cell["role"] for cell in plan["cells"]) == ["baseline", "candidate", "control"]
     assert (
         "The gate measured the suspicious pairs of record " + first.name
-        in (second / "report.md").read_text()
+        in (second / "appendix.md").read_text()
     )
 
     assert "▲ Benchmarks: regressions found" in done.stdout
