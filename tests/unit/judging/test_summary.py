@@ -45,7 +45,7 @@ def test_a_ladder_is_answered_by_its_total_and_its_steps(crossed: type[Crossed])
         )
         return 0.05 * factor * (1 + abs(noise))
 
-    judged = example.judge(wall)  # type: ignore[arg-type]
+    judged = example.judge(wall)
     first, second = texts(judged, "answer")
     assert first.startswith("With all 2 changes, new fixed takes 12")
     assert second.startswith(f"Step by step: new saves 20.1{THIN}% [")
