@@ -161,6 +161,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def every(number: int, noun: str) -> str:
+    """Return all things of a number, such as ``both inputs`` or ``all 3 inputs``."""
+    return f"{'both' if number == 2 else f'all {number}'} {noun}s"  # noqa: PLR2004 -- a pair
+
+
 def grouped(number: int) -> str:
     """Return a number with spaces between groups of three digits, such as ``20 000``."""
     return f"{number:,}".replace(",", " ")

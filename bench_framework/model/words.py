@@ -45,7 +45,7 @@ WORDS: Final[dict[Verdict, Words]] = {
         "v?",
         "faster, size uncertain",
         "less memory, size uncertain",
-        "significant; size uncertain: the difference may be less than {margin}",
+        "significant, but the difference may be less than {margin}",
     ),
     Verdict.EQUIVALENT: Words(
         "≡", "~", "equivalent", "equivalent", "shown to differ by less than {margin}"
@@ -62,7 +62,7 @@ WORDS: Final[dict[Verdict, Words]] = {
         "^?",
         "slower, size uncertain",
         "more memory, size uncertain",
-        "significant; size uncertain: the difference may be less than {margin}",
+        "significant, but the difference may be less than {margin}",
     ),
     Verdict.WORSE: Words(
         "▲",

@@ -122,6 +122,7 @@ def _row(
     state = data.state(cell.id)
     variant = data.variant_of(cell)
     baseline = cell.role is Role.BASELINE
+    first = cell.input_id == data.plan.inputs[0].id
     refused = REFUSED.get(state.state)
     summary = data.summary(cell.id, data.metric) if refused is None else None
     comparison = data.comparison(cell.id, data.metric) if refused is None and not baseline else None
@@ -133,7 +134,7 @@ def _row(
         effect_note(comparison),
     )
     cells = [
-        Cell(variant.label, about=variant.describe),
+        Cell(variant.label, about=variant.describe if first else ""),
         scales[data.metric].cell(summary),
         *_judged(data, cell, comparison),
         _verdict(verdict, state, data.metric),

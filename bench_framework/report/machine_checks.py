@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from bench_framework.model import contention
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.numbers import percent, show_size
-from bench_framework.units import THIN_SPACE, format_percent
+from bench_framework.units import THIN_SPACE, counted, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -104,13 +104,11 @@ def _cores(data: ReportData) -> Check:
         return Check("unknown", "CPU contention", "not available")
     flagged = [flags for b in blocks if (flags := contention.flags(b))]
     counts = Counter(itertools.chain.from_iterable(flagged))
-    causes = ", ".join(
-        f"{words}: {counts[flag]}" for flag, words in contention.WORDS.items() if counts[flag]
-    )
+    named = [f"{words}: {counts[f]}" for f, words in contention.WORDS.items() if counts[f]]
+    causes = f" ({', '.join(named)})" if set(counts) - {"cpu"} else ""
     figure = (
-        f"other processes used {percent(sum(others) / capacity)} of the CPU time of "
-        f"{len(others)} samples; "
-        f"{len(flagged)} samples flagged{f' ({causes})' if causes else ''}, none excluded"
+        f"other processes used {percent(sum(others) / capacity)} of the CPU time; "
+        f"{len(flagged)} of {len(blocks)} samples flagged as disturbed{causes}, none excluded"
     )
     many = len(flagged) > MANY * len(blocks)
     return Check("warn" if many else "pass", "CPU contention", figure)
@@ -145,10 +143,8 @@ def _swap(data: ReportData) -> Check:
     if not pages_in or not pages_out:
         return Check("unknown", "swapping", "not available")
     flagged = sum("swap" in contention.flags(b) for b in data.measured_blocks)
-    figure = (
-        f"{sum(pages_in)} pages in, {sum(pages_out)} pages out (all processes); "
-        f"{flagged} samples flagged"
-    )
+    figure = f"{sum(pages_in)} pages in, {sum(pages_out)} pages out (all processes)"
+    figure += f"; {counted(flagged, 'sample')} flagged" if flagged else ""
     return Check("warn" if flagged else "pass", "swapping", figure)
 
 

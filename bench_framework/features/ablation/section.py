@@ -10,7 +10,6 @@ from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.contrasts import (
     contrast_cells,
-    finding,
     interaction_cell,
     margin,
     with_claims,
@@ -47,15 +46,19 @@ _UNEXPLAINED: Final = "interaction / unexplained"
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return one table per input and design, each with its sentence."""
+    """Return one table per input and design.
+
+    Single changes without a total are omitted, because their ratios are in "All results".
+    """
     blocks: list[Block] = []
     tables = data.judgement.structure.contributions
     claims = data.claims("contributions")
     for number, (table, claim) in enumerate(with_claims(tables, claims), 1):
+        if table.design == "alone" and table.total is None:
+            continue
         block = _table(data, table, claim, f"contributions-{number}")
         plot = waterfall(data, table, block)
         blocks += [plot, block] if plot is not None else [block]
-        blocks += finding(claim)
     return tuple(blocks)
 
 

@@ -39,7 +39,7 @@ EffectClaim = tuple["Effect", "Claim | None"]
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the main effects, the interactions and their sentences for each input."""
+    """Return the main effects and the interactions for each input."""
     structure = data.judgement.structure
     if not structure.effects:
         return ()
@@ -66,11 +66,6 @@ def _input_blocks(
     blocks: list[Block] = [_mains(data, item, factorial, mains, name)]
     if both:
         blocks.append(_interactions(data, item, factorial, both, name))
-    lines = [
-        sentence(c) for e, c in pairs if c is not None and (not e.pooled or e.mean.verdict.decided)
-    ]
-    if lines:
-        blocks.append(Bullets(tuple(lines)))
     return blocks
 
 

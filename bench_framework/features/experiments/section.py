@@ -17,7 +17,6 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, verdict_text
 from bench_framework.report.blocks import (
     Block,
-    Bullets,
     Cell,
     Column,
     Facts,
@@ -25,7 +24,7 @@ from bench_framework.report.blocks import (
     Row,
     Table,
 )
-from bench_framework.report.claim_blocks import closed, sentence
+from bench_framework.report.claim_blocks import claim_bullets, closed
 from bench_framework.report.contrasts import interval_cells, margin, verdict_cell, with_claims
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.main_table import change_text, in_times
@@ -219,7 +218,7 @@ EXPERIMENTS = SectionKind(
 
 
 def hypotheses(data: ReportData) -> tuple[Block, ...]:
-    """Return a table with one row per hypothesis and input, then the same results in sentences."""
+    """Return a table with one row per hypothesis and input, and why others were not tested."""
     if not data.judgement.hypotheses:
         return ()
     claims = with_claims(data.judgement.hypotheses, data.claims("hypothesis"))
@@ -243,8 +242,7 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
     )
     rows = tuple(_hypothesis_row(data, test, claim) for test, claim in claims)
     table = Table("hypotheses-table", caption, columns, rows, legend, sortable=False)
-    lines = tuple(sentence(claim) for _, claim in claims if claim is not None)
-    return (table, Bullets(lines)) if lines else (table,)
+    return (table, *claim_bullets(c for t, c in claims if c and t.status == "not tested"))
 
 
 def _hypothesis_row(data: ReportData, test: HypothesisTest, claim: Claim | None) -> Row:

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.model import words
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.structure import MEASURED_COSTS
-from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
-from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.contrasts import with_claims
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.numbers import DASH, column_size, show_size
 from bench_framework.report.scales import Scale, scale_of
 from bench_framework.report.sections.kind import SectionKind
@@ -27,16 +25,14 @@ _MEASURED: Final = ((PEAK_RSS, "Peak RSS"), (CPU, "CPU time"), (WALL, "Time"))
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the table for the input of the summary, and a sentence per input."""
-    pairs = with_claims(data.judgement.structure.fronts, data.claims("front"))
+    """Return the table for the input of the summary."""
+    fronts = data.judgement.structure.fronts
     leading = leading_input(data)
-    front = next((f for f, _ in pairs if leading is not None and f.input_id == leading.id), None)
-    if front is None:
-        front = pairs[-1][0] if pairs else None
+    of_leading = (f for f in fronts if leading is not None and f.input_id == leading.id)
+    front = next(of_leading, fronts[-1] if fronts else None)
     if front is None:
         return ()
-    table = _table(data, data.plan.input(front.input_id), front, "tradeoffs-table")
-    return (table, Bullets(tuple(sentence(c) for _, c in pairs if c is not None)))
+    return (_table(data, data.plan.input(front.input_id), front, "tradeoffs-table"),)
 
 
 def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:

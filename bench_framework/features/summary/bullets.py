@@ -13,7 +13,7 @@ from bench_framework.model.judgement import ONE_PROGRAM, Claim
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import word
-from bench_framework.units import THIN_SPACE, counted
+from bench_framework.units import THIN_SPACE, counted, every
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
         best = "fastest" if at.metric == WALL else f"best in {noun(at.metric)}"
         if len(groups) == count and len(first) == 1:
             label = at.plan.variant(first.pop()).label
-            sentences.append(f"{label} is {best} on each of the {count} inputs")
+            sentences.append(f"{label} is {best} on {every(count, 'input')}")
         else:
             each = (
                 f"{at.label(at.leaders(g)[0])} on {at.plan.input(g.input_id).label}" for g in groups
@@ -118,17 +118,17 @@ def _effects(at: Evidence, item: Input) -> Iterator[Claim]:
     decided = [e for e in effects if e.mean.verdict.decided and e.pooled]
     decided.sort(key=lambda e: -abs((e.mean.shown.ratio if e.mean.shown else 1.0) - 1))
     sentences = [_effect(e, at) for e in decided[:MOST_EFFECTS]]
-    none = [e.changes[0].after for e in effects if e not in decided and e.pooled]
+    none = [_level(e) for e in effects if e not in decided and e.pooled]
     if none:
         sentences.append(f"No significant mean effect: {listed(none)}")
     mixed = [e for e in effects if not e.pooled]
     if mixed:
         counts = (
-            f"{e.changes[0].after} (better in {e.better}, worse in {e.worse} of {len(e.cells)})"
+            f"{_level(e)} (better in {e.better}, worse in {e.worse} of {len(e.cells)})"
             for e in mixed
         )
         sentences.append(f"The sign depends on the other axes: {listed(counts, MOST_EFFECTS)}")
-    subject = decided[0].changes[0].after if decided else ""
+    subject = _level(decided[0]) if decided else ""
     yield statement("summary", subject, ". ".join(sentences), lead="Effect of each axis")
 
 
@@ -137,7 +137,12 @@ def _effect(effect: Effect, at: Evidence) -> str:
     assert interval is not None
     margin = at.plan.judge.margin_of(effect.metric)
     text = change(effect.mean.verdict, *interval.figures, margin, effect.metric, higher=at.higher)
-    return f"{first.after} instead of {first.before}: {text}"
+    return f"{_level(effect)} instead of {first.before}: {text}"
+
+
+def _level(effect: Effect) -> str:
+    """Return axis and value, because a value such as ``2`` or ``yes`` does not name its axis."""
+    return f"{effect.changes[0].axis} {effect.changes[0].after}"
 
 
 def not_adopted(at: Evidence, item: Input | None) -> Iterator[Claim]:
@@ -194,10 +199,12 @@ def confidence(at: Evidence, item: Input | None) -> Claim:
     detectable = [c.mde for c in compared if unsettled(c) and c.mde is not None]
     if detectable:
         count, rest = len(detectable), len(compared) - settled
-        which = f"The other {count}" if count == rest else f"{count} others"
-        which = "The other" if count == rest == 1 else "1 other" if count == 1 else which
+        which = f"{count if count < rest else 'The'} other{'s' if count > 1 else ''}"
         limit = value_phrases.upward(max(detectable))
-        sentences.append(f"{which} could only have detected differences of {limit} or more")
+        sentences.append(
+            f"{which} {'are' if count > 1 else 'is'} inconclusive: "
+            f"this run could only detect differences of {limit} or more"
+        )
     floors = [f for f in at.judgement.floors if f.metric == at.metric]
     here = [
         f for f in floors if item is not None and f.input_id == item.id and f.fraction is not None

@@ -11,6 +11,7 @@ from bench_framework.claims.value_phrases import where
 from bench_framework.features.summary.evidence import CLOSE, listed
 from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.units import every
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +104,7 @@ def recommendation(claim: Claim) -> str:
     """Return the recommendation: ``"use a: as fast as b (no significant difference) and …"``."""
     place = where(claim, ", ")
     if "inputs" in claim.values:
-        place = f"on each of the {claim.values['inputs']} inputs, "
+        place = f"on {every(int(claim.values['inputs']), 'input')}, "
     keep = "keep" if "base" in claim.values else "use"
     base = ", the baseline" if "base" in claim.values else ""
     head = f"{place}{keep} {claim.subject}{base}"

@@ -72,7 +72,7 @@ def _drawn(points: tuple[Point, ...]) -> str:
     if not flagged:
         rings = "No sample was disturbed by other load."
     elif (rings_drawn := len(ringed(points))) == flagged:
-        rings = f"Rings: the {flagged} samples that were disturbed by other load."
+        rings = f"Rings: samples that were disturbed by other load ({flagged})."
     else:
         rings = (
             f"{flagged} of {len(points)} samples were disturbed by other load; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import Block, Heading, Place, Section, Table, Terminal
@@ -40,8 +40,9 @@ class SectionKind:
 
     def section(self, data: ReportData) -> Section | None:
         """Return the section, or `None` if there is nothing to report."""
+        stated: set[str] = set()
         blocks = tuple(
-            block.without_empty_columns() if isinstance(block, Table) else block
+            _shortened(block, stated) if isinstance(block, Table) else block
             for block in self.build(data)
         )
         if not blocks:
@@ -51,6 +52,13 @@ class SectionKind:
     def reason(self, data: ReportData) -> str:
         """Return the reason for the missing section, in lower case and without a full stop."""
         return self.missing if isinstance(self.missing, str) else self.missing(data)
+
+
+def _shortened(table: Table, stated: set[str]) -> Table:
+    """Return the table without empty columns and without lines of earlier legends."""
+    legend = tuple(line for line in table.legend if line not in stated)
+    stated.update(legend)
+    return replace(table.without_empty_columns(), legend=legend)
 
 
 def input_heading(data: ReportData, item: Input, anchor: str) -> list[Heading]:

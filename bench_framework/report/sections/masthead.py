@@ -36,7 +36,7 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("System", _system_line(data.host)),
         ("Baseline", _baseline(data)),
         ("Inputs" if len(plan.inputs) > 1 else "Input", _inputs(data)),
-        ("Rounds × runs", data.replication(c.id for c in plan.cells)),
+        ("Rounds", _rounds(data)),
         ("Configurations", counts_of(data).text()),
         (
             f"N{NOISE_FLOOR[1:]}",
@@ -79,10 +79,16 @@ def when(data: ReportData) -> str:
 
 def run_line(data: ReportData) -> str:
     """Return the first line of the terminal page."""
-    replication = f"rounds × runs {data.replication(c.id for c in data.plan.cells)}"
+    replication = f"rounds {_rounds(data)}"
     margin = margin_text(data.plan.judge.margin_of(data.metric))
     floor = f"{NOISE_FLOOR} {noise(data)}, margin {margin}"
     return "  ".join((data.plan.name, when(data), counts_of(data).text(), replication, floor))
+
+
+def _rounds(data: ReportData) -> str:
+    """Return rounds and runs such as ``40`` or ``60–450 with 1–2 runs each``."""
+    rounds, runs = data.replication(c.id for c in data.plan.cells).split("×")
+    return rounds if runs == "1" else f"{rounds} with {runs} runs each"
 
 
 def noise(data: ReportData) -> str:
@@ -141,10 +147,10 @@ def _noise_check(data: ReportData) -> Check:
 
 def _order_check(data: ReportData) -> Check:
     if not data.measured_blocks:
-        return Check("unknown", "rounds × runs", DASH)
+        return Check("unknown", "rounds", DASH)
     enough = data.judgement.looks.decidable
-    figure = f"{data.replication(c.id for c in data.plan.cells)}, random order"
-    return Check("pass" if enough else "warn", "rounds × runs", figure)
+    figure = f"{_rounds(data)}, random order"
+    return Check("pass" if enough else "warn", "rounds", figure)
 
 
 def _cells_check(data: ReportData) -> Check:

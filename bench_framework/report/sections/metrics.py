@@ -1,4 +1,4 @@
-"""Section "Other metrics": CPU time, faults, context switches, storage, declared metrics."""
+"""Section "Other metrics": user and system time, faults, context switches, storage, declared metrics."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from bench_framework.model.plan import Role
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
-from bench_framework.report.numbers import DASH, metric_unit, rate_unit, significant
-from bench_framework.report.scales import cores_cell, rate_cell, titled
+from bench_framework.report.numbers import DASH, metric_unit, significant
+from bench_framework.report.scales import titled
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.units import THIN_SPACE
 
@@ -41,7 +41,7 @@ COUNTED: Final = (
     "and waiting."
 )
 MOST_COLUMNS: Final = 11
-"""Most columns of a table on A4, in addition to variant, cores, throughput and rounds."""
+"""Most columns of a table on A4, in addition to variant and rounds."""
 MOST_DECLARED: Final = 9
 """Most columns of a table of declared metrics."""
 
@@ -73,35 +73,35 @@ def build(data: ReportData) -> tuple[Block, ...]:
         cells = data.measured(item.id)
         if not cells:
             continue
-        blocks += input_heading(data, item, f"metrics-{number}")
-        blocks += _tables(data, item, cells, f"metrics-{number}")
-        claims = data.claims("comparison", item=item)
-        blocks += claim_bullets(c for c in claims if c.metric not in REPORTED)
+        claims = (c for c in data.claims("comparison", item=item) if c.metric not in REPORTED)
+        parts: list[Block] = [
+            *_tables(data, item, cells, f"metrics-{number}"),
+            *claim_bullets(claims),
+        ]
+        blocks += [*input_heading(data, item, f"metrics-{number}"), *parts] if parts else []
     return tuple(blocks)
 
 
 def _tables(data: ReportData, item: Input, cells: Sequence[PlanCell], name: str) -> list[Table]:
     """Return one table, or several where one would be too wide for paper."""
     columns = _columns(data, cells)
+    if not columns:
+        return []
     where = data.on_input(item, ", input ")
     caption = f"Other metrics by variant{where}: median over n rounds."
     if len(columns) <= MOST_COLUMNS:
-        table = _process(data, item, cells, columns, f"{name}-table", caption)
+        table = _table(data, cells, columns, f"{name}-table", caption)
         return [_with_notes(data, cells, table)]
     declared = [c for c in columns if c.metric not in METRICS]
     process = [c for c in columns if c.metric in METRICS]
-    tables = [_process(data, item, cells, process, f"{name}-table", caption)]
+    tables = [_table(data, cells, process, f"{name}-table", caption)] if process else []
     parts = -(-len(declared) // MOST_DECLARED)
     each = -(-len(declared) // parts) if parts else 1
     for part in range(parts):
         count = f", {part + 1} of {parts}" if parts > 1 else ""
         caption = f"Metrics of worker and scenario by variant{where}{count}: median over n rounds."
         columns = declared[part * each : (part + 1) * each]
-        heads = (Column("Variant"), *_heads(columns), Column("n", "right", drop=1))
-        rows = tuple(
-            _row(data, cell, [_measured(data, cell, c) for c in columns]) for cell in cells
-        )
-        tables.append(Table(f"{name}-own-{part + 1}", caption, heads, rows))
+        tables.append(_table(data, cells, columns, f"{name}-own-{part + 1}", caption))
     return [*tables[:-1], _with_notes(data, cells, tables[-1])]
 
 
@@ -113,29 +113,21 @@ def _heads(columns: list[_MetricColumn]) -> list[Column]:
     return [Column(c.title, "right", drop=c.drop) for c in columns]
 
 
-def _process(
+def _table(
     data: ReportData,
-    item: Input,
     cells: Sequence[PlanCell],
     columns: list[_MetricColumn],
     name: str,
     caption: str,
 ) -> Table:
-    """Return the table of process metrics, with cores in use and throughput."""
-    size = data.handled_bytes(item.id)
-    heads = [Column("Variant"), *_heads(columns), Column("Cores", "right", drop=3)]
-    heads += [Column(rate_unit(data.plan.unit_family)[0], "right", drop=4)] if size else []
-    heads += [Column("n", "right", drop=1)]
-    rows = tuple(
-        _row(data, cell, [*(_measured(data, cell, c) for c in columns), *_rates(data, cell, size)])
-        for cell in cells
-    )
-    return Table(name, caption, tuple(heads), rows)
+    heads = (Column("Variant"), *_heads(columns), Column("n", "right", drop=1))
+    rows = tuple(_row(data, cell, [_measured(data, cell, c) for c in columns]) for cell in cells)
+    return Table(name, caption, heads, rows)
 
 
 def _columns(data: ReportData, cells: Sequence[PlanCell]) -> list[_MetricColumn]:
     columns = []
-    for metric in (CPU, "user", "sys", *_declared(data, cells), INSTRUCTIONS, *SYSTEM_COUNTERS):
+    for metric in ("user", "sys", *_declared(data, cells), INSTRUCTIONS, *SYSTEM_COUNTERS):
         summaries = data.summaries(cells, metric)
         if not summaries or (metric in SYSTEM_COUNTERS and not any(s.median for s in summaries)):
             continue
@@ -210,13 +202,6 @@ def _row(data: ReportData, cell: PlanCell, figures: list[Cell]) -> Row:
     return Row(cells, baseline=cell.role is Role.BASELINE)
 
 
-def _rates(data: ReportData, cell: PlanCell, size: int | None) -> list[Cell]:
-    """Return cores in use and throughput."""
-    wall = data.summary(cell.id, WALL)
-    rate = [rate_cell(size, wall, data.plan.unit_family)] if size else []
-    return [cores_cell(data.summary(cell.id, CPU), wall), *rate]
-
-
 def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
     """Return the median, and for a compared metric also the glyph of its verdict."""
     summary = data.summary(cell.id, column.metric)
@@ -230,7 +215,7 @@ def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
     else:
         text = significant(scaled, digits) if scaled >= 0 else f"{scaled:.3g}"
     comparison = data.comparison(cell.id, column.metric)
-    if comparison is None or comparison.shown is None or column.metric in {CPU, "user", "sys"}:
+    if comparison is None or comparison.shown is None or column.metric in {"user", "sys"}:
         return Cell(text, summary.median)
     verdict, claim = comparison.verdict, data.claim_id(cell.id, column.metric)
     return Cell(f"{text} {glyph(verdict)}", summary.median, claim, verdict)
@@ -282,6 +267,6 @@ OTHER_METRICS = SectionKind(
     "S28",
     "metrics",
     "Other metrics",
-    "user and system time, cores, faults, context switches, storage, instructions, metrics of scenario and worker",
+    "user and system time, faults, context switches, storage, instructions, metrics of scenario and worker",
     build,
 )

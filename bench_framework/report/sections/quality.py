@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.environment_variables import format_variables
-from bench_framework.model.plan import Role
 from bench_framework.model.words import NOISE_FLOOR
 from bench_framework.report.blocks import (
     Block,
@@ -45,7 +44,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     """Return checks, plots, the table of the A/A control, warnings and the environment."""
     if not data.blocks:
         return ()
-    blocks: list[Block] = [Checklist(checks(data)), *claim_bullets(data.claims("trust"))]
+    blocks: list[Block] = [Checklist(checks(data))]
     race = claim_bullets(data.claims("dropped", "idle"))
     blocks += [Heading("Dropped from the race", "race"), *race] if race else []
     plots = (drift(data), sensors(data), order_strip(data), runs_plot(data), _control_table(data))
@@ -137,7 +136,6 @@ def _event(data: ReportData, event: Event) -> Sentence:
 
 def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
     host = data.host
-    controls = sum(1 for c in data.plan.cells if c.role is Role.CONTROL)
     return (
         ("Host", host_line(host)),
         ("Host id", host.host_id),
@@ -153,8 +151,6 @@ def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
             "Environment variables",
             format_variables(host.variables) or "none that is known to affect performance",
         ),
-        ("Seed of the execution order", str(data.plan.measure.seed)),
-        ("A/A controls", str(controls)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.model.plan import Role
 from bench_framework.report.blocks import (
     Block,
     Cell,
@@ -20,23 +21,45 @@ from bench_framework.report.numbers import DASH, grouped, show_size
 from bench_framework.report.sections.kind import SectionKind
 
 if TYPE_CHECKING:
+    from bench_framework.model.plan import Cell as PlanCell
     from bench_framework.report.context import ReportData
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the commands to run, the inputs, and every timed command."""
+    """Return the commands to run, the inputs, and the timed commands."""
     commands = data.commands or (f"benchctl run {data.plan.name}",)
     facts = (
         ("Scenario", f"{data.plan.name}, sha256 {data.plan.scenario_sha256}"),
         ("Record", data.record_id),
         ("Seed of the execution order", str(data.plan.measure.seed)),
     )
-    lines = [
-        f"# {' '.join(cell.label.splitlines())}\n{data.command(cell)}" for cell in data.plan.cells
-    ]
-    timed = Details(f"The {len(lines)} timed commands", (Code("\n".join(lines), "sh"),))
+    timed = Details(
+        "The timed commands, with INPUT in place of its path",
+        (Code("\n".join(_commands(data)), "sh"),),
+    )
     inputs = [_inputs(data)] if data.inputs else []
     return (Code("\n".join(commands), "sh"), Facts(facts), *inputs, timed)
+
+
+def _commands(data: ReportData) -> list[str]:
+    """Return each command once, below the names of its configurations.
+
+    A variant that runs the same command on every input is named without the inputs.
+    """
+    cells: dict[str, list[PlanCell]] = {}
+    for cell in data.plan.cells:
+        prepared = data.prepared(cell.input_id)
+        command = data.command(cell)
+        path = prepared.path if prepared else ""
+        cells.setdefault(command.replace(path, "INPUT") if path else command, []).append(cell)
+    lines = []
+    for command, group in cells.items():
+        arms = [c for c in group if c.role is not Role.CONTROL] or group
+        shared = len({cell.input_id for cell in arms}) == len(data.plan.inputs)
+        labels = (data.variant_of(c).label if shared else c.label for c in arms)
+        names = dict.fromkeys(" ".join(label.splitlines()) for label in labels)
+        lines.append(f"# {' = '.join(names)}\n{command}")
+    return lines
 
 
 def _inputs(data: ReportData) -> Table:
@@ -55,7 +78,7 @@ def _inputs(data: ReportData) -> Table:
                     value_cell(size, lambda n: f"{grouped(n)}\u202fB"),
                     value_cell(size, lambda n: show_size(n, data.plan.unit_family)),
                     Cell((prepared.sha256 or DASH)[:16], code=prepared.sha256 is not None),
-                    Cell(prepared.filesystem or DASH),
+                    Cell(prepared.path or DASH, code=prepared.path is not None),
                 )
             )
         )
@@ -64,7 +87,7 @@ def _inputs(data: ReportData) -> Table:
         Column("Generator or file"),
         *numeric("Seed", "Bytes", "Size"),
         Column("sha256"),
-        Column("Filesystem"),
+        Column("Path of INPUT"),
     )
     return Table("inputs", "Inputs on disk.", columns, tuple(rows), sortable=False)
 

@@ -27,9 +27,9 @@ _WORDS: Final = {
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return excluded combinations, refused configurations, and missing metrics and conditions."""
+    """Return what the limitations only count, and the conditions that were not tested."""
     claims = tuple(data.claims("not-measured"))
-    lines = [*_refused(data, claimed=bool(claims)), *_metrics(data), *_conditions(data)]
+    lines = [*_refused(data, claimed=bool(claims)), *_metrics(data)]
     if not claims:
         lines = [*_holes(data), *lines]
     by_reason: dict[str, list[Sentence]] = {}
@@ -41,6 +41,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
         for reason, group in by_reason.items()
         if len(group) > MOST_CLAIMS
     ]
+    if not any((few, counted, lines)):
+        return ()
+    lines += [f"{line[:1].upper()}{line[1:]}" for line in _conditions(data)]
     return (Bullets((*few, *(Sentence(closed(line)) for line in (*counted, *lines)))),)
 
 
@@ -54,13 +57,11 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
     noise = [c for c in doubts if c.label.startswith("noise floor")]
     others = [f"{c.label} ({c.figure})" for c in doubts if c not in noise]
     lines = [
-        f"{len(refused)} configuration{several} no result: {listed(refused, 3, ', ')}"
-        if refused
-        else "",
+        f"{len(refused)} configuration{several} no result: {listed(refused, 3)}" if refused else "",
         f"{excluded} combination{'s are' if excluded > 1 else ' is'} excluded" if excluded else "",
         f"{noise[0].label}: {noise[0].figure}" if noise else "",
         f"Data quality: {listed(others, 3)}" if others else "",
-        " ".join(map(closed, _conditions(data))),
+        f"not measured: {'; '.join(_conditions(data))}",
     ]
     sentences = (Sentence(closed(line[:1].upper() + line[1:])) for line in lines if line)
     return (Bullets(tuple(itertools.islice(sentences, MOST_LIMITATIONS))),)
@@ -107,12 +108,12 @@ def _metrics(data: ReportData) -> list[str]:
 def _conditions(data: ReportData) -> list[str]:
     host = data.host
     lines = [
-        f"Other machines: every figure is from one host ({host.cpu}, {host.cores} cores, kernel {host.kernel})."
+        f"other machines (every figure is from one {host.cpu}, {host.cores} cores, kernel {host.kernel})"
     ]
     lines += _cold(data)
     if not any(data.plan.control_cell(item.id) for item in data.plan.inputs):
         lines.append(
-            "Noise floor: the A/A control was switched off or the baseline could not be copied."
+            "a noise floor (the A/A control was switched off or the baseline could not be copied)"
         )
     sizes = [
         data.input_name(item)
@@ -120,21 +121,21 @@ def _conditions(data: ReportData) -> list[str]:
         if data.reads(item) and data.input_bytes(item.id)
     ]
     if sizes:
-        lines.append(f"Inputs other than {', '.join(sizes)}.")
+        lines.append(f"inputs other than {', '.join(sizes)}")
     return lines
 
 
 def _cold(data: ReportData) -> list[str]:
     """Return configurations that were not measured with a cold page cache."""
     if not any(cell.cache == "cold" for cell in data.plan.cells):
-        return ["Cold page cache: no run started with an empty page cache."]
+        return ["a cold page cache"]
     missed = [
         cell.label
         for item in data.plan.inputs
         for cell in data.arms(item.id)
         if cell.cache == "cold" and data.state(cell.id).cache != "cold"
     ]
-    return [f"Cold page cache, although requested: {listed(missed)}."] if missed else []
+    return [f"a cold page cache, although requested: {listed(missed)}"] if missed else []
 
 
 UNMEASURED = SectionKind(

@@ -155,7 +155,7 @@ def test_inputs_with_another_best_variant_are_an_exception(study: type[Study]) -
         )
         return next(c.text for c in judged.claims if c.values.get("lead") == "Inputs")
 
-    assert line("") == "b is fastest on each of the 2 inputs"
+    assert line("") == "b is fastest on both inputs"
     assert line("2MiB") == "The fastest by the estimate: b on 1MiB and a on 2MiB"
 
 

@@ -70,7 +70,7 @@ def test_configurations_without_the_requested_cold_cache_are_listed(data: Report
     cold = tuple(CellState(c.id, "measured", 20, 0, cache="cold") for c in data.plan.cells)
     assert "cold page cache" not in lines(cold)
     refused = (replace(cold[0], state="not-comparable", reason="tmpfs", cache="unknown"), *cold[1:])
-    assert f"Cold page cache, although requested: {data.plan.cells[0].label}" in lines(refused)
+    assert f"A cold page cache, although requested: {data.plan.cells[0].label}" in lines(refused)
 
 
 def test_every_check_of_the_machine_has_its_figure(data: ReportData) -> None:
@@ -87,7 +87,7 @@ def test_every_check_of_the_machine_has_its_figure(data: ReportData) -> None:
     assert [before[label].mark for label in labels] == ["pass", "unknown", "pass", "pass"]
     assert [after[label].mark for label in labels] == ["warn"] * 4
     count = len(data.measured_blocks)
-    assert f"{count} samples flagged" in after["CPU contention"].figure
+    assert f"{count} of {count} samples flagged" in after["CPU contention"].figure
     assert after["CPU contention"].figure.endswith("none excluded")
     assert after["throttling"].figure == (
         f"a CPU was throttled {2 * count} times, in {count} of {count} samples"
@@ -99,7 +99,7 @@ def test_flagged_blocks_have_rings_in_the_drift_plot_and_are_counted(data: Repor
     assert figure is not None
     rings = sum(point.strong for point in figure.points)
     assert 0 < rings < len(figure.points)
-    assert f"Rings: the {rings} samples" in figure.desc
+    assert f"disturbed by other load ({rings})" in figure.desc
     assert figure.table is not None
     column = [c.title for c in figure.table.columns].index("Flagged")
     assert sum(int(row.cells[column].text) for row in figure.table.rows) == rings
