@@ -104,8 +104,8 @@ def _cores(data: ReportData) -> Check:
         return Check("unknown", "CPU contention", "not available")
     flagged = [flags for b in blocks if (flags := contention.flags(b))]
     counts = Counter(itertools.chain.from_iterable(flagged))
-    named = [f"{words}: {counts[f]}" for f, words in contention.WORDS.items() if counts[f]]
-    causes = f" ({', '.join(named)})" if set(counts) - {"cpu"} else ""
+    parts = [f"{words}: {counts[f]}" for f, words in contention.WORDS.items() if counts[f]]
+    causes = f" ({', '.join(parts)})" if set(counts) - {"cpu"} else ""
     figure = (
         f"other processes used {percent(sum(others) / capacity)} of the CPU time; "
         f"{len(flagged)} of {len(blocks)} samples flagged as disturbed{causes}, none excluded"
