@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Role
+from bench_framework.model.words import noun
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
 from bench_framework.report.machine_checks import machine_checks
@@ -59,8 +60,8 @@ def _rounds(data: ReportData) -> Check:
     looks = data.judgement.looks
     rounds = [s.rounds for s in data.judgement.states if s.state == "measured"]
     least = min(rounds, default=0)
-    need = f"{looks.needed} needed for {looks.family} comparisons at {data.level}"
-    figure = f"{span(rounds)} rounds; {need}"
+    need = f"{looks.needed} are needed for {looks.family} comparisons at level {data.level}"
+    figure = f"{span(rounds)}; at least {need}"
     return Check("pass" if least >= looks.needed else "warn", "rounds", figure)
 
 
@@ -97,8 +98,8 @@ def _order(data: ReportData) -> Check:
             offsets.setdefault(cell_id, []).append(position - middle)
     largest = max(abs(math.fsum(values) / len(values)) for values in offsets.values())
     figure = (
-        f"random, new in every round, seed {data.plan.measure.seed}; mean "
-        f"position of each configuration at most {largest:.1f} from the middle"
+        f"random, new in every round, seed {data.plan.measure.seed}; the mean position of each "
+        f"configuration is at most {largest:.1f} places from the middle of the round"
     )
     return Check("pass", "execution order", figure)
 
@@ -109,7 +110,7 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
         margin = data.plan.judge.margin_of(metric)
         for floor in (f for f in data.judgement.floors if f.metric == metric):
             name = data.on_input(data.plan.input(floor.input_id), ", ")
-            label = f"noise floor, {metric}{name}"
+            label = f"noise floor, {noun(metric)}{name}"
             mark: Mark = "warn"
             if floor.tripped:
                 mark = "fail"

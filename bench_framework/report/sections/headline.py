@@ -45,7 +45,10 @@ def in_full(data: ReportData) -> tuple[Block, ...]:
         name = f"all-{data.plan.inputs.index(item) + 1}"
         table = headline_table(data, item, name)
         fields = grid(data, item, table)
-        blocks += [*input_heading(data, item, name), table, *finding(key_claim(data, item))]
+        # Without a special answer, the summary begins with the claim of its input.
+        stated = item == leading_input(data) and not data.claims("answer")
+        claim = None if stated else key_claim(data, item)
+        blocks += [*input_heading(data, item, name), table, *finding(claim)]
         blocks += [fields] if fields is not None else []
     return tuple(blocks)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.environment_variables import format_variables
-from bench_framework.model.words import NOISE_FLOOR
+from bench_framework.model.words import NOISE_FLOOR, noun
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -74,7 +74,7 @@ def _control_table(data: ReportData) -> Table | None:
                 Row(
                     (
                         Cell(data.input_name(item)),
-                        Cell(metric),
+                        Cell(noun(metric)),
                         Cell(str(show_comparison(comparison)), i.ratio) if i else Cell(DASH),
                         verdict_cell(comparison.verdict, metric),
                         Cell(percent_up(floor.fraction), floor.fraction) if floor else Cell(DASH),
