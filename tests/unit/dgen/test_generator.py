@@ -179,7 +179,7 @@ def test_a_signal_ends_a_long_fill() -> None:
     assert not buffer[-(64 << 20) :].any()
 
 
-def test_only_three_modules_use_the_extension() -> None:
+def test_few_modules_use_the_extension() -> None:
     root = Path(bench_framework.__file__).parent
     users = set()
     for path in root.rglob("*.py"):
@@ -196,4 +196,6 @@ def test_only_three_modules_use_the_extension() -> None:
         "dgen.py",
         "execution/inputs/datasets.py",
         "execution/profiling/samples.py",
+        "stats/run_labels.py",
+        "stats/signed_rank.py",
     }
