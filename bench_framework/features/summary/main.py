@@ -96,9 +96,11 @@ def main_sentence(claim: Claim) -> str:
 
 def nothing_sentence(claim: Claim) -> str:
     """Return why no comparison of an input has a verdict."""
+    scope = where(claim, ", ")
+    head = f"{scope}nothing is conclusive" if scope else "Nothing is conclusive"
     if "elsewhere" not in claim.values:
-        return f"{where(claim)}Nothing is conclusive: {claim.values['reason']}"
-    head = f"{where(claim)}Nothing is conclusive in {phrases.noun(claim.metric or WALL)}"
+        return f"{head}: {claim.values['reason']}"
+    head += f" in {phrases.noun(claim.metric or WALL)}"
     return f"{head}: {claim.values['reason']}; {claim.values['elsewhere']}"
 
 
