@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -156,13 +157,16 @@ def parse_figure(text: str) -> Figure:
     sign, unit, sense = match["sign"], match["unit"], _SENSES.get(match["word"], "")
     first, last = match[2], match[3] or match[2]
     factor = _UNITS[unit][1]
+    reversed_ = Decimal(first) > Decimal(last)  # rounding can make the ends of such a range equal
     lo, hi = (_rounded_to(n, side) * factor for n, side in ((first, -1), (last, 1)))
+    if reversed_ or math.isinf(hi):
+        raise ValueError(f"`{text}` is not a figure")
     if not sign and not sense:
         return Figure("value", lo, hi, unit=unit)
     # A factor has a word and no sign. A percentage has either.
     is_change = unit == "%" if sign else unit in {"x", "%"}
     whole = unit == "%" and hi >= 1 and (sign == "-" or sense in {"better", "less"})
-    if not is_change or (sign and sense) or whole or lo <= 0 or lo > hi:
+    if not is_change or (sign and sense) or whole or lo <= 0:
         raise ValueError(f"`{text}` is not a figure")
     return Figure("change", *((-hi, -lo) if sign == "-" else (lo, hi)), sense, unit)
 
@@ -177,3 +181,5 @@ REFERENCE: Final = re.compile(
     r"\{(?P<kind>contrast|experiment|derived): (?P<name>[^{},]+)(?:, metric: (?P<metric>\w+))?\}"
 )
 """A reference of an author's text to a result, such as ``{contrast: rayon against tokio}``."""
+INTENDED: Final = re.compile(r"\{\s*(?:contrast|experiment|derived)\s*:[^{}]*\}?", re.IGNORECASE)
+"""A text that is meant as a reference. One that `REFERENCE` does not match has a mistake."""
