@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bench_framework.model.formula import FormulaError, Unit, parse
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.policies import JudgePolicy
-from bench_framework.model.published import EXAMPLES, REFERENCE, Figure, parse_figure
+from bench_framework.model.published import EXAMPLES, INTENDED, REFERENCE, Figure, parse_figure
 from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.checks.contrasts import check_inputs, check_side
 from bench_framework.scenario.contrasts import input_ids, selected
@@ -38,10 +38,24 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         ("next-steps", scenario.spec.next_steps),
     ):
         for index, text in enumerate(texts):
-            for match in REFERENCE.finditer(text):
-                place, name = (key, index), match["name"].strip()
-                yield from _reference(scenario, place, match["kind"], name)
-                yield from _metric(scenario, place, match["metric"])
+            for intended in INTENDED.finditer(text):
+                yield from _written(scenario, (key, index), intended[0])
+
+
+def _written(scenario: Scenario, place: Path, text: str) -> Iterator[Problem]:
+    """Yield the problems of a reference in an author's text."""
+    match = REFERENCE.fullmatch(text)
+    if match is None or not match["name"].strip():
+        message = f"`{text:.60}` is not a reference to a result"
+        advice = "write {contrast: NAME}, {derived: NAME} or {experiment: NAME, metric: METRIC}"
+        yield scenario.value_problem(place, "BC102", message, advice)
+        return
+    yield from _reference(scenario, place, match["kind"], match["name"].strip())
+    if match["metric"] and match["kind"] != "experiment":
+        message = f"`metric` has no effect with `{match['kind']}`"
+        yield scenario.value_problem(place, "BC108", message, "remove `metric`")
+    else:
+        yield from _metric(scenario, place, match["metric"])
 
 
 def _claim(

@@ -202,6 +202,31 @@ def test_a_text_may_refer_only_to_results_that_exist(
     assert problem.fix
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("{contrast:rings}", "BC102", "`{contrast:rings}` is not a reference to a result"),
+        ("{Derived: share}", "BC102", "`{Derived: share}` is not a reference to a result"),
+        ("{contrast: }", "BC102", "`{contrast: }` is not a reference to a result"),
+        ("{contrast:  }", "BC102", "`{contrast:  }` is not a reference to a result"),
+        ("so {derived: share is", "BC102", "`{derived: share is` is not a reference to a result"),
+        (
+            "{experiment: larger, metrik: cpu}",
+            "BC102",
+            "`{experiment: larger, metrik: cpu}` is not a reference to a result",
+        ),
+        ("{contrast: rings, metric: cpu}", "BC108", "`metric` has no effect with `contrast`"),
+        ("{derived: share, metric: cpu}", "BC108", "`metric` has no effect with `derived`"),
+    ],
+)
+def test_a_mistaken_reference_is_not_printed_as_text(
+    text: str, code: str, message: str, refuses: Callable[..., ScenarioError]
+) -> None:
+    (problem,) = refuses(f'{BODY}\nlearnings: ["{text}"]\n').problems
+    assert (problem.code, problem.message) == (code, message)
+    assert problem.fix
+
+
 def test_texts_keep_their_references_and_other_braces(plans: Callable[..., Plan]) -> None:
     plan = plans(f'{BODY}\nlearnings: ["{{contrast: rings}} {{as is}}"]\nnext-steps: [nothing]\n')
     assert plan.learnings == ("{contrast: rings} {as is}",)
