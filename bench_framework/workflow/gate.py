@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -240,12 +241,13 @@ def _write(record: Record, gating: Gating) -> GateResult:
         "summary.md": pages.summary(page, templates),
         "junit.xml": pages.junit(page),
     }
+    layout.write_all(record.path, files)
     try:
-        layout.write_all(record.path, files)
         record.seal()
     except MachineError:
         for name in files:  # the manifest does not list them
-            (record.path / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                (record.path / name).unlink(missing_ok=True)
         raise
     return GateResult(record.path, record.plan, gating, page)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bench_framework.cli.console import Console
+from bench_framework.errors import UsageError
 
 EXAMPLES = """
 benchctl audit REPORT.md
@@ -46,7 +47,10 @@ def audit(
     from bench_framework.workflow.audit import audit_files, write_audit
 
     console: Console = context.obj
-    result = audit_files(page, [*(data or ()), *(more or ())])
+    files = [*(data or ()), *(more or ())]
+    if out is not None and out.resolve() in {path.resolve() for path in (page, *files)}:
+        raise UsageError(f"--out {out} would overwrite the input", fix="choose another file")
+    result = audit_files(page, files)
     if out is not None:
         write_audit(result, out)
     if console.json:

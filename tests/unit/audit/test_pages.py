@@ -260,6 +260,9 @@ def test_exit_codes_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     path.write_text(HYPERFINE, encoding="utf-8")
     out = tmp_path / "audit.md"
     assert run_command_line(["audit", str(path), "--out", str(out)]) == 0
+    before = path.read_text(encoding="utf-8")
+    assert run_command_line(["audit", str(path), "--out", str(path)]) == 2
+    assert path.read_text(encoding="utf-8") == before
     assert "4 supported" in capsys.readouterr().out
     assert out.read_text(encoding="utf-8").startswith("# Audit of report.md")
     path.write_text(HYPERFINE.replace("4.5x", "5.5x"), encoding="utf-8")

@@ -89,6 +89,19 @@ def test_a_full_disk_leaves_no_file_of_the_gate_outside_of_the_manifest(
     assert verify_record(tmp_path, str(path)).differences == ()
 
 
+def test_a_full_disk_keeps_the_files_of_an_earlier_gate(
+    full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = copied(full, tmp_path)
+    gate_record(path.parent.parent, str(path), confirm=False)
+    with monkeypatch.context() as patch:
+        full_disk_at(1, patch)
+        with pytest.raises(MachineError):
+            gate_record(path.parent.parent, str(path), confirm=False)
+    assert (path / "gate.json").is_file()
+    assert verify_record(tmp_path, str(path)).differences == ()
+
+
 def test_files_are_written_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     layout.write_all(tmp_path, {"a": "1", "b/c": "2"})
     with monkeypatch.context() as patch:
