@@ -30,8 +30,12 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
     from pathlib import Path
 
     from bench_framework.store import finding, frames
+    from bench_framework.workflow.embedded_runs import is_published
+    from bench_framework.workflow.pages import PAGE
 
     page = Path(record)
+    if is_published(page):
+        page /= PAGE
     if page.suffix == ".html" and page.is_file() and not (page.parent / "journal.jsonl").is_file():
         return _load_page(page)
     folder = finding.resolve(Path(results), str(record))

@@ -1,18 +1,32 @@
-"""Pages that contain their record: recompute the results, render the page again, or unpack it."""
+"""Pages that contain their record: recompute the results, render the page again, publish or unpack it.
+
+A published report is a folder with the pages, figures and tables of a record, without its journal and
+raw files. Its ``report.html`` contains the runs, from which every other file follows.
+"""
 
 from __future__ import annotations
 
+import gzip
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import UsageError
-from bench_framework.workflow.pages import PAGE, embedded_runs, judge_contents, render_files
+from bench_framework.workflow.pages import (
+    PAGE,
+    Format,
+    embedded_runs,
+    judge_contents,
+    render_files,
+)
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Judgement
     from bench_framework.store.embedded import Embedded
     from bench_framework.store.records import Record
+
+RUNS_PACKED: Final = "runs.csv.gz"
+"""File of a published report with its ``runs.csv``."""
 
 
 def read_page(page: Path) -> str:
@@ -30,8 +44,10 @@ def judge_embedded(embedded: Embedded) -> Judgement:
     return judge_contents(embedded.frame.plan, embedded.contents, embedded.frame.profiles)
 
 
-def render_embedded(embedded: Embedded, judgement: Judgement) -> str:
-    """Render a page again from the runs that it contains.
+def render_embedded(
+    embedded: Embedded, judgement: Judgement, formats: tuple[Format, ...] = ("html",)
+) -> dict[str, str]:
+    """Render a page again from the runs that it contains, and other formats; texts by file name.
 
     Raises:
         UsageError: BX113, a custom template in the page cannot be used.
@@ -60,10 +76,58 @@ def render_embedded(embedded: Embedded, judgement: Judgement) -> str:
     runs = embedded_runs(data, contents, frame.templates)
     with tempfile.TemporaryDirectory(prefix="benchctl-templates-") as folder:
         templates = _write_templates(Path(folder), frame.templates) if frame.templates else None
-        files = render_files(
-            data, build_document(data), formats=("html",), runs=runs, templates=templates
+        return render_files(
+            data, build_document(data), formats=formats, runs=runs, templates=templates
         )
-        return files[PAGE]
+
+
+def published_files(embedded: Embedded, judgement: Judgement) -> dict[str, str]:
+    """Return the texts of all files of a published report by name; those of ``.gz`` not yet compressed."""
+    from bench_framework.store import layout, tables
+    from bench_framework.store.source import Source
+
+    source = Source(embedded.frame.plan, embedded.contents, judgement)
+    texts = {f"{name}.csv": text for name, text in tables.table_texts(source).items()}
+    texts[RUNS_PACKED] = texts.pop(layout.RUNS)
+    texts[layout.COLUMNS] = tables.dictionary(source)
+    return render_embedded(embedded, judgement, ("html", "md")) | texts
+
+
+def is_published(folder: Path) -> bool:
+    """Return whether a folder contains a page and no record."""
+    from bench_framework.store.finding import is_record
+
+    return (folder / PAGE).is_file() and not is_record(folder)
+
+
+def publish(page: Path, folder: Path) -> list[Path]:
+    """Write the published report of a page to a folder, and return its main files.
+
+    Raises:
+        UsageError: BX101, the page cannot be read; BX104, the folder contains something else.
+        RecordError: BX414, the page contains no runs; BX411 or BX412, they cannot be read.
+        MachineError: BX235, writing failed.
+    """
+    from bench_framework.store import embedded, layout
+
+    with layout.writing(folder):
+        used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    if used and not is_published(folder):
+        raise UsageError(
+            f"{folder} exists and is no published report",
+            code="BX104",
+            fix="give a new folder, an empty one or a published report",
+        )
+    content = embedded.read(read_page(page))
+    texts = published_files(content, judge_embedded(content))
+    files: dict[str, str | bytes] = {
+        name: gzip.compress(text.encode(), mtime=0) if name == RUNS_PACKED else text
+        for name, text in texts.items()
+    }
+    for name in ("figures", "profiles"):  # an earlier version can have other figures
+        layout.replace_folder(folder / name, {})
+    layout.write_all(folder, files)
+    return [folder / name for name in files if name.endswith((".html", ".md", ".gz"))]
 
 
 def _write_templates(folder: Path, templates: dict[str, str]) -> Path:

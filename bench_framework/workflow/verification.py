@@ -7,8 +7,10 @@ damage; a note in the result says so.
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import re
+import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,6 +19,14 @@ from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json
 from bench_framework.version import __version__
 from bench_framework.workflow import corrupt_records, journal_check
+from bench_framework.workflow.embedded_runs import (
+    RUNS_PACKED,
+    is_published,
+    judge_embedded,
+    published_files,
+    read_page,
+    render_embedded,
+)
 from bench_framework.workflow.pages import (
     PAGE,
     PLACES,
@@ -70,11 +80,11 @@ class Verification:
 
 
 def verify(results: Path, name: str, digest: str | None = None) -> Verification:
-    """Verify a record; or a page outside of any record, from the runs that it contains.
+    """Verify a record; or a page or published report, from the runs that the page contains.
 
     Args:
         results: folder of the records.
-        name: name of the record, or path of the page.
+        name: name of the record, or path of the page or published report.
         digest: expected digest of the measured files, or at least its first 16 digits.
 
     Raises:
@@ -82,7 +92,9 @@ def verify(results: Path, name: str, digest: str | None = None) -> Verification:
         RecordError: it cannot be read at all; BX414, the page contains no runs.
     """
     path = Path(name)
-    is_page = path.suffix == ".html" and path.is_file() and not _is_in_record(path)
+    is_page = is_published(path) or (
+        path.suffix == ".html" and path.is_file() and not _is_in_record(path)
+    )
     if digest is not None and (is_page or not _DIGEST.fullmatch(digest)):
         raise UsageError(
             f"a page has no digest: {path}" if is_page else f"{digest!r} is no digest",
@@ -107,27 +119,56 @@ def _is_in_record(page: Path) -> bool:
 def verify_page(path: Path) -> Verification:
     """Recompute the results of a page from its runs, render it again, and compare it byte by byte.
 
+    Args:
+        path: the page, or the folder of a published report, whose other files are compared too.
+
     Raises:
         UsageError: BX101, it cannot be read. RecordError: BX414, it contains no runs.
     """
     from bench_framework.store import embedded
-    from bench_framework.workflow.embedded_runs import judge_embedded, read_page, render_embedded
 
-    page = read_page(path)
+    page = path / PAGE if path.is_dir() else path
+    text = read_page(page)
     try:
-        content = embedded.read(page)
+        content = embedded.read(text)
         judgement = judge_embedded(content)
-        differences = line_differences(page, render_embedded(content, judgement))
+        if path.is_dir():
+            texts = published_files(content, judgement)
+            differences = [
+                f"{name}: {line}"
+                for name, expected in texts.items()
+                for line in _published_differences(path, name, expected)
+            ]
+        else:
+            texts = render_embedded(content, judgement)
+            differences = line_differences(text, texts[PAGE])
     except UsageError as error:
         if error.code == "BX414":
             raise
         return Verification(path, 1, 0, (f"{IN_PAGE}: {error.message}",), IN_PAGE)
-    notes = collect_notes(rendering_version_note(path) if differences else None)
+    notes = collect_notes(rendering_version_note(page) if differences else None)
     if content.frame.templates:
         notes += (
             "the page was rendered with custom templates, which can show more than the results",
         )
-    return Verification(path, 1, len(judgement.claims), tuple(differences), IN_PAGE, notes=notes)
+    return Verification(
+        path, len(texts), len(judgement.claims), tuple(differences), IN_PAGE, notes=notes
+    )
+
+
+def _published_differences(folder: Path, name: str, expected: str) -> list[str]:
+    """Return the differing lines of a file of a published report, or that it cannot be read."""
+    path = folder / name
+    try:
+        if name == RUNS_PACKED:
+            with gzip.open(path) as file:  # not more than expected, in case it is very large
+                actual = file.read(len(expected.encode()) + 1).decode(errors="replace")
+        else:
+            actual = _text(path)
+    except (OSError, EOFError, zlib.error) as error:
+        return [f"cannot be read: {getattr(error, 'strerror', None) or error}"]
+    compare = table_differences if ".csv" in path.suffixes else line_differences
+    return compare(actual, expected)
 
 
 def verify_record(results: Path, name: str) -> Verification:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ EXAMPLES = """
 benchctl report @last
 benchctl report results/quickstart/20260302T1704Z --format md
 benchctl report @last --no-embed-runs    # a smaller page, not verifiable without its record
+benchctl report @last --publish docs/benchmarks/sort    # pages, figures and tables, to commit or upload
 """
 
 
@@ -24,19 +26,33 @@ def report(
     ] = "html,md,term",
     embed_runs: EmbedRuns = None,
     template: Template = None,
+    publish: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Also write the report to this folder, with figures, tables and compressed runs and "
+            "without the journal; `benchctl verify DIR` recomputes it. RECORD can be such a folder.",
+        ),
+    ] = None,
 ) -> None:
     """Write the report of a record again; verdicts are read from the record, not recomputed."""
-    from bench_framework.workflow.pages import parse_formats, report_record
+    from bench_framework.workflow import embedded_runs
+    from bench_framework.workflow.pages import PAGE, parse_formats, report_record
 
     console: Console = context.obj
+    if publish is not None and embedded_runs.is_published(Path(record)):
+        for path in embedded_runs.publish(Path(record) / PAGE, publish):
+            console.say(f"wrote {path}")
+        return
     console.warn_of_changes(record)
     pages = report_record(
         console.results,
         record,
         formats=parse_formats(formats),
-        embed_runs=embed_runs,
+        embed_runs=embed_runs if publish is None else True,
         template=template,
     )
     console.emit_pages(pages)
-    for path in () if console.json else pages.files:
+    published = embedded_runs.publish(pages.record / PAGE, publish) if publish else []
+    for path in () if console.json else (*pages.files, *published):
         console.say(f"wrote {path}")

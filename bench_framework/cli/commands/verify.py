@@ -18,6 +18,7 @@ benchctl verify @last
 benchctl verify results/quickstart/20260302T1704Z
 benchctl verify @last --digest 3f0c9a1d27b8e654
 benchctl verify ~/mail/report.html
+benchctl verify results/examples/smol    # written by `benchctl report --publish`
 Exit code 1: at least one difference; each is printed.
 """
 MOST_SHOWN = 20
@@ -29,7 +30,8 @@ def verify(
         str,
         typer.Argument(
             metavar="RECORD",
-            help="A record: its folder, SCENARIO/ID, @last or @prev; or a single report.html.",
+            help="A record: its folder, SCENARIO/ID, @last or @prev; a published report; or a single "
+            "report.html.",
         ),
     ] = "@last",
     digest: Annotated[
@@ -45,7 +47,8 @@ def verify(
     A record can be consistent with itself and still be made up. A digest that was noted elsewhere when
     the record was measured shows that it is the same record.
 
-    A report.html without its record is verified from the runs that it contains.
+    A report.html without its record is verified from the runs that it contains, and so is a folder that
+    `benchctl report --publish` wrote, with all of its files.
     """
     from bench_framework.workflow.verification import verify
 
