@@ -60,7 +60,7 @@ def change(
     """Return a compared ratio as an entry of a list.
 
     Examples are ``"8.4 % less time [7.1, 9.7]"``, ``"2.0× faster [1.9, 2.1]"`` and ``"equivalent in
-    time (within ±2 %) [−0.3, +1.1]"``.
+    time (within ±2 %) [−0.3 %, +1.1 %]"``.
 
     Args:
         verdict: verdict of the comparison. `None` reads as inconclusive.
@@ -116,9 +116,10 @@ def effect(claim: Claim) -> str:
 def signed_bounds(
     estimate: float, lo: float, hi: float, margin: float, *, keep: bool = True
 ) -> str:
-    """Return both bounds of a ratio as signed changes in percent, such as ``[−6.5, +3.2]``."""
+    """Return both bounds of a ratio as signed changes, such as ``[−6.5 %, +3.2 %]``."""
     ratio = rounded(estimate, lo, hi, margin=margin, keep=keep)
-    return f"[{_signed(ratio, ratio.lo)}, {_signed(ratio, ratio.hi)}]"
+    low, high = (f"{_signed(ratio, bound)}{THIN_SPACE}%" for bound in (ratio.lo, ratio.hi))
+    return f"[{low}, {high}]"
 
 
 MOST_STATED: Final = 100_000
@@ -207,8 +208,7 @@ def aspect(claim: Claim) -> str:
 def _equivalent(claim: Claim) -> str:
     assert claim.figures is not None
     margin = claim.margin or 0.0
-    change = percent_change(*claim.figures, margin)
-    bounds = "" if claim.lo == claim.hi == 1 else " " + change[change.index("[") :]
+    bounds = "" if claim.lo == claim.hi == 1 else f" {signed_bounds(*claim.figures, margin)}"
     within = f"(within ±{format_percent(margin)})"
     return f"{claim.subject} and {claim.reference} are equivalent{aspect(claim)} {within}{bounds}"
 

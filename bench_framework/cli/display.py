@@ -175,7 +175,11 @@ class LineDisplay:
             self._line("run", f"{self._work.blocks} hyperfine calls done")
 
     def _label(self, cell_id: str) -> str:
-        return self._work.plan.cell(cell_id).label if self._work else cell_id
+        if self._work is None:
+            return cell_id
+        plan, cell = self._work.plan, self._work.plan.cell(cell_id)
+        several = len(plan.inputs) > 1
+        return cell.label + (f", {plan.input(cell.input_id).label}" if several else "")
 
     def _seldom(self, word: str, text: str) -> None:
         if seconds() - self._last >= EVERY_S:

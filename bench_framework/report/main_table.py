@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 CI: Final = "95\u202f% CI"
 MANY_ROWS: Final = 14
-"""Most rows of the table."""
+"""Most rows of a table that leaves out variants."""
+FEW_MORE: Final = 3
+"""Number of further variants for which no variant is left out."""
 MOST_DESCRIBED: Final = 12
 """Most rows with descriptions. The appendix describes the variants of longer tables."""
 
@@ -207,7 +209,7 @@ def _in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
     variants = {plan.baseline_id, *plan.further_baselines, *(c.variant_id for c in plan.named)}
     variants |= {v for c in plan.contrasts for v in (c.variant_id, c.reference_id)}
     first = sorted(ordered, key=lambda cell: cell.variant_id not in variants)
-    chosen = set(first[:MANY_ROWS]) if len(arms) > MANY_ROWS else set(arms)
+    chosen = set(first[:MANY_ROWS]) if len(arms) > MANY_ROWS + FEW_MORE else set(arms)
     return [cell for cell in ordered if cell in chosen]
 
 

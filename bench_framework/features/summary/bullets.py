@@ -188,7 +188,7 @@ def _outcome(c: Comparison | None) -> str:
     return "without effect on the binary" if c.reason == ONE_PROGRAM else word(c.verdict, c.metric)
 
 
-def confidence(at: Evidence, item: Input | None) -> Claim:
+def confidence(at: Evidence) -> Claim:
     """Return how many comparisons are conclusive, what can be detected, and the A/A check."""
     compared = at.main_comparisons()
     settled = sum(c.verdict.settled for c in compared)
@@ -206,19 +206,17 @@ def confidence(at: Evidence, item: Input | None) -> Claim:
             f"this run could only detect differences of {limit} or more"
         )
     floors = [f for f in at.judgement.floors if f.metric == at.metric]
-    here = [
-        f for f in floors if item is not None and f.input_id == item.id and f.fraction is not None
-    ]
+    most = max((f.fraction for f in floors if f.fraction is not None), default=None)
     if any(f.tripped for f in floors):
         sentences.append("The A/A check failed")
-    elif here:
-        floor = value_phrases.upward(here[0].fraction or 0.0)
+    elif most is not None:
+        limit = "at most " if len(floors) > 1 else ""
+        floor = f"{limit}{value_phrases.upward(most)}"
         sentences.append(f"The A/A check passed, with a noise floor of {floor}")
     elif floors:
         sentences.append("The A/A control has too few rounds for a noise floor")
     else:
         sentences.append("There was no A/A control")
     sentences.append(f"Brackets contain 95{THIN_SPACE}% CIs")
-    most = max((f.fraction for f in floors if f.fraction is not None), default=None)
     claim = Claim("", "trust", "this record", noise_floor=most)
     return statement("trust", "this record", ". ".join(sentences), claim, lead="Confidence")

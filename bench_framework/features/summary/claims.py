@@ -35,7 +35,7 @@ def summary_claims(at: Evidence) -> Iterator[Claim]:
         yield from bullets.lines(at, item)
     yield from contrast_claims(at, answered=not special)
     yield from bullets.not_adopted(at, item)
-    yield bullets.confidence(at, item)
+    yield bullets.confidence(at)
     yield from recommendations(at)
 
 
