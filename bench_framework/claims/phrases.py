@@ -197,7 +197,10 @@ def predicate(claim: Claim) -> str:
         return text
     low, _, high = (decimal(t) for t in thresholds(margin))
     below = "below" if low < ratio.lo and ratio.hi < high else "possibly below"
-    return f"{text} (significant, but {below} the margin of {format_percent(margin)})"
+    # The verdict follows from the adjusted interval, which is wider than the printed one.
+    corrected = " after correction" if ratio.hi < low or high < ratio.lo else ""
+    limit = f"the margin of {format_percent(margin)}{corrected}"
+    return f"{text} (significant, but {below} {limit})"
 
 
 def aspect(claim: Claim) -> str:

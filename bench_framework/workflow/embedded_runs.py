@@ -94,10 +94,12 @@ def published_files(embedded: Embedded, judgement: Judgement) -> dict[str, str]:
 
 
 def is_published(folder: Path) -> bool:
-    """Return whether a folder contains a page and no record."""
+    """Return whether a folder contains a page and no record, damaged or not."""
+    from bench_framework.store import layout
     from bench_framework.store.finding import is_record
 
-    return (folder / PAGE).is_file() and not is_record(folder)
+    is_page = (folder / PAGE).is_file() and not (folder / layout.MANIFEST).exists()
+    return is_page and not is_record(folder)
 
 
 def publish(page: Path, folder: Path) -> list[Path]:

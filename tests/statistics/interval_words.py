@@ -203,4 +203,4 @@ def _ends(text: str) -> tuple[float, float]:
 
 
 def _number(text: str) -> float:
-    return float(text.replace("\u2212", "-").replace("+", ""))
+    return float(text.removesuffix("\u202f%").replace("\u2212", "-").replace("+", ""))

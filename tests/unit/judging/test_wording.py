@@ -68,8 +68,15 @@ def plain_text(given: Claim) -> str:
             ),
         ),
         (
+            claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.83, 0.74, 0.92),
+            (
+                "A takes 17 % less time than B [8, 26] "
+                "(significant, but possibly below the margin of 2 % after correction)"
+            ),
+        ),
+        (
             claim(Verdict.EQUIVALENT, 1.004, 0.997, 1.011),
-            "A and B are equivalent (within ±2 %) [-0.3, +1.1]",
+            "A and B are equivalent (within ±2 %) [-0.3 %, +1.1 %]",
         ),
         (
             claim(

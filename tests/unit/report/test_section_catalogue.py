@@ -283,8 +283,9 @@ CATALOGUE = {
     "S17": Pair(
         sample,
         (
-            "smol+jemalloc vs rayon+jemalloc: inconclusive in time [−3.3, +0.3] on 50MiB and inc",
-            "inconclusive in time [−3.3, +0.3] on 200MiB",
+            "smol+jemalloc vs rayon+jemalloc: inconclusive in time [−3.3 %, +0.3 %] on 50MiB "
+            "and inc",
+            "inconclusive in time [−3.3 %, +0.3 %] on 200MiB",
         ),
         ("on 10MiB", "faster"),
         bare,

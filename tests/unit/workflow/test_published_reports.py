@@ -34,7 +34,7 @@ def test_a_published_report_has_every_file_but_journal_and_raw_files(
     names = {str(path.relative_to(published)) for path in published.rglob("*") if path.is_file()}
     assert {"report.html", "report.md", "appendix.md", "runs.csv.gz", "cells.csv"} <= names
     assert any(name.startswith("figures/") for name in names)
-    listed = {entry.path for entry in manifest.read_manifest(full)}
+    listed = set(manifest.read_manifest(full))
     left_out = listed - names
     assert left_out >= {"journal.jsonl", "runs.csv", "claims.json"}
     assert not {name for name in left_out if name.endswith((".md", ".html", ".svg"))}
