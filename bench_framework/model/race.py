@@ -63,8 +63,13 @@ def leaving(
 
 
 def may_leave(plan: Plan, cell: Cell) -> bool:
-    """Return whether a cell may leave before its input stops."""
-    return cell.role is Role.CANDIDATE and cell.variant_id not in plan.further_baselines
+    """Return whether a cell may leave before its input stops.
+
+    The steps of a ladder stay: the contribution of a step needs rounds with all of them.
+    """
+    if cell.role is not Role.CANDIDATE or cell.variant_id in plan.further_baselines:
+        return False
+    return plan.design != "ladder" or plan.variant(cell.variant_id).experiment is not None
 
 
 @dataclass(frozen=True, slots=True)

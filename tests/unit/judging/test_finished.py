@@ -59,6 +59,20 @@ def test_baselines_and_the_control_stay(study: type[Study]) -> None:
     assert after(plan, example.blocks(wall), 18).idle == ()
 
 
+def test_the_steps_of_a_ladder_stay_and_its_experiments_leave(study: type[Study]) -> None:
+    example, wall = example_of(study)
+    plan = replace(example.plan, design="ladder")
+    assert after(plan, example.blocks(wall), 18).idle == ()
+    tried = tuple(replace(v, experiment="trial") if v.label == "slow" else v for v in plan.variants)
+    assert any(v.experiment for v in tried)
+    # The id of a variant depends on its experiment, and the cells refer to the id.
+    ids = {old.id: new.id for old, new in zip(plan.variants, tried, strict=True)}
+    cells = tuple(replace(c, variant_id=ids[c.variant_id]) for c in plan.cells)
+    assert after(replace(plan, variants=tried, cells=cells), example.blocks(wall), 18).idle == (
+        example.cell("slow").id,
+    )
+
+
 @pytest.mark.parametrize("policy", [replace(POLICY, until="precision", precision=0.01)])
 def test_all_cells_stay_with_other_rules(study: type[Study], policy: MeasurePolicy) -> None:
     example, wall = example_of(study)
