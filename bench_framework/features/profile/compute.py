@@ -95,6 +95,7 @@ PROFILE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "profile-bucket": _functions,
     "profile-before-after": _buckets_before_after,
     "profile-few": _few,
+    "profile-summary": lambda claim: str(claim.values["text"]),
 }
 """Kind of claim → the function that returns its sentence."""
 
@@ -104,9 +105,8 @@ MOST_FUNCTIONS: Final = 40
 CLAIMED: Final = 5
 """The number of functions of a profile that get a sentence."""
 LEVEL: Final = 0.95
-KINDS: Final = frozenset(
-    {"profile-function", "profile-bucket", "profile-before-after", "profile-few"}
-)
+SUMMARISED: Final = 3
+"""The number of largest buckets, or functions without buckets, of a profile in the summary."""
 
 
 def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Judgement:
@@ -115,7 +115,7 @@ def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Jud
     No verdict depends on a profile, so nothing else changes.
     """
     shares = tuple(shares_of(profile) for profile in profiles)
-    other_claims = tuple(claim for claim in judgement.claims if claim.kind not in KINDS)
+    other_claims = tuple(claim for claim in judgement.claims if claim.kind not in PROFILE_SENTENCES)
     start = 1 + max((int(c.id[1:]) for c in other_claims if c.id[1:].isdigit()), default=0)
     profile_claims = tuple(
         replace(claim, id=f"c{number}", text=PROFILE_SENTENCES[claim.kind](claim))
@@ -253,6 +253,29 @@ def _claims(
         for bucket in shares.buckets:
             yield _share(blank, "profile-bucket", bucket.name, bucket.own)
     yield from _before_after(plan, profiles, all_shares)
+    yield from _summary(plan, all_shares)
+
+
+def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]:
+    """Yield the line of the summary: the largest shares of each profile of the first profiled input."""
+    enough = [shares for shares in all_shares if shares.enough]
+    if not enough:
+        return
+    here = plan.cell(enough[0].cell_id).input_id
+    parts = []
+    for shares in enough:
+        if plan.cell(shares.cell_id).input_id != here:
+            continue
+        named = [(b.name, b.own) for b in shares.buckets if b.name != OTHER]
+        named = named or [(f.name, f.own) for f in shares.functions]
+        largest = sorted(named, key=lambda part: -part[1].share)[:SUMMARISED]
+        listed = ", ".join(f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest)
+        parts.append(f"{plan.variant(plan.cell(shares.cell_id).variant_id).label}: {listed}")
+    text = f"Shares of the {enough[0].unit}. {'. '.join(parts)}"
+    claim = _blank(plan, enough[0])
+    yield replace(
+        claim, kind="profile-summary", values={"text": text, "lead": "Where the time goes"}
+    )
 
 
 def _blank(plan: Plan, shares: ProfileShares) -> Claim:

@@ -30,7 +30,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def lines(data: ReportData) -> list[Claim]:
     """Return the claims below the answer. Contrasts fill the room that the others leave."""
     contrasts = data.claims("contrast", item=leading_input(data))
-    last = [*data.claims("experiments"), *data.claims("race")[:1], *data.claims("trust")]
+    last = [
+        *data.claims("profile-summary"),
+        *data.claims("experiments"),
+        *data.claims("race")[:1],
+        *data.claims("trust"),
+    ]
     first = [*data.claims("summary"), *(c for c in contrasts if "default" not in c.values)]
     return [*first[: MOST_LINES - len(last)], *last]
 

@@ -183,6 +183,18 @@ def test_before_and_after_need_both_profiles_made_alike(study: type[Study]) -> N
     assert not [c for c in judged(given, b).claims if c.kind == "profile-before-after"]
 
 
+def test_the_summary_has_the_largest_buckets_of_each_profile(study: type[Study]) -> None:
+    given = study(arms=("a",))
+    base, other = profile(given.cell("base").id), profile(given.cell("a").id)
+    (claim,) = (c for c in judged(given, base, other).claims if c.kind == "profile-summary")
+    shares = [shares_of(p).buckets for p in (base, other)]
+    largest = max((b for b in shares[0] if b.name != "other"), key=lambda b: b.own.share)
+    assert claim.values["lead"] == "Where the time goes"
+    assert claim.text.startswith(f"Shares of the samples. base: {largest.name} ")
+    assert f". a: {largest.name} " in claim.text
+    assert "other" not in claim.text
+
+
 def test_profiles_change_no_verdict_and_are_replaced_whole(study: type[Study]) -> None:
     given = study(rounds=12)
     base = given.judge(
