@@ -270,12 +270,11 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
         named = named or [(f.name, f.own) for f in shares.functions]
         largest = sorted(named, key=lambda part: -part[1].share)[:SUMMARISED]
         listed = ", ".join(f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest)
-        parts.append(f"{plan.variant(plan.cell(shares.cell_id).variant_id).label}: {listed}")
-    text = f"Shares of the {enough[0].unit}. {'. '.join(parts)}"
-    claim = _blank(plan, enough[0])
-    yield replace(
-        claim, kind="profile-summary", values={"text": text, "lead": "Where the time goes"}
-    )
+        label = plan.variant(plan.cell(shares.cell_id).variant_id).label
+        size = extent(shares.total, shares.unit, shares.runs)
+        parts.append(f"{label}: {listed} (self, {size})")
+    values = {"text": ". ".join(parts), "lead": "Where the time goes"}
+    yield replace(_blank(plan, enough[0]), kind="profile-summary", values=values)
 
 
 def _blank(plan: Plan, shares: ProfileShares) -> Claim:

@@ -184,14 +184,14 @@ def test_before_and_after_need_both_profiles_made_alike(study: type[Study]) -> N
 
 
 def test_the_summary_has_the_largest_buckets_of_each_profile(study: type[Study]) -> None:
-    given = study(arms=("a",))
-    base, other = profile(given.cell("base").id), profile(given.cell("a").id)
-    (claim,) = (c for c in judged(given, base, other).claims if c.kind == "profile-summary")
-    shares = [shares_of(p).buckets for p in (base, other)]
-    largest = max((b for b in shares[0] if b.name != "other"), key=lambda b: b.own.share)
+    given = study(rounds=12)
+    both = [profile(given.cell(name).id) for name in ("a", "b")]
+    (claim,) = (c for c in judged(given, *both).claims if c.kind == "profile-summary")
+    buckets = [b for b in shares_of(both[0]).buckets if b.name != "other"]
+    largest = max(buckets, key=lambda b: b.own.share)
     assert claim.values["lead"] == "Where the time goes"
-    assert claim.text.startswith(f"Shares of the samples. base: {largest.name} ")
-    assert f". a: {largest.name} " in claim.text
+    assert claim.text.startswith(f"a: {largest.name} ")
+    assert f". b: {largest.name} " in claim.text
     assert "other" not in claim.text
 
 
