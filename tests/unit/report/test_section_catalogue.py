@@ -283,8 +283,7 @@ CATALOGUE = {
     "S17": Pair(
         sample,
         (
-            "smol+jemalloc vs rayon+jemalloc: inconclusive in time [−3.3 %, +0.3 %] on 50MiB "
-            "and inc",
+            "smol+jemalloc vs rayon+jemalloc: inconclusive in time [−3.3 %, +0.3 %] on 50MiB and",
             "inconclusive in time [−3.3 %, +0.3 %] on 200MiB",
         ),
         ("on 10MiB", "faster"),
