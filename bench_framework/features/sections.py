@@ -23,6 +23,7 @@ from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.report.sections.method import METHOD
 from bench_framework.report.sections.metrics import OTHER_METRICS
+from bench_framework.report.sections.pairs import PAIRS
 from bench_framework.report.sections.quality import QUALITY
 from bench_framework.report.sections.recommendation import RECOMMENDATION
 from bench_framework.report.sections.reproduce import REPRODUCE
@@ -47,6 +48,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     ALL_RESULTS,
     BEFORE_AFTER,
     TWO_REFERENCES,
+    PAIRS,
     MEMORY,
     OTHER_METRICS,
     TURNING,

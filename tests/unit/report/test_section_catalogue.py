@@ -280,6 +280,13 @@ CATALOGUE = {
         bare,
         "a cold page cache",
     ),
+    "S33": Pair(
+        sample,
+        ("Time of each pair, input 200MiB", "row ÷ column"),
+        ("faster",),
+        bare,
+        "",
+    ),
     "S17": Pair(
         sample,
         (

@@ -1,0 +1,84 @@
+"""Section "All pairs": the ratio of every two variants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.compare.judged_pairs import judged_pairs
+from bench_framework.model.words import glyph
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
+from bench_framework.report.headline_table import metric_name, order
+from bench_framework.report.main_table import plain_interval
+from bench_framework.report.numbers import DASH
+from bench_framework.report.sections.kind import SectionKind, input_heading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import Input
+    from bench_framework.report.context import ReportData
+
+FEWEST: Final = 3
+"""With fewer variants, the other tables have every pair."""
+MOST: Final = 12
+"""Most variants of the table; the fastest ones."""
+LEGEND: Final = (
+    "Cells: row ÷ column, the typical ratio; below 1, the row takes less. The numbers of the "
+    "columns are those of the rows. Pairs without a baseline or a named contrast are a family of "
+    "their own in the correction for multiple comparisons. `comparisons.csv` has the intervals and "
+    "all variants."
+)
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """Return a table for each input with enough variants."""
+    pairs = judged_pairs(data.judgement.comparisons, data.metric)
+    blocks: list[Block] = []
+    for number, item in enumerate(data.plan.inputs, 1):
+        table = _table(data, item, pairs, f"pairs-{number}-table")
+        if table is not None:
+            blocks += [*input_heading(data, item, f"pairs-{number}"), table]
+    return tuple(blocks)
+
+
+def _table(
+    data: ReportData, item: Input, pairs: Mapping[tuple[str, str], Comparison], name: str
+) -> Table | None:
+    compared = {cell_id for pair in pairs for cell_id in pair}
+    cells = [cell for cell in data.measured(item.id) if cell.id in compared]
+    if len(cells) < FEWEST:
+        return None
+    baseline = data.plan.baseline_cell(item.id)
+    cells = sorted(cells, key=lambda cell: order(data, cell, baseline))[:MOST]
+    rows = tuple(
+        Row(
+            (
+                Cell(f"{number} {data.label(row.id)}"),
+                *(_ratio(pairs.get((row.id, column.id))) for column in cells),
+            ),
+            baseline=baseline is not None and row.id == baseline.id,
+        )
+        for number, row in enumerate(cells, 1)
+    )
+    columns = (Column("Variant"), *numeric(*(str(n) for n in range(1, len(cells) + 1))))
+    caption = f"{metric_name(data.metric)} of each pair{data.on_input(item, ', input ')}."
+    return Table(name, caption, columns, rows, (LEGEND,), stub=data.on_input(item))
+
+
+def _ratio(comparison: Comparison | None) -> Cell:
+    interval = plain_interval(comparison)
+    if comparison is None or interval is None:
+        return Cell(DASH)
+    verdict = comparison.verdict
+    text = f"{interval.ratio:.2f} {glyph(verdict)}".strip()
+    return Cell(text, interval.ratio, verdict=verdict)
+
+
+PAIRS = SectionKind(
+    "S33",
+    "pairs",
+    "All pairs",
+    "the ratio of every two variants, of at most the 12 fastest",
+    build,
+)
