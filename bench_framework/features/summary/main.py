@@ -16,8 +16,11 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.units import format_percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bench_framework.features.summary.evidence import Evidence
     from bench_framework.model.judgement import BestGroup
+    from bench_framework.model.plan import Cell
 
 MOST_REASONS: Final = 3
 """The largest number of reasons in a sentence. The table has all of them."""
@@ -48,6 +51,8 @@ def main_claim(at: Evidence, group: BestGroup) -> Claim:
     values: dict[str, float | int | str] = {"members": listed(map(at.label, (leader, *others)))}
     if others:
         values["tied"] = listed(map(at.label, others))
+        if common := _in_common(at, (leader, *others)):
+            values["common"] = common
     if leader == baseline.id:
         values["base"] = 1
     if compared is None:
@@ -66,8 +71,37 @@ def main_claim(at: Evidence, group: BestGroup) -> Claim:
     return replace(claim, cells=cells, values={**claim.values, **values})
 
 
+def _in_common(at: Evidence, members: Sequence[str]) -> str:
+    """Return the axis values that all of these cells have and other compared cells have not.
+
+    In other designs than the full one, most variants share most values.
+    """
+    if at.plan.design != "full":
+        return ""
+
+    def values_of(cell: Cell) -> dict[str, str]:
+        return dict(at.plan.variant(cell.variant_id).values)
+
+    compared = [values_of(cell) for cell in at.compared(at.cells[members[0]].input_id)]
+    chosen = [values_of(at.cells[member]) for member in members]
+    return listed(
+        f"{axis} {value}"
+        for axis, value in chosen[0].items()
+        if all(values[axis] == value for values in chosen)
+        and any(values[axis] != value for values in compared)
+    )
+
+
 def main_sentence(claim: Claim) -> str:
-    """Return ``"on 2 MB, a, tied with b, is fastest: it is 2.0× faster than c [1.8, 2.2]"``."""
+    """Return ``"on 2 MB, a, tied with b, is fastest: it is 2.0× faster than c [1.8, 2.2]"``.
+
+    If the fastest variants have axis values in common, a second sentence names them.
+    """
+    text = _result(claim)
+    return f"{text}. All of them use {claim.values['common']}" if "common" in claim.values else text
+
+
+def _result(claim: Claim) -> str:
     scope = where(claim, ", ")
     tied = f", tied with {claim.values['tied']}," if "tied" in claim.values else ""
     best = "fastest" if claim.metric == WALL else f"best in {phrases.noun(claim.metric)}"
