@@ -200,10 +200,10 @@ def confidence(at: Evidence) -> Claim:
     if detectable:
         count, rest = len(detectable), len(compared) - settled
         which = f"{count if count < rest else 'The'} other{'s' if count > 1 else ''}"
-        limit = value_phrases.upward(max(detectable))
+        limits = (value_phrases.upward(limit) for limit in (min(detectable), max(detectable)))
         sentences.append(
-            f"{which} {'are' if count > 1 else 'is'} inconclusive: "
-            f"this run could only detect differences of {limit} or more"
+            f"{which} {'are' if count > 1 else 'is'} inconclusive: the smallest detectable "
+            f"difference is {' to '.join(dict.fromkeys(limits))}"
         )
     floors = [f for f in at.judgement.floors if f.metric == at.metric]
     most = max((f.fraction for f in floors if f.fraction is not None), default=None)
