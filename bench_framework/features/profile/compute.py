@@ -266,9 +266,9 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
     for shares in enough:
         if plan.cell(shares.cell_id).input_id != here:
             continue
-        named = [(b.name, b.own) for b in shares.buckets if b.name != OTHER]
-        named = named or [(f.name, f.own) for f in shares.functions]
-        largest = sorted(named, key=lambda part: -part[1].share)[:SUMMARISED]
+        owned = [(b.name, b.own) for b in shares.buckets if b.name != OTHER]
+        owned = owned or [(f.name, f.own) for f in shares.functions]
+        largest = sorted(owned, key=lambda part: -part[1].share)[:SUMMARISED]
         listed = ", ".join(f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest)
         label = plan.variant(plan.cell(shares.cell_id).variant_id).label
         size = extent(shares.total, shares.unit, shares.runs)

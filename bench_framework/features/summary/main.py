@@ -52,7 +52,7 @@ def main_claim(at: Evidence, group: BestGroup) -> Claim:
     if others:
         values["tied"] = listed(map(at.label, others))
         if common := _in_common(at, (leader, *others)):
-            values["common"] = common
+            values["common"] = f"{'All of them' if len(others) > 1 else 'Both'} use {common}"
     if leader == baseline.id:
         values["base"] = 1
     if compared is None:
@@ -98,7 +98,7 @@ def main_sentence(claim: Claim) -> str:
     If the fastest variants have axis values in common, a second sentence names them.
     """
     text = _result(claim)
-    return f"{text}. All of them use {claim.values['common']}" if "common" in claim.values else text
+    return f"{text}. {claim.values['common']}" if "common" in claim.values else text
 
 
 def _result(claim: Claim) -> str:

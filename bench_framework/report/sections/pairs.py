@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
 
-FEWEST: Final = 3
-"""With fewer variants, the other tables have every pair."""
 MOST: Final = 12
 """Most variants of the table; the fastest ones."""
 LEGEND: Final = (
@@ -33,7 +31,8 @@ LEGEND: Final = (
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return a table for each input with enough variants."""
-    pairs = judged_pairs(data.judgement.comparisons, data.metric)
+    best = (c for group in data.judgement.best for c in group.comparisons)
+    pairs = judged_pairs((*data.judgement.comparisons, *best), data.metric)
     blocks: list[Block] = []
     for number, item in enumerate(data.plan.inputs, 1):
         table = _table(data, item, pairs, f"pairs-{number}-table")
@@ -45,9 +44,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def _table(
     data: ReportData, item: Input, pairs: Mapping[tuple[str, str], Comparison], name: str
 ) -> Table | None:
-    compared = {cell_id for pair in pairs for cell_id in pair}
-    cells = [cell for cell in data.measured(item.id) if cell.id in compared]
-    if len(cells) < FEWEST:
+    references = {data.plan.baseline_id, *data.plan.further_baselines}
+    measured = data.measured(item.id)
+    others = {cell.id for cell in measured if cell.variant_id not in references}
+    compared = {cell_id for pair in pairs if others.issuperset(pair) for cell_id in pair}
+    cells = [c for c in measured if c.id in compared or c.variant_id in references]
+    if not compared:  # the other tables have every pair
         return None
     baseline = data.plan.baseline_cell(item.id)
     cells = sorted(cells, key=lambda cell: order(data, cell, baseline))[:MOST]
