@@ -57,7 +57,7 @@ class Measured:
         samples: cell id → sample.
         usable: ids of cells that were measured as requested.
         last: input id → round of the last interim analysis. Inputs without one are not judged.
-        tripped: ids of inputs whose A/A control differs significantly.
+        tripped: ids of inputs whose A/A control differs significantly in the metric.
         metric: the first judged metric.
         higher: whether larger values of it are better; the sign of its logarithms is then changed.
         inputs: the prepared inputs.
@@ -155,7 +155,7 @@ def measured(
         samples,
         frozenset(c for c in usable if c in samples),
         last,
-        frozenset(f.input_id for f in floors if f.tripped),
+        frozenset(f.input_id for f in floors if f.tripped and f.metric == metric),
         metric,
         metric in higher,
         tuple(inputs),

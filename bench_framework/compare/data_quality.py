@@ -13,6 +13,7 @@ from bench_framework.compare import same_programs
 from bench_framework.model import contention
 from bench_framework.model.metrics import WALL
 from bench_framework.model.run import Event
+from bench_framework.model.words import noun
 from bench_framework.stats.portable_math import expm1, log, normal_quantile
 from bench_framework.units import format_percent
 
@@ -130,16 +131,19 @@ def control_events(plan: Plan, floors: Sequence[NoiseFloor]) -> list[Event]:
                 help="remove `control: false`",
             )
         ]
-    tripped = dict.fromkeys(f.input_id for f in floors if f.tripped)
+    tripped: dict[str, list[str]] = {}
+    for f in floors:
+        if f.tripped:
+            tripped.setdefault(f.input_id, []).append(noun(f.metric))
     return [
         Event(
             "BX330",
-            "the A/A control differs significantly from the baseline"
+            f"the A/A control differs significantly from the baseline in {' and '.join(nouns)}"
             f"{_on(plan.inputs, plan.input(input_id).label)}",
-            effect="every comparison of this input is inconclusive",
+            effect=f"every comparison of {' and '.join(nouns)} on this input is inconclusive",
             help="check for an effect of position, page placement or leftover state on one of them",
         )
-        for input_id in tripped
+        for input_id, nouns in tripped.items()
     ]
 
 

@@ -27,7 +27,7 @@ from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from bench_framework.compare.stage import MetricPair, Request
     from bench_framework.model.judgement import Family
@@ -151,9 +151,10 @@ def _finished(
     return tuple(c for c in stopping.idle(stage, input_id, rivals) if c in cells)
 
 
-def control_differs(stage: Stage, input_id: str) -> bool:
-    """Return whether the A/A control differs significantly from the baseline on an input."""
-    return any(c.verdict.decided for c in judge_pairs(control_pairs(stage, input_id), "control"))
+def control_differs(stage: Stage, input_id: str) -> frozenset[Metric]:
+    """Return the metrics in which the A/A control differs significantly from the baseline."""
+    control = judge_pairs(control_pairs(stage, input_id), "control")
+    return frozenset(c.metric for c in control if c.verdict.decided)
 
 
 def _by_rounds(requests: Sequence[Request]) -> list[Request]:
@@ -302,11 +303,14 @@ def with_runs(draft: Comparison, stage: Stage, rounds: Sequence[int]) -> Compari
     return replace(draft, runs=ours, runs_ref=theirs)
 
 
-def trip(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """Return all comparisons of an input as inconclusive, except those of deterministic metrics."""
+def trip(comparisons: Sequence[Comparison], metrics: Collection[Metric]) -> tuple[Comparison, ...]:
+    """Return the comparisons of an input, those of metrics in which its control differs as inconclusive.
+
+    Deterministic metrics keep their verdicts.
+    """
     return tuple(
         replace(c, verdict=Verdict.INCONCLUSIVE, reason=CONTROL_DIFFERS)
-        if _has_verdict(c) and c.family != "exact"
+        if _has_verdict(c) and c.family != "exact" and c.metric in metrics
         else c
         for c in comparisons
     )
@@ -321,7 +325,11 @@ def _best_cells(plan: Plan, input_id: str) -> list[Cell]:
 
 
 def best_group(
-    stage: Stage, input_id: str, *, tripped: bool = False, headline: Sequence[Comparison] = ()
+    stage: Stage,
+    input_id: str,
+    *,
+    tripped: Collection[Metric] = (),
+    headline: Sequence[Comparison] = (),
 ) -> BestGroup:
     """Return the best group of an input: the variants that are not worse than any other one.
 
@@ -333,7 +341,7 @@ def best_group(
     Args:
         stage: data of the input.
         input_id: the input.
-        tripped: whether the A/A control differs significantly; then every pair is inconclusive.
+        tripped: metrics in which the A/A control differs significantly; their pairs are inconclusive.
         headline: comparisons of this input with the baseline and further references.
     """
     metric = stage.plan.judge.headline
@@ -343,8 +351,7 @@ def best_group(
     if not pairs or not stage.reached:
         return BestGroup(input_id, metric, (), complete=False)
     judged = judge_pairs(pairs, "best", size=pairs_of(planned))
-    if tripped:
-        judged = trip(judged)
+    judged = trip(judged, tripped)
     complete = all(c.rounds > 0 for c in judged)
     return best_of(input_id, metric, usable, judged, headline, complete=complete)
 

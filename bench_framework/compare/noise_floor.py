@@ -22,12 +22,12 @@ def noise_floors(
 
     See `docs/method.md#aa-control`.
     """
-    tripped = any(c.verdict.decided for c in control)
     by_metric = {c.metric: c for c in control}
     floors = []
     for metric in stage.plan.judge.sampled:
         c = by_metric.get(metric)
         adjusted = reach(c.shown) if c else None
+        tripped = c is not None and c.verdict.decided
         floors.append(NoiseFloor(input_id, metric, floor_fraction(c), tripped, adjusted))
     return tuple(floors)
 

@@ -94,15 +94,14 @@ def judge_requested(
     ]
     judged = interim_analysis.judge_pairs(requests, "headline", size=size)
     tripped = {
-        item_id
+        item_id: interim_analysis.control_differs(stage, item_id)
         for item_id, stage in stages.items()
-        if interim_analysis.control_differs(stage, item_id)
     }
     state_of = {s.cell_id: s for s in states}
     return tuple(
         refuse_invalid(
             plan,
-            interim_analysis.trip((c,))[0] if plan.cell(c.cell_id).input_id in tripped else c,
+            interim_analysis.trip((c,), tripped[plan.cell(c.cell_id).input_id])[0],
             state_of,
             samples,
         )

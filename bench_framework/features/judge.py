@@ -72,7 +72,7 @@ def judge(
     *,
     observed: Sequence[Observation] = (),
     looks: Looks | None = None,
-    tripped: Collection[str] = (),
+    tripped: Collection[tuple[str, Metric]] = (),
 ) -> Judgement:
     """Judge a record.
 
@@ -87,8 +87,8 @@ def judge(
         looks: the schedule. The default is the plan's schedule. If the plan was derived from
             another plan after measuring, this is the schedule of the measured plan for the family
             of the derived plan (`Looks.shared_by`).
-        tripped: ids of inputs whose A/A control is known to have a significant difference, if the
-            plan no longer contains the control.
+        tripped: (input id, metric) in which the A/A control is known to have a significant
+            difference, if the plan no longer contains the control.
 
     Returns:
         A judgement that is bitwise equal for equal arguments.
@@ -146,7 +146,8 @@ def judge(
     measured = contrasts.measured(
         plan, looks, samples, usable, looks_taken, floors, higher, inputs, same
     )
-    measured = replace(measured, tripped=measured.tripped.union(tripped))
+    known = {input_id for input_id, metric in tripped if metric == measured.metric}
+    measured = replace(measured, tripped=measured.tripped | known)
     structure = analyse_axes(measured, comparisons, draft.best, draft.summaries, builds)
     rows = derived_values.with_contribution_figures(
         draft.derived, structure.contributions, headline
@@ -211,7 +212,7 @@ def _judge_inputs(
     stages: Sequence[Stage],
     cell_states: Sequence[CellState],
     exact: Exact,
-    known: Collection[str],
+    known: Collection[tuple[str, Metric]],
 ) -> list[_InputJudgement]:
     """Return the judgements of all inputs.
 
@@ -243,14 +244,13 @@ def _judge_inputs(
             interim_analysis.control_pairs(stage, item.id), "control"
         )
         floors = noise_floor.noise_floors(stage, item.id, control)
-        tripped = item.id in known or any(f.tripped for f in floors)
+        tripped = {f.metric for f in floors if f.tripped or (item.id, f.metric) in known}
         judged: list[Comparison] = []
         for family, pairs in pairs_of[item.id].items():
             for c in _with_exact([pair for _, pair in pairs], by_pair, exact):
                 valid = cell_state.refuse_invalid(plan, c, state_of, stage.samples)
                 judged.append(valid if c.family == "exact" else replace(valid, family=family))
-        if tripped:
-            judged = list(interim_analysis.trip(judged))
+        judged = list(interim_analysis.trip(judged, tripped))
         count = len(pairs_of[item.id]["headline"])
         memory = _memory(plan, stage, item.id, state_of)
         judgements.append(
@@ -260,7 +260,7 @@ def _judge_inputs(
                 control=tuple(
                     cell_state.refuse_invalid(plan, c, state_of, stage.samples) for c in control
                 ),
-                memory=interim_analysis.trip(memory) if tripped else memory,
+                memory=memory,
                 floors=floors,
                 best=interim_analysis.best_group(stage, item.id, tripped=tripped, headline=judged)
                 if plan.judge.sampled

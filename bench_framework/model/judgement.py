@@ -237,14 +237,14 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFloor:
-    """The noise floor of one input: how far an interval of the A/A control reaches from 1."""
+    """The noise floor of one input and metric: how far an interval of the A/A control reaches from 1."""
 
     input_id: str
     metric: Metric
     fraction: float | None
     """Reach of the 95 % interval. `None` without a control or with too few rounds for 95 %."""
     tripped: bool = False
-    """True if the A/A control differs: every comparison of the input is inconclusive."""
+    """True if the A/A control differs in this metric: its comparisons on the input are inconclusive."""
     adjusted: float | None = None
     """Reach of the interval that is adjusted like those of the comparisons."""
 

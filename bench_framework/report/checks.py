@@ -114,7 +114,7 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
             mark: Mark = "warn"
             if floor.tripped:
                 mark = "fail"
-                figure = "A/A check failed: all verdicts of this input are withdrawn"
+                figure = f"A/A check failed: all verdicts on {noun(metric)} are withdrawn"
             elif floor.fraction is None:
                 figure = f"not measured: {data.no_floor}"
             else:

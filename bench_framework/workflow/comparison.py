@@ -98,7 +98,7 @@ def compare_record(
         recorded = baseline is None and candidate is None and metrics == record.plan.judge.metrics
         judgement = record.judgement() or judge_record(record)
         if not recorded:
-            tripped = {floor.input_id for floor in judgement.floors if floor.tripped}
+            tripped = {(f.input_id, f.metric) for f in judgement.floors if f.tripped}
             measured = looks_of(record.plan)
             record.plan = other = _other_plan(record.plan, baseline, candidate, metrics)
             looks = measured.shared_by(other.comparisons_planned, other.judge.level)

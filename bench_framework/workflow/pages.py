@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Plan
+    from bench_framework.model.policies import Metric
     from bench_framework.model.profile import Profile
     from bench_framework.model.run import Host
     from bench_framework.report import Document, ReportData
@@ -111,7 +112,7 @@ def report_record(
 
 
 def judge_record(
-    record: Record, *, looks: Looks | None = None, tripped: Collection[str] = ()
+    record: Record, *, looks: Looks | None = None, tripped: Collection[tuple[str, Metric]] = ()
 ) -> Judgement:
     """Compute the results of a record; `looks` and `tripped` as in `analysis.judge`."""
     from bench_framework.store.profiles import read_profiles
@@ -126,7 +127,7 @@ def judge_contents(
     profiles: Sequence[Profile],
     *,
     looks: Looks | None = None,
-    tripped: Collection[str] = (),
+    tripped: Collection[tuple[str, Metric]] = (),
 ) -> Judgement:
     """Compute the results from blocks and observations, see `judge_record`."""
     from bench_framework.features.imported.compute import judge_imported

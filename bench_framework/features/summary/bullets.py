@@ -217,6 +217,11 @@ def confidence(at: Evidence) -> Claim:
         sentences.append("The A/A control has too few rounds for a noise floor")
     else:
         sentences.append("There was no A/A control")
+    failed = dict.fromkeys(
+        noun(f.metric) for f in at.judgement.floors if f.tripped and f.metric != at.metric
+    )
+    if failed:
+        sentences.append(f"No comparison of {' and '.join(failed)} is valid: the A/A check failed")
     sentences.append(f"Brackets contain 95{THIN_SPACE}% CIs")
     claim = Claim("", "trust", "this record", noise_floor=most)
     return statement("trust", "this record", ". ".join(sentences), claim, lead="Confidence")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.model.words import NOISE_FLOOR
+from bench_framework.model.words import NOISE_FLOOR, noun
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import DASH, margin_text, percent_up, show_size
@@ -137,12 +137,14 @@ def _moment(text: str) -> str:
 def _noise_check(data: ReportData) -> Check:
     margin = data.plan.judge.margin_of(data.metric)
     worst = worst_floor(data)
-    if any(f.tripped for f in data.judgement.floors):
-        return Check("fail", "A/A check", "failed")
+    failed = dict.fromkeys(f.metric for f in data.judgement.floors if f.tripped)
+    outcome = f"failed for {' and '.join(map(noun, failed))}" if failed else "passed"
+    if data.metric in failed:
+        return Check("fail", "A/A check", outcome)
     if worst is None:
         return Check("warn", NOISE_FLOOR, f"not measured: {data.no_floor}")
-    figure = f"{percent_up(worst)}, A/A check passed"
-    return Check("pass" if worst <= margin else "warn", NOISE_FLOOR, figure)
+    figure = f"{percent_up(worst)}, A/A check {outcome}"
+    return Check("pass" if worst <= margin and not failed else "warn", NOISE_FLOOR, figure)
 
 
 def _order_check(data: ReportData) -> Check:

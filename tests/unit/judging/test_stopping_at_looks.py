@@ -172,7 +172,9 @@ def test_a_tripped_control_changes_only_the_verdicts_of_rounds() -> None:
     exact = Comparison("x", "y", "binary_size", "exact", Verdict.BETTER, shown=interval)
     timed = Comparison("x", "y", "wall", "headline", Verdict.BETTER, shown=interval)
     failed = Comparison("x", "y", "wall", "headline", Verdict.FAILED, "exit 9")
-    results = trip((exact, timed, failed))
+    other = Comparison("x", "y", "cpu", "headline", Verdict.BETTER, shown=interval)
+    results = trip((exact, timed, failed, other), {"wall", "binary_size"})
+    assert results[3] is other
     assert results[0] is exact
     assert (results[1].verdict, results[1].reason) == (
         Verdict.INCONCLUSIVE,
