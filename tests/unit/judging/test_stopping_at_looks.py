@@ -12,7 +12,7 @@ import pytest
 from bench_framework.compare.interim_analysis import LookOutcome, look, trip
 from bench_framework.compare.noise_floor import floor_fraction, reach
 from bench_framework.features.judge import judge
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Answer, Look
@@ -193,6 +193,9 @@ def test_each_metric_of_the_control_is_judged_as_the_first_of_the_family(
     control = {c.metric: c for c in judged.comparisons if c.family == "control"}
     assert control["cpu"].verdict.decided
     assert control["wall"].verdict is Verdict.INCONCLUSIVE
+    tripped = {f.metric for f in judged.floors if f.tripped}
+    withdrawn = {c.metric for c in judged.comparisons if c.reason == CONTROL_DIFFERS}
+    assert tripped == withdrawn == {"cpu"}
     strict = 1 - 0.05 / (judged.looks.count * judged.looks.family)
     assert judged.looks.family == 4
     for comparison in control.values():
