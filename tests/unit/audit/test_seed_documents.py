@@ -76,7 +76,7 @@ FALSE = (
     FalseStatement("002", "GB/s and GiB/s", "# 8 MB", "inconclusive", "a power of 1024"),
 )
 """The false statements that the audit flags for the reason for which they are false."""
-OTHER_REASON = FalseStatement("004", "mimalloc 1.59x", "1.59x slower", "no data", "no two figures")
+OTHER_REASON = FalseStatement("004", "mimalloc 1.59x", "1.59x slower", "no data", "does not name")
 """It compares different work. The audit only finds that the page has no figures of it."""
 GENERAL = FalseStatement(
     "002", "8 writers", "Threading (8 writers)", "inconclusive", "no check that"
