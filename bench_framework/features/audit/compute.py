@@ -43,18 +43,17 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Finding):
     """A comparative statement of a page with its result."""
 
-    line: int
-    section: str
-    text: str
-    finding: Finding
+    line: int = 0
+    section: str = ""
+    text: str = ""
 
 
 def statement(place: Text | Figure, text: str, status: Status, reason: str) -> Statement:
     """Return a statement about a place of the page."""
-    return Statement(place.line, "".join(place.headings[-1:]), text, Finding(status, reason))
+    return Statement(status, reason, None, place.line, "".join(place.headings[-1:]), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +76,7 @@ class Pair:
     @property
     def interval(self) -> Interval | None:
         """Return subject ÷ reference by Welch's test, or `None` without runs or spread."""
-        ours, theirs = _series(self.subject), _series(self.reference)
-        contrast = welch.compare(ours, theirs) if ours and theirs else None
+        contrast = welch.compare(_series(self.subject), _series(self.reference))
         return contrast.interval(LEVEL) if contrast else None
 
     @property
@@ -88,22 +86,6 @@ class Pair:
             return i.ratio, i.lo, i.hi
         a, b = self.subject.quantity, self.reference.quantity
         return a.value / b.value, a.lo / b.hi, a.hi / max(b.lo, b.value / 10)
-
-    @property
-    def ratio(self) -> float:
-        """Return subject ÷ reference."""
-        return self.estimate[0]
-
-    @property
-    def better(self) -> bool:
-        """Return whether the subject is the better one: less time or memory, or a higher rate."""
-        return (self.ratio < 1) != is_rate(self.kind)
-
-    @property
-    def factor(self) -> str:
-        """Return the ratio as text."""
-        change = f"{(self.ratio - 1) * 100:+.3g} %".replace("-", "−")
-        return f"a factor of {max(self.ratio, 1 / self.ratio):.3g} ({change})"
 
     def agrees(self, ranges: Iterable[Range]) -> bool:
         """Return whether the figures give a stated factor."""
@@ -115,10 +97,9 @@ class Pair:
         return " and ".join(f.quantity.text + f" ({f.label})" * bool(f.label) for f in sides)
 
 
-def _series(figure: Figure) -> Series | None:
+def _series(figure: Figure) -> Series:
     q = figure.quantity
-    stated = Series(WALL, figure.n, q.value, q.sd) if figure.n and q.sd is not None else None
-    return figure.series or stated
+    return figure.series or Series(WALL, figure.n, q.value, q.sd)
 
 
 def is_rate(kind: str) -> bool:
@@ -199,18 +180,13 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(words_of(text)) - GENERIC
 
 
-def shared_words(pair: Pair, text: str) -> int:
-    """Return how many words of the names of a pair a text contains, by their first letters."""
-    names = f"{pair.subject.label} {pair.reference.label}"
-    ours, theirs = ({w[:5] for w in words_of(t) if w[3:]} for t in (text, names))
-    return len(ours & theirs)
-
-
 def nearest(pairs: Sequence[Pair], ranges: Sequence[Range], text: str = "") -> Pair:
     """Return the pair whose names share most words with a text, then the one closest to a factor."""
+    words = {word[:5] for word in words_of(text) if word[3:]}
 
     def distance(pair: Pair) -> tuple[int, float]:
-        gap = min(abs(pair.ratio - (lo + hi) / 2) for lo, hi in ranges)
-        return -shared_words(pair, text), gap
+        names = words_of(f"{pair.subject.label} {pair.reference.label}")
+        gap = min(abs(pair.estimate[0] - (lo + hi) / 2) for lo, hi in ranges)
+        return -len(words & {name[:5] for name in names}), gap
 
     return min(pairs, key=distance)

@@ -84,7 +84,7 @@ class Conditions:
         interval = pair.interval
         if interval is None:
             a, b = pair.subject.quantity, pair.reference.quantity
-            gap = abs(pair.ratio - 1)
+            gap = abs(pair.estimate[0] - 1)
             if equal and gap > max(margin, _FAR):
                 return Finding("not supported", f"{pair} differ by {gap * 100:.3g} %")
             lack = self.lack(pair)
@@ -159,11 +159,11 @@ class Conditions:
                 continue
             pair = Pair(f, first)
             i = pair.interval
-            if (i.lo > 1 or i.hi < 1) if i else abs(pair.ratio - 1) > MARGIN:
+            if (i.lo > 1 or i.hi < 1) if i else abs(pair.estimate[0] - 1) > MARGIN:
                 bounds = f" [{i.lo:.2f}, {i.hi:.2f}]" if i else ""
                 reason = (
                     f"between the two sets of runs, {first.row} itself changed by a factor of"
-                    f" {pair.ratio:.2f}{bounds}: the conditions were different"
+                    f" {pair.estimate[0]:.2f}{bounds}: the conditions were different"
                 )
                 return reason, frozenset((first.group, f.group))
         return "", frozenset()
@@ -290,7 +290,7 @@ class Conditions:
                 )
                 at = line + code[: match.start()].count("\n") + 1
                 text = f"{match[0].strip()}; rates in {self._rates[0].quantity.text.split()[-1]}"
-                yield Statement(at, "", text, Finding("inconclusive", reason))
+                yield Statement("inconclusive", reason, None, at, "", text)
                 return
 
     def _above_limit(self) -> Iterator[Statement]:

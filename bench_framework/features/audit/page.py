@@ -18,7 +18,7 @@ from bench_framework.features.audit.quantities import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from bench_framework.model.imported import Series
 
@@ -146,7 +146,11 @@ def read_page(source: str) -> Page:
             if not depth:
                 lead = text.rstrip(":") if text.endswith(":") and not level else ""
     page.prose = "\n".join(prose)
-    _complete_runs(page)
+    stated = {_runs_in((text.text,)) for text in page.texts} - {None}
+    if len(stated) == 1:
+        # The page states one number of runs: it is that of all figures without another one.
+        n = stated.pop()
+        page.figures = [replace(f, n=n) if f.n is None else f for f in page.figures]
     return page
 
 
@@ -228,22 +232,10 @@ def _read_figure(page: Page, text: Text) -> None:
         page.figures.append(Figure(label, first, *where))
 
 
-def _complete_runs(page: Page) -> None:
-    """Give figures without a number of runs that of the page, if it states only one."""
-    stated = {runs for text in page.texts if (runs := _runs_in((text.text,))) is not None}
-    if len(stated) == 1:
-        n = stated.pop()
-        page.figures = [replace(f, n=n) if f.n is None else f for f in page.figures]
-
-
-def _runs_in(texts: Iterable[str]) -> int | None:
-    """Return the first number of runs that one of the texts states."""
-    return next(filter(None, map(_runs, texts)), None)
-
-
 @lru_cache(maxsize=65536)
-def _runs(text: str) -> int | None:
-    match = _RUNS.search(text)
+def _runs_in(texts: tuple[str, ...]) -> int | None:
+    """Return the first number of runs that one of the texts states."""
+    match = next(filter(None, map(_RUNS.search, texts)), None)
     return int(match[match.lastindex][:9] if match.lastindex else 1) if match else None
 
 

@@ -35,7 +35,7 @@ class Audit:
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of statements by result."""
-        tally = Counter(s.finding.status for s in self.statements)
+        tally = Counter(s.status for s in self.statements)
         return {status: tally[status] for status in STATUSES}
 
     @property
@@ -70,10 +70,7 @@ def as_json(result: Audit) -> dict[str, Any]:
         "page": result.page,
         "data": list(result.data),
         "counts": {name.replace(" ", "_"): n for name, n in result.counts.items()},
-        "statements": [
-            {"line": s.line, "section": s.section, "text": s.text, **asdict(s.finding)}
-            for s in result.statements
-        ],
+        "statements": [asdict(s) for s in result.statements],
         "exit_code": result.exit_code,
     }
 
@@ -88,7 +85,7 @@ def as_markdown(result: Audit) -> str:
     if result.statements:
         lines += ["\n| Line | Statement | Result | Reason |", "|--:|:--|:--|:--|"]
     for s in result.statements:
-        status, reason = s.finding.status, s.finding.reason
+        status, reason = s.status, s.reason
         mark = f"**{status}**" if status == "not supported" else status
         cells = (str(s.line), escape(s.text), mark, escape(reason[0].upper() + reason[1:]))
         lines.append(f"| {' | '.join(cells)} |")
@@ -103,11 +100,11 @@ def as_text(result: Audit, width: int) -> str:
 def _lines(result: Audit, width: int) -> Iterator[str]:
     yield from wrap(visible(f"{result.page}: {result.summary}"), width)
     for status in STATUSES:
-        chosen = [s for s in result.statements if s.finding.status == status]
+        chosen = [s for s in result.statements if s.status == status]
         if chosen:
             yield f"\n{_MARKS[status]} {status} ({len(chosen)})"
         for s in chosen:
             room = max(20, width - 7)
-            lines = [*wrap(visible(f"“{s.text}”"), room), *wrap(visible(s.finding.reason), room)]
+            lines = [*wrap(visible(f"“{s.text}”"), room), *wrap(visible(s.reason), room)]
             yield f"{s.line:>5}  {lines[0]}"
             yield from (" " * 7 + line for line in lines[1:])

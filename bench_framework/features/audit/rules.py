@@ -20,6 +20,7 @@ from bench_framework.features.audit.compute import (
     Status,
     allowed,
     direction_of,
+    is_rate,
     nearest,
 )
 from bench_framework.features.audit.conditions import Conditions
@@ -68,8 +69,8 @@ class _Auditor:
         }
         words = f"{text.lead}, {text.column}: {text.text}" if text.column else text.text
         section = text.headings[-2:-1] if text.heading else text.headings[-1:]
-        finding = replace(worst, reason="; ".join(list(reasons)[:2]))
-        return Statement(text.line, "".join(section), words, finding)
+        reason = "; ".join(list(reasons)[:2])
+        return Statement(worst.status, reason, worst.interval, text.line, "".join(section), words)
 
     def _findings(self, text: Text) -> Iterator[Finding]:
         words = text.text
@@ -84,8 +85,8 @@ class _Auditor:
         if text.heading:
             return
         fast = wording.PERFORMANCE.search(f"{words} {text.column}") is not None
-        if not factors and (fast or not text.column):
-            yield from self._words(text, fast=fast, negated=negated)
+        if not factors and not negated and (fast or not text.column):
+            yield from self._words(text, fast=fast)
         if fast:
             yield from self._explanations(text, compared=bool(factors))
         if wording.LINEAR.search(words) and not wording.NOT_LINEAR.search(words):
@@ -95,45 +96,77 @@ class _Auditor:
         if wording.STAGE_LOSS.search(words) and (factors or wording.CAUSE.search(words)):
             yield from (Finding("not supported", reason) for reason in self.conditions.serial)
 
-    # -- factors -------------------------------------------------------------------------------
+    # -- factors and words -----------------------------------------------------------------------
 
     def _factor(self, q: Quantity, text: Text, *, alone: bool) -> Finding:
         start, end = clause_range(text.text, q)
         clause = text.text[start:end]
         rows = set() if text.column else {f.row for _, f in self.lookup.mentions(clause)}
-        if len(rows) > 1:
-            # A clause that names two variants compares these, not those of the whole sentence.
-            choice = self.lookup.candidates(replace(text, text=clause))
-        else:
-            choice = self.lookup.candidates(text, q)
+        # A clause that names two variants compares these, not those of the whole sentence.
+        part = replace(text, text=clause) if len(rows) > 1 else text
+        choice = self.lookup.candidates(part, q if part is text else None)
         if not (alone or rows or text.column):
             choice = replace(choice, certain=False)  # the names of another clause
-        pairs = of_metric(choice.pairs, text, clause)
+        neutral = q.kind == "percent" and not direction_of(f"{text.text} {text.column}", q, "time")
+        equal = q.about == "within" or (neutral and wording.EQUAL.search(text.text) is not None)
+        return self._check(q, text, choice, of_metric(choice.pairs, text, clause), equal=equal)
+
+    def _words(self, text: Text, *, fast: bool) -> Iterator[Finding]:
+        """Yield findings about statements without a factor: equal, better, best."""
+        order, equal = wording.ORDER.search(text.text), wording.EQUAL.search(text.text)
+        choice = self.lookup.candidates(text)
+        pairs = of_metric(choice.pairs, text) if choice.certain else []
+        word = order or equal or wording.DIFFERENCE.search(text.text)
+        place, quoted = (word.start(), f"“{word[0]}”") if word else (0, "")
+        # "Slower" is any factor above 1.
+        q = Quantity("ratio", 1, 1, 1e6, quoted, place, place)
+        if fast and equal and not wording.FASTER.search(text.text):
+            before = wording.BEFORE.search(text.text) and not pairs
+            if before and not wording.IS_BEFORE.search(self._measured):
+                yield Finding("no data", "the page has no figure of the version before the change")
+            else:
+                yield self._check(replace(q, lo=1e-6), text, choice, pairs, equal=True)
+        elif fast and (best := wording.BEST.search(text.text)):
+            changes = wording.EFFECT_OF_CHANGE.search(text.text)
+            word = best[0].lower()
+            yield self._largest_effect(text) if changes else self._superlative(text, word)
+        elif (
+            fast and (not text.column or choice.certain or text.text[_SHORT:])
+            if order
+            else pairs and word
+        ):
+            yield self._check(q, text, choice, pairs)
+
+    def _check(
+        self, q: Quantity, text: Text, choice: Candidates, pairs: list[Pair], *, equal: bool = False
+    ) -> Finding:
+        """Check a factor, or a word as a factor, against pairs of figures."""
         if not pairs:
-            return Finding("no data", f"it does not name the figures from which {q.text} follows")
+            return Finding("no data", f"it does not name two figures from which {q.text} follows")
         stated = f"{text.text} {text.column}"
         ways = {kind: direction_of(stated, q, kind) for kind in {p.kind for p in pairs}}
         ranges = {kind: self._ranges(q, text, way) for kind, way in ways.items()}
         matching = [p for p in pairs if p.agrees(ranges[p.kind])]
+        if not matching and not choice.certain:
+            return Finding("no data", f"it does not name two figures from which {q.text} follows")
         if not matching:
-            if not choice.certain:
-                return Finding("no data", f"no two figures of the page give {q.text}")
             best = nearest(pairs, [r for kind in ranges for r in ranges[kind]])
+            ratio = best.estimate[0]
+            factor = f"a factor of {max(ratio, 1 / ratio):.3g} ({(ratio - 1) * 100:+.3g} %)"
             source = "the data of " if best.from_data else ""
-            reason = f"{source}{best} give {best.factor}, not {q.text}"
+            reason = f"{source}{best} give {factor.replace('-', '−')}, not {q.text}"
             opposite = ": the direction is the opposite" * best.agrees(allowed(q, 0, text.text))
             return Finding("not supported", reason + opposite)
         if reason := self.conditions.conflict(matching, text):
             return Finding("not supported", reason)
         best = nearest(matching, [r for p in matching for r in ranges[p.kind]], text.text)
-        neutral = set(ways.values()) == {0}
-        percent = q.kind == "percent"
-        equal = q.about == "within" or (percent and neutral and bool(wording.EQUAL.search(stated)))
-        margin = max(q.value, MARGIN) if percent else MARGIN
-        named = choice.oriented or bool(text.column) or neutral or equal
-        return self.conditions.judge(
-            best, equal=equal, margin=margin, certain=choice.certain and named
-        )
+        if q.start == q.end:  # a word, which is true of all its figures if it is "equal"
+            far = max(matching, key=lambda p: abs(math.log(p.estimate[0])))
+            best = far if equal else matching[0]
+        margin = max(q.value, MARGIN) if q.kind == "percent" else MARGIN
+        named = choice.oriented or bool(text.column) or set(ways.values()) == {0} or equal
+        certain = choice.certain and named
+        return self.conditions.judge(best, equal=equal, margin=margin, certain=certain)
 
     def _ranges(self, q: Quantity, text: Text, way: int) -> list[Range]:
         """Return the ratios that agree with a factor."""
@@ -150,46 +183,6 @@ class _Auditor:
         for text in self.page.texts:
             cells[text.group, text.line].append(text.text)
         return cells
-
-    # -- words ---------------------------------------------------------------------------------
-
-    def _words(self, text: Text, *, fast: bool, negated: bool) -> Iterator[Finding]:
-        """Yield findings about statements without a factor: equal, better, best."""
-        order = wording.ORDER.search(text.text)
-        if order and negated:
-            return
-        choice = self.lookup.candidates(text)
-        if fast and wording.EQUAL.search(text.text) and not wording.FASTER.search(text.text):
-            yield self._compared(text, choice, None)
-        elif fast and (best := wording.BEST.search(text.text)):
-            changes = wording.EFFECT_OF_CHANGE.search(text.text)
-            word = best[0].lower()
-            yield self._largest_effect(text) if changes else self._superlative(text, word)
-        elif fast and order and (not text.column or choice.certain or text.text[_SHORT:]):
-            yield self._compared(text, choice, order.start())
-        elif choice.certain and choice.pairs and wording.DIFFERENCE.search(text.text):
-            yield self._compared(text, replace(choice, oriented=True), len(text.text))
-
-    def _compared(self, text: Text, choice: Candidates, place: int | None) -> Finding:
-        """Check a statement that two figures are equal, or differ by a word at a place."""
-        pairs = of_metric(choice.pairs, text)
-        if not pairs or not choice.certain:
-            before = wording.IS_BEFORE.search(self._measured)
-            if place is None and wording.BEFORE.search(text.text) and not before:
-                return Finding("no data", "the page has no figure of the version before the change")
-            return Finding("no data", "it does not name two variants of which the page has figures")
-        if reason := self.conditions.conflict(pairs, text):
-            return Finding("not supported", reason)
-        if place is None:
-            return self.conditions.judge(
-                max(pairs, key=lambda p: abs(math.log(p.ratio))), equal=True
-            )
-        pair, at = pairs[0], Quantity("ratio", 1, 1, 1, "", place, place)
-        way = direction_of(text.text, at, pair.kind)
-        _, lo, hi = pair.estimate
-        if choice.oriented and ((way > 0 and hi < 1) or (way < 0 and lo > 1)):
-            return Finding("not supported", f"{pair} show the opposite")
-        return self.conditions.judge(pair, equal=False, certain=choice.oriented or not way)
 
     def _superlative(self, text: Text, word: str) -> Finding:
         """Check a superlative by the figures of its table."""
@@ -208,11 +201,16 @@ class _Auditor:
         if not pairs:
             return Finding("no data", f"the page has no figures that show “{word}”")
         worst = word in ("slowest", "worst", "highest", "largest")
-        beaten = [p for p in pairs if p.better == worst and not p.estimate[1] <= 1 <= p.estimate[2]]
+        beaten = [
+            p
+            for p in pairs
+            if ((p.estimate[0] < 1) != is_rate(p.kind)) == worst
+            and not p.estimate[1] <= 1 <= p.estimate[2]
+        ]
         if beaten and wording.BEST_OF_ALL.search(text.text):
             order = "worse" if worst else "better"
             return Finding("not supported", f"{beaten[0]}: the second is {order}")
-        closest = min(pairs, key=lambda p: abs(math.log(p.ratio)))
+        closest = min(pairs, key=lambda p: abs(math.log(p.estimate[0])))
         return self.conditions.judge(closest, equal=False)
 
     @cached_property

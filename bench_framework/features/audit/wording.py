@@ -75,8 +75,6 @@ NOT_LINEAR: Final = _text(r"(?:sub|super|non|not)[- ]?linear|“linear”|\bnot\
 PREDICTION: Final = _any(
     r"will|would|expected|potential(?:ly)?|projected|anticipated|likely|future|proposed|planned|roadmap"
 )
-    r"will|would|expected|potential(?:ly)?|projected|anticipated|likely|future|proposed|planned|roadmap"
-)
 USE: Final = _text(r"^(?:\W*)(?:use|choose|prefer|pick|recommend\w*|switch to)\b")
 CONDITION: Final = _text(
     r"\bfor (.{3,60}?)\s(?:workloads?|files?|inputs?|data|projects?|cases|loads?)\b"

@@ -53,7 +53,7 @@ SIZES = """\
 
 def results(source: str, data: str | None = None) -> dict[str, str]:
     """Return the status of each statement by its text."""
-    return {s.text: s.finding.status for s in page(source, data).statements}
+    return {s.text: s.status for s in page(source, data).statements}
 
 
 def page(source: str, data: str | None = None) -> Audit:
