@@ -73,35 +73,25 @@ class Conditions:
     def judge(
         self, pair: Pair, *, equal: bool, margin: float = MARGIN, certain: bool = True
     ) -> Finding:
-        """Judge a statement that agrees with the figures by their runs or their spread.
+        """Judge a statement that agrees with a pair of figures by their runs or their spread.
 
-        Args:
-            pair: the figures.
-            equal: whether the statement calls them equal.
-            margin: relative difference up to which they are equal.
-            certain: whether the statement names them.
+        `equal` states that it calls them equal, up to the relative difference `margin`, and
+        `certain` that it names them.
         """
-        interval = pair.interval
-        if interval is None:
-            a, b = pair.subject.quantity, pair.reference.quantity
+        interval, start = pair.interval, "" if certain else "it does not name its figures; "
+        if interval is None and equal and abs(pair.estimate[0] - 1) > max(margin, _FAR):
             gap = abs(pair.estimate[0] - 1)
-            if equal and gap > max(margin, _FAR):
-                return Finding("not supported", f"{pair} differ by {gap * 100:.3g} %")
-            lack = self.lack(pair)
-            if 1 in (pair.subject.n, pair.reference.n):
-                lack = "the figures are single runs"
-            elif a.sd is not None and b.sd is not None and abs(a.value - b.value) < max(a.sd, b.sd):
-                lack = "the difference is smaller than the stated standard deviation"
-            start = "" if certain else "it does not name its figures; "
-            return Finding("inconclusive", f"{start}{pair} agree with it, but {lack}")
+            return Finding("not supported", f"{pair} differ by {gap * 100:.3g} %")
+        if interval is None:
+            return Finding("inconclusive", f"{start}{pair} agree with it, but {self.lack(pair)}")
         if not certain:
-            return Finding("inconclusive", f"it does not name its figures; {pair} agree with it")
+            return Finding("inconclusive", f"{start}{pair} agree with it")
         bounds = lo, hi = interval.lo, interval.hi
         source = "the data" if pair.from_data else "mean, standard deviation and number of runs"
         result = f"{source} of {pair} give a ratio of {interval.ratio:.3f} [{lo:.3f}, {hi:.3f}]"
+        if not equal and lo <= 1 <= hi:
+            return Finding("inconclusive", f"{result}, which includes 1", bounds)
         if not equal:
-            if lo <= 1 <= hi:
-                return Finding("inconclusive", f"{result}, which includes 1", bounds)
             return Finding("supported", result, bounds)
         low, _, high = thresholds(margin)
         within = f"within ±{margin * 100:.2g} %"
@@ -113,57 +103,48 @@ class Conditions:
 
     def lack(self, pair: Pair) -> str:
         """Return what is missing to judge a pair of figures without runs or spread."""
-        sides = (pair.subject, pair.reference)
-        lacks = ["no number of runs"] * (not all(f.n for f in sides))
+        a, b = sides = (pair.subject, pair.reference)
+        lacks = ["no number of runs"] * (not (a.n and b.n))
         lacks += ["no spread"] * any(f.quantity.sd is None for f in sides)
         lacks += ["no check that the outputs are equal"] * (not self._outputs_checked)
         listed = " and ".join(filter(None, (", ".join(lacks[:-1]), *lacks[-1:])))
         text = f"the page states {listed}" if lacks else "its figures have no interval"
-        ours, theirs = (self._sizes[f.row] for f in sides)
         several = len(set().union(*self._sizes.values())) > 1
-        if sides[0].row != sides[1].row and len(ours & theirs) == 1 and several:
+        if a.row != b.row and len(self._sizes[a.row] & self._sizes[b.row]) == 1 and several:
             text += "; the two were measured with one input size only, other rows with several"
         return text
 
     def conflict(self, pairs: Sequence[Pair], text: Text) -> str:
         """Return why none of the pairs may be compared, or an empty text."""
-        reason = ""
-        for pair in pairs:
-            reason = self._conflict(pair, text)
-            if not reason:
-                return ""
-        return reason
+        reasons = [self._conflict(pair.subject, pair.reference, text) for pair in pairs]
+        return reasons[0] if all(reasons) else ""
 
-    def _conflict(self, pair: Pair, text: Text) -> str:
-        sides = (pair.subject, pair.reference)
-        if {clock_of(f) for f in sides} == {"CPU time", "wall time"}:
+    def _conflict(self, a: Figure, b: Figure, text: Text) -> str:
+        if {clock_of(a), clock_of(b)} == {"CPU time", "wall time"}:
             return "it compares CPU time with wall time"
-        counts = {self._counts.get((f.group, f.line)) for f in sides} - {None}
+        counts = {self._counts.get((f.group, f.line), "") for f in (a, b)} - {""}
         if len(counts) > 1:
-            listed = " and ".join(sorted(filter(None, counts)))
+            listed = " and ".join(sorted(counts))
             return f"the compared rows report different results ({listed}): they did different work"
-        ours, theirs = (self._exclusion(f, text) for f in sides)
+        ours, theirs = self._exclusion(a, text), self._exclusion(b, text)
         return ours or theirs if bool(ours) != bool(theirs) else ""
-
-    # -- sessions ------------------------------------------------------------------------------
 
     @cached_property
     def _drift(self) -> tuple[str, frozenset[int]]:
         """Return how much an unchanged reference moved between two sets, and the sets."""
         firsts: dict[tuple[object, ...], Figure] = {}
-        for f in self.page.figures:
-            if f.quantity.lo <= 0 or not f.group or not wording.UNCHANGED.search(f.row):
+        for f in (f for f in self.page.figures if f.group and wording.UNCHANGED.search(f.row)):
+            pair = Pair(f, firsts.setdefault((f.row, f.column, f.size, f.quantity.kind), f))
+            first, interval = pair.reference, pair.interval
+            if first.headings == f.headings or min(f.quantity.lo, first.quantity.lo) <= 0:
                 continue
-            first = firsts.setdefault((f.row, f.column, f.size, f.quantity.kind), f)
-            if first.headings == f.headings:
-                continue
-            pair = Pair(f, first)
-            i = pair.interval
-            if (i.lo > 1 or i.hi < 1) if i else abs(pair.estimate[0] - 1) > MARGIN:
-                bounds = f" [{i.lo:.2f}, {i.hi:.2f}]" if i else ""
+            ratio, lo, hi = pair.estimate
+            if interval:
+                lo, hi = interval.lo, interval.hi
+            if lo > 1 or hi < 1 if interval else abs(ratio - 1) > MARGIN:
                 reason = (
                     f"between the two sets of runs, {first.row} itself changed by a factor of"
-                    f" {pair.estimate[0]:.2f}{bounds}: the conditions were different"
+                    f" {ratio:.2f} [{lo:.2f}, {hi:.2f}]: the conditions were different"
                 )
                 return reason, frozenset((first.group, f.group))
         return "", frozenset()
@@ -178,46 +159,44 @@ class Conditions:
     def _in_sequence(self, keys: Iterable[str]) -> float:
         """Return the rate of stages one after the other, or 0 if the page lacks one of them."""
         stages = [[f for f in self._stages if key in f.label.lower()] for key in keys]
-        fastest = {max(found, key=lambda f: f.quantity.hi) for found in stages if found}
+        fastest = {max(stage, key=lambda f: f.quantity.hi) for stage in stages if stage}
         known = len(fastest) == len(stages) > 1
         return 1 / sum(1 / f.quantity.hi for f in fastest) if known else 0.0
 
     @cached_property
-    def serial(self) -> tuple[str, ...]:
+    def serial(self) -> str:
         """Return why a loss is not overhead: a combined rate is that of its stages in sequence."""
         for both in self._rates:
             parts = re.split(r"\s(?:\+|&|and)\s", re.sub(r"\(.*?\)", "", both.row).lower())
             rate = self._in_sequence(part.strip() for part in parts)
             if rate and abs(both.quantity.value / rate - 1) <= _NO_OVERLAP:
-                reason = (
+                return (
                     f"the {both.quantity.text} of “{both.row}” is the rate of its stages one after"
                     f" the other ({rate / 1e9:.2f} GB/s): missing overlap explains the whole loss"
                 )
-                return (reason,)
-        return ()
+        return ""
 
     @cached_property
     def _excluded(self) -> dict[Figure, str]:
         """Return the figures whose clock cannot include both stages that their row describes."""
         excluded = {}
-        for text in self.page.texts if self._stages else ():
-            if match := wording.THEN.search(text.text) if text.column else None:
-                rate = self._in_sequence(word[:_PREFIX].lower() for word in match.groups())
-                for f in self.lookup.by_line[text.group, text.line]:
-                    if f in self._rates and rate and f.quantity.value > rate * _EXCESS:
-                        excluded[f] = (
-                            f"the clocks differ: {f.quantity.text} of “{f.row}” is more than its two"
-                            f" stages allow one after the other ({rate / 1e9:.2f} GB/s), so one was"
-                            " not timed"
-                        )
+        for text in (t for t in self.page.texts if t.column and self._stages):
+            match = wording.THEN.search(text.text)
+            words = match.groups() if match else ()
+            rate = self._in_sequence(word[:_PREFIX].lower() for word in words)
+            for f in self.lookup.by_line.get((text.group, text.line), ()) if rate else ():
+                if f.quantity.kind == "rate" and f.quantity.value > rate * _EXCESS:
+                    excluded[f] = (
+                        f"the clocks differ: {f.quantity.text} of “{f.row}” is more than its two stages"
+                        f" allow one after the other ({rate / 1e9:.2f} GB/s), so one was not timed"
+                    )
         return excluded
 
     def _exclusion(self, figure: Figure, text: Text) -> str:
-        if figure in self._excluded or not self._excluded:
-            return self._excluded.get(figure, "")
-        mentioned = [f for _, f in self.lookup.mentions(text.text) if f in self._excluded]
-        q = figure.quantity
-        return next((self._excluded[f] for f in mentioned if q.lo <= f.quantity.value <= q.hi), "")
+        """Return why the clock of a figure, or of the one that it repeats, excludes a stage."""
+        q, named = figure.quantity, self.lookup.mentions(text.text) if self._excluded else ()
+        same = (f for _, f in named if f in self._excluded and q.lo <= f.quantity.value <= q.hi)
+        return self._excluded.get(figure) or next((self._excluded[f] for f in same), "")
 
     # -- lists, tables and units -----------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from bench_framework.features.audit.compute import (
 )
 from bench_framework.features.audit.page import Figure
 from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
+from bench_framework.report.numbers import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,15 +110,15 @@ class Lookup:
         for a, b in itertools.pairwise(stated):
             between = text.text[a.quantity.end : b.quantity.start]
             if wording.ARROW.fullmatch(between):
-                inline += _pairs([b], [a])
+                inline += pairs_of([b], [a])
             elif wording.VERSUS.fullmatch(between):
-                inline += _pairs([a], [b])
+                inline += pairs_of([a], [b])
         if inline:
             return Candidates(inline, factor is None or _belongs(factor, inline, text.text))
         if text.column:
             return self._of_row(text)
         stated = [f for f in stated if f.quantity.kind != "size"]
-        if pairs := _pairs(stated, stated):
+        if pairs := pairs_of(stated, stated):
             certain = len(stated) == 2 and wording.DIRECTION.search(text.text) is not None  # noqa: PLR2004 -- one pair
             return Candidates(pairs, certain, oriented=False)
         near = self.by_group.get(text.group) if text.group else self.by_line.get((0, text.line))
@@ -125,22 +126,26 @@ class Lookup:
         if named.pairs or not near or len(near) > _SHORT_LIST:
             return named
         certain = len(near) == 2 and wording.EFFECT_LABEL.match(text.text) is not None  # noqa: PLR2004 -- one pair
-        return Candidates(_pairs(near, near, sized=True), certain, oriented=False)
+        return Candidates(pairs_of(near, near, sized=True), certain, oriented=False)
 
     def _of_row(self, text: Text) -> Candidates:
         """Return the pairs of a derived cell: with a named row, the baseline, or another column."""
         ours = self.by_line.get((text.group, text.line), [])
         if wording.PERCENT_OF.match(text.column):
-            sizes = [f for f in ours if f.size and f.quantity.kind == "size"]
-            return Candidates([Pair(f, _input_of(f)) for f in sizes], certain=True)
+            ours = [f for f in ours if f.size and f.quantity.kind == "size"]
+            sizes = (Quantity("size", s, s, s, show_size(s, "si")) for f in ours if (s := f.size))
+            inputs = (Figure("input", q, text.line, text.group, text.headings) for q in sizes)
+            return Candidates(
+                [Pair(f, size) for f, size in zip(ours, inputs, strict=True)], certain=True
+            )
         named = self.mentions(f"{_after_than(text.text)} {_after_than(text.column)}")
         base = [f for _, f in named if f.group == text.group and f.line != text.line]
         if not base and not any(wording.UNCHANGED.search(f.row) for f in ours):
             marked = self.baselines.get((text.group, text.column), set()) - {text.line}
             base = [f for line in marked for f in self.by_line.get((text.group, line), ())]
-        if across := _pairs(ours, base, column=True):
+        if across := pairs_of(ours, base, column=True):
             return Candidates(across, certain=wording.STEP.search(text.column) is None)
-        within = _pairs(ours, ours)
+        within = pairs_of(ours, ours)
         if within and not any(clock_of(f) == "CPU time" for f in ours):
             earlier = wording.IS_BEFORE.search
             ordered = [
@@ -149,7 +154,7 @@ class Lookup:
             return Candidates(ordered or within, certain=True, oriented=bool(ordered))
         others = [f for f in self.by_group.get(text.group, ()) if f.line != text.line]
         one_other = len({f.line for f in others}) == 1
-        return Candidates(_pairs(others, ours, column=True), certain=one_other)
+        return Candidates(pairs_of(ours, others, column=True), certain=one_other)
 
     def _of_names(self, text: Text) -> Candidates:
         """Return the pairs of the variants that a sentence names, or that its heading names."""
@@ -170,12 +175,11 @@ class Lookup:
         if not both:
             # Several figures at one place are those of one variant.
             before = after = [f for _, f in matches] if several else []
-        pairs = _pairs(before, after, sized=True) or [
+        pairs = pairs_of(before, after, sized=True) or [
             pair
             for _, a in matches
-            for pair in _pairs(
-                [a], [b for b in self.by_group[a.group] if b.row != a.row], sized=True
-            )
+            for pair in pairs_of([a], self.by_group[a.group], sized=True)
+            if pair.reference.row != a.row
         ]
         here = [p for p in pairs if p.subject.headings == p.reference.headings == text.headings]
         pairs = here or pairs
@@ -204,15 +208,7 @@ def _after_than(text: str) -> str:
     return text[match.end() :] if match else ""
 
 
-def _input_of(figure: Figure) -> Figure:
-    """Return the size of the input of a figure as a figure of its own."""
-    value = figure.size or 1.0
-    text = next((q.text for h in figure.headings[::-1] for q in quantities(h)), "")
-    quantity = Quantity("size", value, value, value, text)
-    return Figure("input", quantity, figure.line, figure.group, figure.headings)
-
-
-def _pairs(
+def pairs_of(
     ours: Sequence[Figure], theirs: Sequence[Figure], *, column: bool = False, sized: bool = False
 ) -> list[Pair]:
     """Return the pairs of figures that measure one quantity, optionally in one column or of one input.
@@ -255,6 +251,8 @@ def clause_range(text: str, part: Quantity) -> tuple[int, int]:
 def of_metric(pairs: Sequence[Pair], text: Text, clause: str = "") -> list[Pair]:
     """Return the pairs of the metric that a clause names; without a name, times and rates first."""
     words = clause or text.text
+    if wording.CPU_CLOCK.search(words):
+        pairs = [p for p in pairs if clock_of(p.subject) == "CPU time"]
     kinds = {p.kind for p in pairs}
     if wording.FASTER.search(words):
         kinds -= {"size"}

@@ -15,7 +15,6 @@ from bench_framework.features.audit.compute import (
     MARGIN,
     Finding,
     Pair,
-    Range,
     Statement,
     Status,
     allowed,
@@ -24,14 +23,20 @@ from bench_framework.features.audit.compute import (
     nearest,
 )
 from bench_framework.features.audit.conditions import Conditions
-from bench_framework.features.audit.lookup import Candidates, Lookup, clause_range, of_metric
+from bench_framework.features.audit.lookup import (
+    Candidates,
+    Lookup,
+    clause_range,
+    of_metric,
+    pairs_of,
+)
 from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
 from bench_framework.report.numbers import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench_framework.features.audit.page import Figure, Page, Text
+    from bench_framework.features.audit.page import Page, Text
 
 STATUSES: Final[tuple[Status, ...]] = ("not supported", "no data", "inconclusive", "supported")
 """Results, the worst one first."""
@@ -93,8 +98,9 @@ class _Auditor:
             yield self._linear(text)
         if condition := self._condition(text):
             yield Finding("no data", f"the page has no measurement of “{condition}”")
-        if wording.STAGE_LOSS.search(words) and (factors or wording.CAUSE.search(words)):
-            yield from (Finding("not supported", reason) for reason in self.conditions.serial)
+        lost = wording.STAGE_LOSS.search(words) and (factors or wording.CAUSE.search(words))
+        if lost and self.conditions.serial:
+            yield Finding("not supported", self.conditions.serial)
 
     # -- factors and words -----------------------------------------------------------------------
 
@@ -126,10 +132,9 @@ class _Auditor:
                 yield Finding("no data", "the page has no figure of the version before the change")
             else:
                 yield self._check(replace(q, lo=1e-6), text, choice, pairs, equal=True)
-        elif fast and (best := wording.BEST.search(text.text)):
+        elif fast and wording.BEST.search(text.text):
             changes = wording.EFFECT_OF_CHANGE.search(text.text)
-            word = best[0].lower()
-            yield self._largest_effect(text) if changes else self._superlative(text, word)
+            yield self._largest_effect(text) if changes else self._superlative(text)
         elif (
             fast and (not text.column or choice.certain or text.text[_SHORT:])
             if order
@@ -145,7 +150,8 @@ class _Auditor:
             return Finding("no data", f"it does not name two figures from which {q.text} follows")
         stated = f"{text.text} {text.column}"
         ways = {kind: direction_of(stated, q, kind) for kind in {p.kind for p in pairs}}
-        ranges = {kind: self._ranges(q, text, way) for kind, way in ways.items()}
+        share = [(q.lo, q.hi)] if wording.PERCENT_OF.match(text.column) else None
+        ranges = {kind: share or allowed(q, way, text.text) for kind, way in ways.items()}
         matching = [p for p in pairs if p.agrees(ranges[p.kind])]
         if not matching and not choice.certain:
             return Finding("no data", f"it does not name two figures from which {q.text} follows")
@@ -168,77 +174,48 @@ class _Auditor:
         certain = choice.certain and named
         return self.conditions.judge(best, equal=equal, margin=margin, certain=certain)
 
-    def _ranges(self, q: Quantity, text: Text, way: int) -> list[Range]:
-        """Return the ratios that agree with a factor."""
-        if wording.PERCENT_OF.match(text.column):
-            return [(q.lo, q.hi)]
-        # The ratio of a table with intervals need not be the quotient of two columns.
-        cells = self._cells[text.group, text.line] if text.column else ()
-        bounds = (re.fullmatch(r"\s*\[(\d+(?:\.\d+)?), (\d+(?:\.\d+)?)\]\s*", c) for c in cells)
-        return [(float(m[1]), float(m[2])) for m in bounds if m] or allowed(q, way, text.text)
-
-    @cached_property
-    def _cells(self) -> dict[tuple[int, int], list[str]]:
-        cells: dict[tuple[int, int], list[str]] = defaultdict(list)
-        for text in self.page.texts:
-            cells[text.group, text.line].append(text.text)
-        return cells
-
-    def _superlative(self, text: Text, word: str) -> Finding:
+    def _superlative(self, text: Text) -> Finding:
         """Check a superlative by the figures of its table."""
-        if text.column:
-            rows = self.lookup.by_line.get((text.group, text.line), [])
-        else:
-            rows = [f for _, f in self.lookup.mentions(text.text)]
-        pairs = [
-            Pair(f, other)
-            for f in rows[:1]
-            for other in self.lookup.by_group[f.group]
-            if (other.column, other.size) == (f.column, f.size) and other.row != f.row
-            if other.quantity.kind == f.quantity.kind
-            if other.quantity.lo > 0 < f.quantity.lo
-        ]
+        best = wording.BEST.search(text.text)
+        word = best[0].lower() if best else ""
+        named = self.lookup.mentions(text.text)
+        rows = self.lookup.by_line.get((text.group, text.line), []) if text.column else []
+        first = next(iter(rows or [f for _, f in named]), None)
+        others = self.lookup.by_group[first.group] if first else []
+        pairs = pairs_of([first] if first else [], others, column=True, sized=True)
         if not pairs:
             return Finding("no data", f"the page has no figures that show “{word}”")
-        worst = word in ("slowest", "worst", "highest", "largest")
-        beaten = [
-            p
-            for p in pairs
-            if ((p.estimate[0] < 1) != is_rate(p.kind)) == worst
-            and not p.estimate[1] <= 1 <= p.estimate[2]
-        ]
-        if beaten and wording.BEST_OF_ALL.search(text.text):
-            order = "worse" if worst else "better"
-            return Finding("not supported", f"{beaten[0]}: the second is {order}")
+        # In time and memory, the better figure is below the others.
+        above = (word in ("slowest", "worst", "highest", "largest")) != is_rate(pairs[0].kind)
+        for pair in pairs if wording.BEST_OF_ALL.search(text.text) else ():
+            _, lo, hi = pair.estimate
+            if hi < 1 if above else lo > 1:
+                return Finding("not supported", f"{pair} show the opposite of “{word}”")
         closest = min(pairs, key=lambda p: abs(math.log(p.estimate[0])))
         return self.conditions.judge(closest, equal=False)
 
     @cached_property
-    def _effects(self) -> list[tuple[float, str, set[str]]]:
-        """Return the percentages that headings state for changes, with the change and its words."""
-        headings = (
-            (text.text, q)
-            for text in self.page.texts
-            if text.heading
-            for q in quantities(text.text)
-        )
-        names = (
+    def _effects(self) -> list[tuple[float, str]]:
+        """Return the percentages that headings state for changes, with the change."""
+        headings = [text.text for text in self.page.texts if text.heading]
+        return [
             (q.value, re.sub(r"^\W*\d+\W+|\(.*", "", words).strip())
-            for words, q in headings
+            for words in headings
+            for q in quantities(words)
             if q.kind == "percent" and direction_of(words, q, "time")
-        )
-        return [(value, name, _content(name)) for value, name in names]
+        ]
 
     def _largest_effect(self, text: Text) -> Finding:
         """Check "the biggest improvement" by the percentages that the page states for changes."""
         words = _content(text.text)
-        ours = max(self._effects, key=lambda effect: len(effect[2] & words), default=None)
-        if ours is None or not ours[2] & words:
+        shared = [(len(_content(name) & words), value, name) for value, name in self._effects]
+        common, value, name = max(shared, default=(0, 0.0, ""))
+        if not common:
             return Finding("no data", "the page does not state the effect of each change alone")
-        top = max(self._effects, key=lambda effect: effect[0])
-        if top[0] <= ours[0]:
+        most, top = max(self._effects)
+        if most <= value:
             return Finding("inconclusive", "the percentages agree with it, but have no interval")
-        stated = " and ".join(f"{value * 100:.3g} % for “{name}”" for value, name, _ in (top, ours))
+        stated = f"{most * 100:.3g} % for “{top}” and {value * 100:.3g} % for “{name}”"
         return Finding("not supported", f"the page itself gives {stated}")
 
     # -- causes, growth, predictions, recommendations --------------------------------------------
@@ -247,9 +224,9 @@ class _Auditor:
         """Yield findings about causes, comparisons of two sessions, and predictions."""
         if wording.CAUSE.search(text.text):
             words = _content(text.text)
-            rows = [row for row, names in self._without if names & words]
-            alone = f"it rests on “{rows[0]}”, which has no interval" if rows else ""
-            yield Finding("inconclusive", alone) if alone else Finding("no data", _NO_CAUSE)
+            alone = next((row for row, names in self._without if names & words), None)
+            rests = Finding("inconclusive", f"it rests on “{alone}”, which has no interval")
+            yield rests if alone else Finding("no data", _NO_CAUSE)
         if gap := self.conditions.drift_of(text):
             yield Finding("not supported", gap)
         predicted = any(map(wording.PREDICTION.search, (text.text, *text.headings[1:])))
@@ -259,39 +236,39 @@ class _Auditor:
     @cached_property
     def _without(self) -> list[tuple[str, set[str]]]:
         """Return the rows that leave out a change, with their words."""
-        rows = {f.row: 0 for f in self.page.figures if wording.WITHOUT.search(f.row)}
-        return [(row, _content(row)) for row in rows]
+        rows = {f.row: _content(f.row) for f in self.page.figures if wording.WITHOUT.search(f.row)}
+        return list(rows.items())
 
     @cached_property
     def _growth(self) -> list[tuple[str, float, float, str]]:
         """Return exponents of time between neighbouring sizes: name, low, high, sizes."""
-        series: dict[str, dict[float, Figure]] = defaultdict(dict)
+        series: dict[str, dict[float, Quantity]] = defaultdict(dict)
         for f in self.page.figures:
             if f.size and f.quantity.kind == "time" and f.quantity.lo > 0:
-                series[f.row].setdefault(f.size, f)
-        growth = []
-        for name, points in series.items():
-            for (small, f), (large, g) in itertools.pairwise(sorted(points.items())):
-                step, a, b = math.log(large / small), f.quantity, g.quantity
-                ends = math.log(b.lo / a.hi) / step, math.log(b.hi / a.lo) / step
-                growth.append(
-                    (name, *ends, f"from {show_size(small, 'si')} to {show_size(large, 'si')}")
-                )
-        return growth
+                series[f.row].setdefault(f.size, f.quantity)
+        return [
+            (
+                name,
+                math.log(b.lo / a.hi) / math.log(large / small),
+                math.log(b.hi / a.lo) / math.log(large / small),
+                f"from {show_size(small, 'si')} to {show_size(large, 'si')}",
+            )
+            for name, points in series.items()
+            for (small, a), (large, b) in itertools.pairwise(sorted(points.items()))
+        ]
 
     def _linear(self, text: Text) -> Finding:
-        low, high = _LINEAR_RANGE
         rows = {f.row for _, f in self.lookup.mentions(text.text)}
         growth = [g for g in self._growth if g[0] in rows] or self._growth
-        if not growth:
-            return Finding("no data", "the page has no times of one program at several input sizes")
         for name, lo, hi, sizes in growth:
-            if hi < low or lo > high:
+            if hi < _LINEAR_RANGE[0] or lo > _LINEAR_RANGE[1]:
                 exponent = f"{(lo + hi) / 2:.2f} {sizes}; 1 is linear"
                 return Finding(
                     "not supported", f"the time of {name} grows with exponent {exponent}"
                 )
-        return Finding("inconclusive", "the exponents agree with it, but have no interval")
+        if growth:
+            return Finding("inconclusive", "the exponents agree with it, but have no interval")
+        return Finding("no data", "the page has no times of one program at several input sizes")
 
     def _condition(self, text: Text) -> str:
         """Return the condition of a recommendation if the page measured nothing of this kind."""
