@@ -133,15 +133,16 @@ class Conditions:
     def _drift(self) -> tuple[str, frozenset[int]]:
         """Return how much an unchanged reference moved between two sets, and the sets."""
         firsts: dict[tuple[object, ...], Figure] = {}
-        for f in (f for f in self.page.figures if f.group and wording.UNCHANGED.search(f.row)):
+        for f in self.page.figures:
+            if not f.group or f.quantity.lo <= 0 or not wording.UNCHANGED.search(f.row):
+                continue
             pair = Pair(f, firsts.setdefault((f.row, f.column, f.size, f.quantity.kind), f))
             first, interval = pair.reference, pair.interval
-            if first.headings == f.headings or min(f.quantity.lo, first.quantity.lo) <= 0:
-                continue
             ratio, lo, hi = pair.estimate
             if interval:
                 lo, hi = interval.lo, interval.hi
-            if lo > 1 or hi < 1 if interval else abs(ratio - 1) > MARGIN:
+            moved = lo > 1 or hi < 1 if interval else abs(ratio - 1) > MARGIN
+            if moved and first.headings != f.headings:
                 reason = (
                     f"between the two sets of runs, {first.row} itself changed by a factor of"
                     f" {ratio:.2f} [{lo:.2f}, {hi:.2f}]: the conditions were different"
