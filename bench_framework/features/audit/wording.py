@@ -20,14 +20,13 @@ _METRIC: Final = (
 )
 # Statements.
 DIRECTION: Final = _any(
-    r"(?P<better>faster|quicker|as fast|speed-?ups?|improve\w*|better|gain\w*|outperform\w*)"
-    r"|(?P<worse>slower|worse|overhead|regress\w*|degrad\w*|behind|los[tst]\w*|penalty|slowdown)"
-    r"|(?P<up>more|as much|higher|larger|longer|increas\w+)"
-    r"|(?P<down>less|lower|fewer|smaller|shorter|reduc\w+|sav\w+)"
+    r"(?P<better>faster|quicker|as fast|speed-?ups?|improve\w*|better|gain\w*|outperform\w*)|(?P<worse>slower|worse"
+    r"|overhead|regress\w*|degrad\w*|behind|los[tst]\w*|penalty|slowdown)|(?P<up>more|as much|higher|larger|longer"
+    r"|increas\w+)|(?P<down>less|lower|fewer|smaller|shorter|reduc\w+|sav\w+)"
 )
 PERFORMANCE: Final = _any(
-    r"perform\w*|fast\w*|slow\w*|speed\w*|time|runtimes?|latency|throughput|memory|overhead"
-    r"|efficien\w*|regress\w*|improve\w*|benefits?|\w+ workloads?|impact\w*|optimi[sz]\w+|overall"
+    r"perform\w*|fast\w*|slow\w*|speed\w*|time|runtimes?|latency|throughput|memory|overhead|efficien\w*|regress\w*"
+    r"|improve\w*|benefits?|\w+ workloads?|impact\w*|optimi[sz]\w+|overall"
 )
 EQUAL: Final = _any(
     rf"(?:identical|equivalent|same|unchanged|equal)\W+(?:or \w+ )?(?:\w+\W+){{0,2}}{_METRIC}"
@@ -38,27 +37,25 @@ EQUAL: Final = _any(
 )
 FASTER: Final = _any(r"faster|slower|quicker|(?:less|more) time")
 NEGATED: Final = _any(
-    r"(?:not|never|neither|hardly|(?:is|was|does|did|are|were)n['’]t)\b[^.,;]{0,25}\b(?:faster|slower"
-    r"|better|worse|quicker|as fast)"
+    r"(?:not|never|neither|hardly|(?:is|was|does|did|are|were)n['’]t)\b[^.,;]{0,25}\b(?:faster|slower|better|worse"
+    r"|quicker|as fast)"
 )
 ORDER: Final = _any(
-    r"faster|slower|quicker|outperform\w*|worse|better|degrad\w+|hurts?|improvements?|improved"
-    r"|significant\w*|(?:added|adds?|less|more|lower|additional|minimal|unnecessary) overhead"
-    r"|reduc(?:ed|es)|eliminat\w+|speed-?ups?"
+    r"faster|slower|quicker|outperform\w*|worse|better|degrad\w+|hurts?|improvements?|improved|significant\w*|(?:added"
+    r"|adds?|less|more|lower|additional|minimal|unnecessary) overhead|reduc(?:ed|es)|eliminat\w+|speed-?ups?"
 )
 BEST: Final = _any(
     r"fastest|slowest|(?<!at )best(?! practices?| effort)|(?<!at )worst|biggest|largest|highest|lowest|greatest"
     r"|most (?:impact\w*|eff\w+|important|significant)"
 )
 BEST_OF_ALL: Final = _text(
-    r"\b(?:fastest|slowest|best|worst)\b(?: (?:overall|performance|performer|option|time|result"
-    r"|variant|mode|choice|command|tool|implementation|one))*"
-    r"(?:\s+(?:of|in|among|for|here|on|at|with)\b(?! a)|[.,;)]|\s*$)"
+    r"\b(?:fastest|slowest|best|worst)\b(?: (?:overall|performance|performer|option|time|result|variant|mode|choice"
+    r"|command|tool|implementation|one))*(?:\s+(?:of|in|among|for|here|on|at|with)\b(?! a)|[.,;)]|\s*$)"
 )
 EFFECT_OF_CHANGE: Final = _text(r"improve|impact|optimi[sz]ation|gain|win")
 CAUSE: Final = _any(
-    r"root cause|(?:primary|main|sole) (?:cause|reason)|caused by|due to|because of|thanks to"
-    r"|owing to|attributable to|confirm\w* that|kills?"
+    r"root cause|(?:primary|main|sole) (?:cause|reason)|caused by|due to|because of|thanks to|owing to|attributable to"
+    r"|confirm\w* that|kills?"
 )
 WITHOUT: Final = _any(r"without|no|only|disabled|off|removed")
 BEFORE: Final = _any(
@@ -68,8 +65,7 @@ IS_BEFORE: Final = _any(
     r"original|baseline|before|previous|prior|old|older|pre-\w+|unoptimi[sz]ed|main|master|v?\d+\.\d+(?:\.\d+)?"
 )
 LINEAR: Final = _text(
-    r"\b(?:(?:scal\w+|gr[eo]w\w*|increases?)\b[^.]{0,30}\blinear(?:ly)?\b|linear(?:ly)? (?:scal\w+"
-    r"|growth|in\b|with\b))"
+    r"\b(?:(?:scal\w+|gr[eo]w\w*|increases?)\b[^.]{0,30}\blinear(?:ly)?\b|linear(?:ly)? (?:scal\w+|growth|in\b|with\b))"
 )
 NOT_LINEAR: Final = _text(r"(?:sub|super|non|not)[- ]?linear|“linear”|\bnot\b")
 PREDICTION: Final = _any(
@@ -117,12 +113,12 @@ RATE: Final = _any(r"throughput|bandwidth|[\w]+/s(?:ec)?|per second|rps|qps")
 CPU_CLOCK: Final = _any(r"(?:cpu|user)[ -]time")
 WALL_CLOCK: Final = _any(r"wall|elapsed|total|runtime|real")
 OUTPUTS_CHECKED: Final = _text(
-    r"(?:same|identical|equal|matching) (?:output|result|answer|hash)|checksum|sha-?256|\bdiff(?:ed)?\b"
-    r"|outputs? (?:was|were|are|is) (?:compared|verified|checked|identical|equal)"
+    r"(?:same|identical|equal|matching) (?:output|result|answer|hash)|checksum|sha-?256|\bdiff(?:ed)?\b|outputs? (?:was"
+    r"|were|are|is) (?:compared|verified|checked|identical|equal)"
 )
 EVIDENCE: Final = _text(
-    r"strace|\bperf\b|bpftrace|ebpf|ltrace|system calls? (?:count|trace)|io_uring_enter|/proc/"
-    r"|verified (?:that|with|by)|--version|objdump|\bldd\b|lsof|receipts?"
+    r"strace|\bperf\b|bpftrace|ebpf|ltrace|system calls? (?:count|trace)|io_uring_enter|/proc/|verified (?:that|with"
+    r"|by)|--version|objdump|\bldd\b|lsof|receipts?"
 )
 MECHANISM: Final = _any(
     r"implementation|engine|backend|key optimi[sz]ations?|optimi[sz]ations?|technique"
@@ -133,8 +129,7 @@ STAGE_LOSS: Final = _any(r"overhead|bottleneck|parallelism|lost")
 THEN: Final = _text(r"\b(\w{4,})\b[^.]*?\bthen\b\s+(\w{4,})\b")
 LIMIT: Final = _any(r"limit|maximum|peak|theoretical|ceiling|bandwidth")
 COUNTED: Final = _text(
-    r"^(?:(?:number of )?(?:matches|hits|results|answers|outputs?)(?: found| printed)?"
-    r"|(?:line|match|result) count)$"
+    r"^(?:(?:number of )?(?:matches|hits|results|answers|outputs?)(?: found| printed)?|(?:line|match|result) count)$"
 )
 POWER_OF_1024: Final = re.compile(
     r"\b\d+\s*\*\s*1024\b.{0,200}?(?:#|//)[^\n]{0,200}?\b(?P<unit>\d+(?:\.\d+)?\s?[kKMGT]B)\b"
