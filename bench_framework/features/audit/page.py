@@ -157,7 +157,7 @@ def read_page(source: str) -> Page:
 def _plain(content: str, env: dict[str, Any]) -> str:
     """Return a text without markup and images."""
     if not _MARKUP.search(content):
-        return re.sub(r" ?\n *", "\x1f", content)
+        return re.sub(r" ?\n *", "\x1f", content) if "\n" in content else content
     children = _MARKDOWN.parseInline(content, env)[0].children or ()
     breaks = {"softbreak": "\x1f", "hardbreak": "\n", "image": ""}
     return "".join(breaks.get(child.type, child.content) for child in children)
@@ -190,14 +190,13 @@ def _read_table(
     measured = {at for _, at in figures}
     main = {at for at in measured if not _FURTHER.search(head[at])} or measured
     distinct = len({cells[0] for _, cells in body}) == len(body)
+    ratios = {at for at, title in enumerate(head) if _RATIO_COLUMN.search(title)}
+    roles = [
+        (p, at) for p in (_SPREAD, _COUNT, _SIZE) for at, name in enumerate(names) if p.match(name)
+    ]
     for line, cells in body:
         first = cells[0]
-        given = {
-            role: cell
-            for name, cell in zip(names, cells, strict=True)
-            for role in (_SPREAD, _COUNT, _SIZE)
-            if role.match(name)
-        }
+        given = {role: cells[at] for role, at in roles}
         input_size = _size_in(given.get(_SIZE, ""), "size")
         size = input_size or _size_in(first, head[0]) or _nearest(headings)
         stated = given.get(_COUNT, "")
@@ -205,7 +204,7 @@ def _read_table(
         for at, cell in list(enumerate(cells))[1:]:
             title, text, quantity = head[at], cell, figures.get((line, at))
             if quantity is None:
-                bare = BARE.fullmatch(cell) if _RATIO_COLUMN.search(title) else None
+                bare = BARE.fullmatch(cell) if at in ratios else None
                 text = f"{bare[1]}x" if bare else cell
             elif at in main:
                 text = cell.strip()[quantity.end :].strip("*() ")
