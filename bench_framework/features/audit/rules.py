@@ -152,11 +152,12 @@ class _Auditor:
         ways = {kind: direction_of(stated, q, kind) for kind in {p.kind for p in pairs}}
         share = [(q.lo, q.hi)] if wording.PERCENT_OF.match(text.column) else None
         ranges = {kind: share or allowed(q, way, text.text) for kind, way in ways.items()}
+        every = [r for kind in ranges for r in ranges[kind]]
         matching = [p for p in pairs if p.agrees(ranges[p.kind])]
         if not matching and not choice.certain:
             return Finding("no data", f"it does not name two figures from which {q.text} follows")
         if not matching:
-            best = nearest(pairs, [r for kind in ranges for r in ranges[kind]])
+            best = nearest(pairs, every)
             ratio = best.estimate[0]
             factor = f"a factor of {max(ratio, 1 / ratio):.3g} ({(ratio - 1) * 100:+.3g} %)"
             source = "the data of " if best.from_data else ""
@@ -165,7 +166,7 @@ class _Auditor:
             return Finding("not supported", reason + opposite)
         if reason := self.conditions.conflict(matching, text):
             return Finding("not supported", reason)
-        best = nearest(matching, [r for p in matching for r in ranges[p.kind]], text.text)
+        best = nearest(matching, every, text.text)
         if q.start == q.end:  # a word, which is true of all its figures if it is "equal"
             far = max(matching, key=lambda p: abs(math.log(p.estimate[0])))
             best = far if equal else matching[0]
