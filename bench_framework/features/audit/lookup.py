@@ -18,7 +18,7 @@ from bench_framework.features.audit.compute import (
     content_words,
     words_of,
 )
-from bench_framework.features.audit.page import Figure
+from bench_framework.features.audit.page import MOST_CHARACTERS, Figure
 from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
 from bench_framework.report.numbers import show_size
 
@@ -99,8 +99,8 @@ class Lookup:
             named += [(at, f) for score, at, f in scored if score == best]
         return named
 
-    def candidates(self, text: Text, factor: Quantity | None = None) -> Candidates:
-        """Return the pairs of figures that a sentence compares, or that a factor in it refers to."""
+    def candidates(self, text: Text, end: int = MOST_CHARACTERS) -> Candidates:
+        """Return the pairs of figures that a sentence compares, or a factor in a clause up to `end`."""
         stated = [
             Figure("", q, text.line, text.group, text.headings)
             for q in quantities(text.text)
@@ -114,7 +114,7 @@ class Lookup:
             elif wording.VERSUS.fullmatch(between):
                 inline += pairs_of([a], [b])
         if inline:
-            return Candidates(inline, factor is None or _belongs(factor, inline, text.text))
+            return Candidates(inline, any(p.subject.quantity.start < end for p in inline))
         if text.column:
             return self._of_row(text)
         stated = [f for f in stated if f.quantity.kind != "size"]
@@ -138,7 +138,8 @@ class Lookup:
             return Candidates(
                 [Pair(f, size) for f, size in zip(ours, inputs, strict=True)], certain=True
             )
-        named = self.mentions(f"{_after_than(text.text)} {_after_than(text.column)}")
+        after = (part for t in (text.text, text.column) for part in wording.THAN.split(t, 1)[1:])
+        named = self.mentions(" ".join(after))
         base = [f for _, f in named if f.group == text.group and f.line != text.line]
         if not base and not any(wording.UNCHANGED.search(f.row) for f in ours):
             marked = self.baselines.get((text.group, text.column), set()) - {text.line}
@@ -203,11 +204,6 @@ def _qualifiers(column: str, row: str) -> frozenset[str]:
     return content_words(" ".join((column, *re.findall(r"\((.*?)\)", row))))
 
 
-def _after_than(text: str) -> str:
-    match = wording.THAN.search(text)
-    return text[match.end() :] if match else ""
-
-
 def pairs_of(
     ours: Sequence[Figure], theirs: Sequence[Figure], *, column: bool = False, sized: bool = False
 ) -> list[Pair]:
@@ -232,20 +228,6 @@ def pairs_of(
         and not (a.group == b.group > 0 and a.row != b.row and a.column != b.column)
         and not (sized and a.size and b.size and a.size != b.size)
     ]
-
-
-def _belongs(factor: Quantity, pairs: Sequence[Pair], text: str) -> bool:
-    """Return whether one of the pairs of a sentence precedes a factor or shares its clause."""
-    start, end = clause_range(text, factor)
-    places = [p.subject.quantity for p in pairs]
-    return any(q.end <= factor.start or start <= q.start < end for q in places)
-
-
-def clause_range(text: str, part: Quantity) -> tuple[int, int]:
-    """Return the place of the clause around a part of a text."""
-    first = max((m.end() for m in wording.CLAUSE.finditer(text, 0, part.start)), default=0)
-    last = wording.CLAUSE.search(text, part.end)
-    return first, last.start() if last else len(text)
 
 
 def of_metric(pairs: Sequence[Pair], text: Text, clause: str = "") -> list[Pair]:

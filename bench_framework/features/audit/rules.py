@@ -26,7 +26,6 @@ from bench_framework.features.audit.conditions import Conditions
 from bench_framework.features.audit.lookup import (
     Candidates,
     Lookup,
-    clause_range,
     of_metric,
     pairs_of,
 )
@@ -105,12 +104,14 @@ class _Auditor:
     # -- factors and words -----------------------------------------------------------------------
 
     def _factor(self, q: Quantity, text: Text, *, alone: bool) -> Finding:
-        start, end = clause_range(text.text, q)
+        last = wording.CLAUSE.search(text.text, q.end)
+        end = last.start() if last else len(text.text)
+        start = max((m.end() for m in wording.CLAUSE.finditer(text.text, 0, q.start)), default=0)
         clause = text.text[start:end]
         rows = set() if text.column else {f.row for _, f in self.lookup.mentions(clause)}
         # A clause that names two variants compares these, not those of the whole sentence.
         part = replace(text, text=clause) if len(rows) > 1 else text
-        choice = self.lookup.candidates(part, q if part is text else None)
+        choice = self.lookup.candidates(part, end)
         if not (alone or rows or text.column):
             choice = replace(choice, certain=False)  # the names of another clause
         neutral = q.kind == "percent" and not direction_of(f"{text.text} {text.column}", q, "time")
