@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 from bench_framework.errors import EXIT_DONE, EXIT_WORSE
 from bench_framework.features.audit.measurements import attach
 from bench_framework.features.audit.page import read_page
-from bench_framework.features.audit.rules import STATUSES, Statement, audit_page
+from bench_framework.features.audit.rules import STATUSES, audit_page
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.widths import wrap
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
+    from bench_framework.features.audit.compute import Statement
     from collections.abc import Iterator, Sequence
 
     from bench_framework.model.imported import Session
