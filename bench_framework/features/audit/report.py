@@ -16,9 +16,9 @@ from bench_framework.report.render.widths import wrap
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.features.audit.compute import Statement
     from collections.abc import Iterator, Sequence
 
+    from bench_framework.features.audit.compute import Statement
     from bench_framework.model.imported import Session
 
 NOTHING: Final = "no comparative statements found"
