@@ -85,7 +85,7 @@ class Lookup:
                     free[at : at + length] = [""] * length
         at_word = dict(reversed(words))
         known: set[int] = set()
-        named: list[tuple[int, Figure]] = []
+        mentioned: list[tuple[int, Figure]] = []
         for name, place in places.items():
             scored: list[tuple[int, int, Figure]] = []
             figures = self._names[name]
@@ -96,8 +96,8 @@ class Lookup:
                     marks = [at_word[w] for w in _qualifiers(f.column, f.row) if w in at_word]
                     scored.append((len(hits) + bool(marks), min(marks, default=place), f))
             best = max((score for score, _, _ in scored), default=0)
-            named += [(at, f) for score, at, f in scored if score == best]
-        return named
+            mentioned += [(at, f) for score, at, f in scored if score == best]
+        return mentioned
 
     def candidates(self, text: Text, end: int = MOST_CHARACTERS) -> Candidates:
         """Return the pairs of figures that a sentence compares, or a factor in a clause up to `end`."""
@@ -122,9 +122,9 @@ class Lookup:
             certain = len(stated) == 2 and wording.DIRECTION.search(text.text) is not None  # noqa: PLR2004 -- one pair
             return Candidates(pairs, certain, oriented=False)
         near = self.by_group.get(text.group) if text.group else self.by_line.get((0, text.line))
-        named = self._of_names(text)
-        if named.pairs or not near or len(near) > _SHORT_LIST:
-            return named
+        mentioned = self._of_names(text)
+        if mentioned.pairs or not near or len(near) > _SHORT_LIST:
+            return mentioned
         certain = len(near) == 2 and wording.EFFECT_LABEL.match(text.text) is not None  # noqa: PLR2004 -- one pair
         return Candidates(pairs_of(near, near, sized=True), certain, oriented=False)
 
@@ -139,8 +139,8 @@ class Lookup:
                 [Pair(f, size) for f, size in zip(ours, inputs, strict=True)], certain=True
             )
         after = (part for t in (text.text, text.column) for part in wording.THAN.split(t, 1)[1:])
-        named = self.mentions(" ".join(after))
-        base = [f for _, f in named if f.group == text.group and f.line != text.line]
+        mentioned = self.mentions(" ".join(after))
+        base = [f for _, f in mentioned if f.group == text.group and f.line != text.line]
         if not base and not any(wording.UNCHANGED.search(f.row) for f in ours):
             marked = self.baselines.get((text.group, text.column), set()) - {text.line}
             base = [f for line in marked for f in self.by_line.get((text.group, line), ())]
@@ -209,7 +209,7 @@ def pairs_of(
 ) -> list[Pair]:
     """Return the pairs of figures that measure one quantity, optionally in one column or of one input.
 
-    There is none if so many figures are possible that a text names no two of them.
+    There are no pairs if so many figures are possible that a text names no two of them.
     """
     if len(ours) * len(theirs) > MOST_FIGURES**2:
         return []

@@ -45,9 +45,9 @@ def attach(page: Page, sessions: Iterable[Session]) -> Iterator[Statement]:
 def _assign(page: Page, label: str, series: Series, group: int) -> Iterator[Statement]:
     (kind, show), words = _KINDS[series.metric], content_words(label)
     same = [f for f in page.figures if f.quantity.kind == kind and not f.series]
-    named = [(f, names) for f in same if (names := content_words(f.row)) and names <= words]
-    exact = [f for f, names in named if names == words]
-    chosen = exact or [f for f, _ in named]
+    namesakes = [(f, names) for f in same if (names := content_words(f.row)) and names <= words]
+    exact = [f for f, names in namesakes if names == words]
+    chosen = exact or [f for f, _ in namesakes]
     if len({f.row for f in chosen}) > 1:
         chosen = []
     elif len(chosen) > 1:

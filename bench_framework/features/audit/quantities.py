@@ -77,19 +77,19 @@ class Quantity:
 @lru_cache(maxsize=65536)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """Return the numbers with units of a text, and factors in words such as "twice"."""
-    found: list[Quantity] = []
+    listed: list[Quantity] = []
     for match in _IN_WORDS.finditer(text):
         value = float(_WORDS[match[0].lower()])
-        found.append(Quantity("ratio", value, value - 0.5, value + 0.5, match[0], *match.span()))
+        listed.append(Quantity("ratio", value, value - 0.5, value + 0.5, match[0], *match.span()))
     for match in _QUANTITY.finditer(text):
         low, end = match["lo"], match["end"]
-        apart = text[: match.start("lo")].lower().endswith("from ")
-        if end and (apart or _number(end) < _number(low)):
-            found.append(replace(_quantity(match, low, low), end=match.end("lo")))
-            found.append(replace(_quantity(match, end, end), start=match.start("end")))
+        separate = text[: match.start("lo")].lower().endswith("from ")
+        if end and (separate or _number(end) < _number(low)):
+            listed.append(replace(_quantity(match, low, low), end=match.end("lo")))
+            listed.append(replace(_quantity(match, end, end), start=match.start("end")))
         else:
-            found.append(_quantity(match, low, match["hi"] or end or low))
-    return tuple(found)
+            listed.append(_quantity(match, low, match["hi"] or end or low))
+    return tuple(listed)
 
 
 def whole_quantity(cell: str, title: str) -> Quantity | None:

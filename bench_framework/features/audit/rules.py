@@ -172,17 +172,16 @@ class _Auditor:
             far = max(matching, key=lambda p: abs(math.log(p.estimate[0])))
             best = far if equal else matching[0]
         margin = max(q.value, MARGIN) if q.kind == "percent" else MARGIN
-        named = choice.oriented or bool(text.column) or set(ways.values()) == {0} or equal
-        certain = choice.certain and named
+        clear = choice.oriented or bool(text.column) or set(ways.values()) == {0} or equal
+        certain = choice.certain and clear
         return self.conditions.judge(best, equal=equal, margin=margin, certain=certain)
 
     def _superlative(self, text: Text) -> Finding:
         """Check a superlative by the figures of its table."""
         best = wording.BEST.search(text.text)
         word = best[0].lower() if best else ""
-        named = self.lookup.mentions(text.text)
         rows = self.lookup.by_line.get((text.group, text.line), []) if text.column else []
-        first = next(iter(rows or [f for _, f in named]), None)
+        first = next(iter(rows or [f for _, f in self.lookup.mentions(text.text)]), None)
         others = self.lookup.by_group[first.group] if first else []
         pairs = pairs_of([first] if first else [], others, column=True, sized=True)
         if not pairs:

@@ -247,8 +247,8 @@ class _Records:
         )
         plan, item = self.after.plan, self.after.plan.input(match.after.input_id).label
         label = plan.variant(match.after.variant_id).label
-        shown = item if len(plan.inputs) > 1 else ""
-        return BridgedCell(label, shown, match.role, comparison, before, after, match.change)
+        item = item if len(plan.inputs) > 1 else ""
+        return BridgedCell(label, item, match.role, comparison, before, after, match.change)
 
     def exact_rows(self, metric: Metric) -> Iterator[BridgedCell]:
         """Yield the comparison of a deterministic value of each variant's binary.

@@ -109,9 +109,9 @@ def audited(page: str) -> Audit:
 @pytest.mark.parametrize("false", [*FALSE, OTHER_REASON, GENERAL], ids=lambda f: f.id)
 def test_a_false_statement_is_flagged_for_its_reason(false: FalseStatement) -> None:
     statements = [s for s in audited(false.page).statements if false.at in s.text]
-    assert any(
-        s.status == false.status and false.reason in s.reason for s in statements
-    ), statements
+    assert any(s.status == false.status and false.reason in s.reason for s in statements), (
+        statements
+    )
 
 
 @pytest.mark.parametrize(("page", "at"), TRUE)
