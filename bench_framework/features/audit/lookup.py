@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -132,12 +132,17 @@ class Lookup:
         """Return the pairs of a derived cell: with a named row, the baseline, or another column."""
         ours = self.by_line.get((text.group, text.line), [])
         if wording.PERCENT_OF.match(text.column):
-            ours = [f for f in ours if f.size and f.quantity.kind == "size"]
-            sizes = (Quantity("size", s, s, s, show_size(s, "si")) for f in ours if (s := f.size))
-            inputs = (Figure("input", q, text.line, text.group, text.headings) for q in sizes)
-            return Candidates(
-                [Pair(f, size) for f, size in zip(ours, inputs, strict=True)], certain=True
-            )
+            inputs = [
+                Pair(
+                    f,
+                    replace(
+                        f, label="input", quantity=Quantity("size", s, s, s, show_size(s, "si"))
+                    ),
+                )
+                for f in ours
+                if (s := f.size) and f.quantity.kind == "size"
+            ]
+            return Candidates(inputs, certain=True)
         after = (part for t in (text.text, text.column) for part in wording.THAN.split(t, 1)[1:])
         mentioned = self.mentions(" ".join(after))
         base = [f for _, f in mentioned if f.group == text.group and f.line != text.line]
@@ -153,9 +158,9 @@ class Lookup:
                 p for p in within if earlier(p.reference.column) and not earlier(p.subject.column)
             ]
             return Candidates(ordered or within, certain=True, oriented=bool(ordered))
-        others = [f for f in self.by_group.get(text.group, ()) if f.line != text.line]
-        one_other = len({f.line for f in others}) == 1
-        return Candidates(pairs_of(ours, others, column=True), certain=one_other)
+        table = self.by_group.get(text.group, [])
+        pairs = pairs_of(ours, table, column=True)
+        return Candidates(pairs, bool(pairs) and len({f.line for f in table}) == 2)  # noqa: PLR2004 -- two rows
 
     def _of_names(self, text: Text) -> Candidates:
         """Return the pairs of the variants that a sentence names, or that its heading names."""
