@@ -48,6 +48,27 @@ def read_regular(path: Path, most: int | None = None) -> bytes:
     return b"".join(parts)
 
 
+def read_input(path: Path, most: int) -> bytes:
+    """Return the bytes of a file that a user names.
+
+    Raises:
+        ValueError: it cannot be read, is not a file, is empty, or has more than `most` bytes.
+    """
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a file"
+            raise ValueError(f"{path} is {what}")
+        if status.st_size > most:
+            raise ValueError(f"{path} has {status.st_size} bytes; the limit is {most} bytes")
+        content = read_regular(path, most)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from error
+    if not content.strip():
+        raise ValueError(f"{path} is empty")
+    return content
+
+
 def fault_of(path: Path) -> str:
     """Return why a file cannot be an input, such as ``is a folder``; empty for a regular file."""
     try:

@@ -13,6 +13,7 @@ from bench_framework.rounding import plain, rounded, up_to_two_digits
 from bench_framework.units import (
     MINUS,
     THIN_SPACE,
+    counted,
     format_percent,
     format_size,
     size_unit,
@@ -139,7 +140,7 @@ def coverage(claim: Claim) -> str:
         for k in _COVERAGE
         if int(claim.values.get(k, 0)) or k == "measured"
     ]
-    return f"{planned} configuration{'s' if planned != 1 else ''} planned: {', '.join(parts)}"
+    return f"{counted(planned, 'configuration')} planned: {', '.join(parts)}"
 
 
 _COVERAGE: Final = {

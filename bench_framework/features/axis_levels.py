@@ -24,6 +24,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
 from bench_framework.report.headline_table import effect_note
 from bench_framework.report.numbers import DASH, show_comparison
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +53,7 @@ def document(
     draft = build_document(
         replace(data, judgement=replace(data.judgement, status="exploratory")), only=("S03",)
     )
-    size = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
+    size = counted(looks.family, "comparison")
     run_line = (
         f"{data.plan.name}  {axis.label or axis.name}, everything else equal  exploratory: chosen "
         f"after the data were seen; {size}, Holm-adjusted"
@@ -78,7 +79,7 @@ def _table(
     )
     table_rows = tuple(_row(plan, axis, [a.name for a in others], c) for c in rows)
     chosen = f" where {where}" if where else ""
-    size = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
+    size = counted(looks.family, "comparison")
     caption = (
         f"{axis.label or axis.name} against {start}{chosen}, everything else equal, paired within "
         f"rounds. Exploratory: chosen after the data were seen. {size}, Holm-adjusted, "

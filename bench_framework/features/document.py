@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 from bench_framework.features.imported import page as imported_page
 from bench_framework.features.sections import SECTIONS
-from bench_framework.model.words import WORDS
 from bench_framework.report.blocks import Document
-from bench_framework.report.numbers import margin_text
 from bench_framework.report.sections import masthead as head
-from bench_framework.report.terms import terms
+from bench_framework.report.terms import terms, verdict_glossary
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
@@ -36,7 +34,6 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
     kinds = [kind for kind in SECTIONS if not only or kind.code in only]
     built = [(kind, kind.section(data)) for kind in kinds]
     missing = ((kind.title, kind.reason(data)) for kind, section in built if section is None)
-    margin = margin_text(data.plan.judge.margin_of(data.metric))
     folder = data.record_dir.rstrip("/")
     return Document(
         title=data.plan.name,
@@ -47,9 +44,7 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         run_line=head.run_line(data),
         sections=tuple(section for _, section in built if section is not None),
         claims=data.judgement.claims,
-        glossary=tuple(
-            (f"{w.glyph} {w.time}", w.meaning.format(margin=margin)) for w in WORDS.values()
-        ),
+        glossary=verdict_glossary(data.plan.judge.margin_of(data.metric)),
         files=tuple(
             f"{folder}/{name}" for name in ("report.html", "report.md", "appendix.md", "runs.csv")
         )

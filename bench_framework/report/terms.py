@@ -1,13 +1,20 @@
-"""The glossary of a report: terms other than verdicts, with one line each."""
+"""The glossary of a report: verdicts and other terms, with one line each."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.model.words import WORDS
 from bench_framework.report.numbers import margin_text
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
+
+
+def verdict_glossary(margin: float) -> tuple[tuple[str, str], ...]:
+    """Return the verdicts with their signs, each with its meaning."""
+    text = margin_text(margin)
+    return tuple((f"{w.glyph} {w.time}", w.meaning.format(margin=text)) for w in WORDS.values())
 
 
 def terms(data: ReportData) -> tuple[tuple[str, str], ...]:

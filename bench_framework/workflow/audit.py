@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError, UsageError
-from bench_framework.foreign import read_regular
+from bench_framework.foreign import read_input
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,22 +41,13 @@ def audit_files(page: Path, data: Sequence[Path]) -> Audit:
 
 def _read_page(path: Path) -> str:
     try:
-        size = path.stat().st_size
-        if not path.is_file():
-            raise _fault(f"{path} is not a file")
-        if size > MOST_BYTES:
-            raise _fault(f"{path} has {size} bytes; the limit is {MOST_BYTES} bytes")
-        content = read_regular(path, MOST_BYTES)
-    except OSError as error:
-        raise _fault(f"{path} cannot be read: {error.strerror or error}") from error
-    try:
-        text = content.decode("utf-8-sig")
+        text = read_input(path, MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _fault(f"{path} is not UTF-8 text") from error
+    except ValueError as error:
+        raise _fault(str(error)) from error
     if "\0" in text:
         raise _fault(f"{path} is a binary file")
-    if not text.strip():
-        raise _fault(f"{path} is empty")
     return text
 
 

@@ -4,52 +4,50 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 from markdown_it import MarkdownIt
 
 from bench_framework.features.audit.quantities import (
+    BARE,
     RATIOS,
     Quantity,
-    bare_number,
     quantities,
     whole_quantity,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from markdown_it.token import Token
+    from collections.abc import Iterator, Sequence
 
     from bench_framework.model.imported import Series
 
-_RUNS: Final = (
-    re.compile(r"\b(\d+)[- ](?:runs?|samples|repetitions|measurements|rounds)\b", re.IGNORECASE),
-    re.compile(r"\bn\s*=\s*(\d+)\b", re.IGNORECASE),
-    re.compile(
-        r"\b(?:ran|run|repeated|measured|executed)\b[^.]{0,30}?\b(\d+) times", re.IGNORECASE
-    ),
-    re.compile(r"\baverage of (\d+)\b", re.IGNORECASE),
-)
-_ONE_RUN: Final = re.compile(r"\b(?:single|one) run\b", re.IGNORECASE)
-_SENTENCE_END: Final = re.compile(
-    r"(?<!\bvs\.)(?<!e\.g\.)(?<!i\.e\.)(?<!approx\.)(?<!etc\.)(?<=[\w)%\"'’”][.!?])\s+(?=\S)|\n"
-)
-_SOFT: Final = re.compile("\x1f")
-"""Placeholder of a line end within a paragraph, from which the line of a sentence follows."""
+_MARKDOWN: Final = MarkdownIt("commonmark").enable("table")
+_BLOCKS: Final = MarkdownIt("commonmark").enable("table").disable("inline")
+_MARKUP: Final = re.compile(r"[\\`*_\[\]<&]|  \n")
 MOST_CHARACTERS: Final = 2000
 """Length of a sentence or cell. Longer ones are lists of numbers or generated text."""
-_BREAK: Final = re.compile("[\x1f\n]")
-_LABELLED: Final = re.compile(r"\s*(?P<label>[^:=]{1,80}?)\s*(?::|=|\btakes\b|\btook\b)\s*$")
-_SPREAD: Final = re.compile(r"^(?:±|σ|s\.?d\.?|std.*|standard deviation.*)$", re.IGNORECASE)
-_COUNT: Final = re.compile(r"^(?:n|runs|samples|repetitions|rounds)$", re.IGNORECASE)
-_SECONDARY: Final = re.compile(
-    r"\b(?:min|max|median|p\d+|user|sys(?:tem)?|best|worst|fastest|slowest|std\w*|deviation)\b",
+_RUNS: Final = re.compile(
+    r"\b(?:(\d+)[- ](?:runs?|samples|repetitions|measurements|rounds)|n\s*=\s*(\d+)|average of (\d+)"
+    r"|(?:ran|run|repeated|measured|executed)\b[^.]{0,30}?\b(\d+) times|(?:single|one) run)\b",
     re.IGNORECASE,
 )
-_SIZE_COLUMN: Final = re.compile(
-    r"\W*(?:(?:file|input|data(?:set)?) )?(?:n|size|rows|items|elements|files|length|input|records"
-    r"|lines)\W*(?:[(\[].*)?",
+_SENTENCE_END: Final = re.compile(
+    r"((?<!\bvs\.)(?<!e\.g\.)(?<!i\.e\.)(?<!approx\.)(?<!etc\.)(?<=[\w)%\"'’”][.!?])\s+(?=\S)|\n)"
+)
+_BREAK: Final = re.compile("[\x1f\n]")
+"""A line end. U+001F replaces one within a sentence, so that lines can be counted."""
+_LABEL: Final = re.compile(r"([^:=]{1,80}?)\s*(?::|=|\btakes\b|\btook\b)")
+_SPREAD: Final = re.compile(r"(?:±|σ|s\.?d\.?|std.*|standard deviation.*)$", re.IGNORECASE)
+_COUNT: Final = re.compile(r"(?:n|runs|samples|repetitions|rounds)$", re.IGNORECASE)
+_SIZE: Final = re.compile(
+    r"\W*(?:(?:file|input|data(?:set)?) )?"
+    r"(?:n|size|rows|items|elements|files|length|input|records|lines)\W*$",
+    re.IGNORECASE,
+)
+_UNIT_OF_TITLE: Final = re.compile(r"\s*[(\[].*")
+_FURTHER: Final = re.compile(
+    r"\b(?:min|max|median|p\d+|user|sys(?:tem)?|best|worst|fastest|slowest|std\w*|deviation)\b",
     re.IGNORECASE,
 )
 _RATIO_COLUMN: Final = re.compile(r"\b(?:relative|ratio|speed-?up|factor)\b|[×÷]", re.IGNORECASE)
@@ -88,170 +86,136 @@ class Figure:
     row: str = ""
     n: int | None = None
     size: float | None = None
-    secondary: bool = False
     series: Series | None = None
-
-    @property
-    def context(self) -> str:
-        """Return label, column and headings as one text."""
-        return " ".join((self.label, self.column, *self.headings))
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table: titles, and rows of cells without markup, with the line of each row."""
-
-    line: int
-    group: int
-    headings: tuple[str, ...]
-    head: tuple[str, ...]
-    rows: tuple[tuple[int, tuple[str, ...]], ...]
 
 
 @dataclass(slots=True)
 class Page:
-    """A page, in the order of its lines."""
+    """A page, in the order of its lines.
+
+    `tables` are the groups that are tables, `code` the blocks of code with their lines, and `prose`
+    is the text without code.
+    """
 
     texts: list[Text] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
+    tables: set[int] = field(default_factory=set)
     code: list[tuple[int, str]] = field(default_factory=list)
-
-    @property
-    def prose(self) -> str:
-        """Return all texts without code."""
-        cells = (" ".join((*t.head, *(c for _, row in t.rows for c in row))) for t in self.tables)
-        return "\n".join((*(text.text for text in self.texts), *cells))
+    prose: str = ""
 
 
 def read_page(source: str) -> Page:
     """Parse a page of CommonMark with tables."""
-    page, headings, lead, group, depth = Page(), list[tuple[int, str]](), "", 0, 0
-    tokens = MarkdownIt("commonmark").enable("table").parse(source)
-    number = 0
-    while number < len(tokens):
-        token = tokens[number]
-        line = token.map[0] + 1 if token.map else 0
-        path = tuple(text for _, text in headings)
-        if token.type == "heading_open":
-            level, text = int(token.tag[1]), _plain(tokens[number + 1])
-            text = text[:MOST_CHARACTERS]
-            headings = [*((at, name) for at, name in headings if at < level), (level, text)]
-            path = tuple(name for _, name in headings)
-            page.texts.append(Text(line, text, path, heading=True))
-            lead = ""
-            number += 2
-        elif token.type in ("bullet_list_open", "ordered_list_open"):
+    page, titles, prose = Page(), dict[int, str](), list[str]()
+    lead, group, depth, level, line = "", 0, 0, 0, 0
+    rows: list[tuple[int, list[str]]] = []
+    env: dict[str, Any] = {}
+    # Texts without markup, which are most cells, need no parser.
+    for token in _BLOCKS.parse(source, env):
+        line = token.map[0] + 1 if token.map else line
+        headings = tuple(titles.values())
+        if token.type.endswith("list_open"):
             group += depth == 0
             depth += 1
-        elif token.type in ("bullet_list_close", "ordered_list_close"):
+        elif token.type.endswith("list_close"):
             depth -= 1
-        elif token.type == "table_open":
+        elif token.type.startswith("heading"):
+            level = int(token.tag[1]) if token.nesting > 0 else 0
+        elif token.type == "tr_open":
+            rows.append((line, []))
+        elif token.type == "table_close":
             group += 1
-            number, table = _table(tokens, number, path, group)
-            page.tables.append(table)
-            _read_table(page, table)
+            page.tables.add(group)
+            _read_table(page, rows, headings, group)
+            rows = []
         elif token.type in ("fence", "code_block"):
             page.code.append((line, token.content))
         elif token.type == "inline":
-            text = _plain(token)
-            start = 0
-            for end in (*_SENTENCE_END.finditer(text), None):
-                sentence = text[start : end.start() if end else None]
-                at = line + len(_BREAK.findall(text[:start]))
-                start = end.end() if end else start
-                if sentence.strip() and len(sentence) <= MOST_CHARACTERS:
-                    words = _SOFT.sub(" ", sentence).strip()
-                    page.texts.append(Text(at, words, path, group if depth else 0, lead))
-                    _read_figure(page, page.texts[-1])
+            text = _plain(token.content, env)
+            prose.append(text)
+            if rows:
+                rows[-1][1].append(text[:MOST_CHARACTERS])
+                continue
+            if level:
+                titles = {at: title for at, title in titles.items() if at < level}
+                titles[level] = text[:MOST_CHARACTERS]
+                page.texts.append(Text(line, titles[level], (*titles.values(),), heading=True))
+            for at, sentence in () if level else _sentences(text, line):
+                page.texts.append(Text(at, sentence, headings, group if depth else 0, lead))
+                _read_figure(page, page.texts[-1])
             if not depth:
-                lead = text.rstrip(":") if text.endswith(":") else ""
-        number += 1
-    _complete_runs(page)
+                lead = text.rstrip(":") if text.endswith(":") and not level else ""
+    page.prose = "\n".join(prose)
+    stated = {_runs_in((text.text,)) for text in page.texts} - {None}
+    if len(stated) == 1:
+        # The page states one number of runs: it is that of all figures without another one.
+        n = stated.pop()
+        page.figures = [replace(f, n=n) if f.n is None else f for f in page.figures]
     return page
 
 
-def _plain(token: Token) -> str:
-    texts = {"softbreak": "\x1f", "hardbreak": "\n"}
-    return "".join(
-        texts.get(child.type, child.content)
-        for child in token.children or ()
-        if child.type != "image"
-    )
+def _plain(content: str, env: dict[str, Any]) -> str:
+    """Return a text without markup and images."""
+    if not _MARKUP.search(content):
+        return re.sub(r" ?\n *", "\x1f", content) if "\n" in content else content
+    children = _MARKDOWN.parseInline(content, env)[0].children or ()
+    breaks = {"softbreak": "\x1f", "hardbreak": "\n", "image": ""}
+    return "".join(breaks.get(child.type, child.content) for child in children)
 
 
-def _table(
-    tokens: Sequence[Token], start: int, path: tuple[str, ...], group: int
-) -> tuple[int, Table]:
-    rows: list[tuple[int, tuple[str, ...]]] = []
-    cells: list[str] = []
-    number = line = start
-    for number in range(start, len(tokens)):
-        token = tokens[number]
-        if token.type == "tr_open":
-            line, cells = (token.map[0] + 1 if token.map else 0), []
-        elif token.type == "inline":
-            cells.append(_plain(token)[:MOST_CHARACTERS])
-        elif token.type == "tr_close":
-            rows.append((line, tuple(cells)))
-        elif token.type == "table_close":
-            break
-    return number, Table(rows[0][0], group, path, rows[0][1], tuple(rows[1:]))
+def _sentences(text: str, line: int) -> Iterator[tuple[int, str]]:
+    """Yield the sentences of a paragraph with their lines."""
+    for number, part in enumerate(_SENTENCE_END.split(text)):
+        if number % 2 == 0 and part.strip() and len(part) <= MOST_CHARACTERS:
+            yield line, part.replace("\x1f", " ").strip()
+        line += len(_BREAK.findall(part))
 
 
-def _read_table(page: Page, table: Table) -> None:
+def _read_table(
+    page: Page, rows: list[tuple[int, list[str]]], headings: tuple[str, ...], group: int
+) -> None:
     """Add the figures of a table, and its other cells as texts."""
-    measured = list(
-        dict.fromkeys(
-            title
-            for _, cells in table.rows
-            for title, cell in list(zip(table.head, cells, strict=True))[1:]
-            if (q := whole_quantity(cell, title)) and q.kind not in RATIOS
-            if not _SPREAD.match(title) and not (q.kind == "size" and _SIZE_COLUMN.fullmatch(title))
-        )
-    )
-    primary = [title for title in measured if not _SECONDARY.search(title)] or measured
-    names = [cells[0] for _, cells in table.rows]
-    for line, cells in table.rows:
-        spread, n = _of_column(table, cells, _SPREAD), _of_column(table, cells, _COUNT)
-        amount = _of_column(table, cells, _SIZE_COLUMN)
-        row_size = size_in(amount, "size") if amount else None
-        inputs = row_size is not None and len(set(names)) == len(names)
-        for title, cell in list(zip(table.head, cells, strict=True))[1:]:
-            quantity = whole_quantity(cell, title)
-            if title not in measured or quantity is None or quantity.kind in RATIOS:
-                bare = bare_number(cell) if _RATIO_COLUMN.search(title) else None
-                text = f"{bare}x" if bare else cell
-                page.texts.append(Text(line, text, table.headings, table.group, cells[0], title))
-                continue
-            if rest := cell.strip()[quantity.end :].strip("*() "):
-                page.texts.append(Text(line, rest, table.headings, table.group, cells[0], title))
-            if quantity.sd is None and spread is not None:
-                sd = whole_quantity(spread, title)
-                quantity = replace(quantity, sd=sd.value if sd else None)
-            name = re.sub(r"\s*[(\[].*", "", title)
-            page.figures.append(
-                Figure(
-                    f"{cells[0]}, {name}" if len(measured) > 1 else cells[0],
-                    quantity,
-                    line,
-                    table.group,
-                    table.headings,
-                    title,
-                    name if inputs else cells[0],
-                    int(n) if n and n.isdigit() else runs_in((*table.headings[::-1], cells[0])),
-                    size_in(title)
-                    or row_size
-                    or size_in(cells[0], table.head[0])
-                    or _nearest(table.headings),
-                    secondary=title not in primary,
-                )
-            )
-
-
-def _of_column(table: Table, cells: tuple[str, ...], title: re.Pattern[str]) -> str | None:
-    names = (re.sub(r"\s*[(\[].*", "", name.strip()) for name in table.head)
-    return next((c for name, c in zip(names, cells, strict=True) if title.match(name)), None)
+    (_, head), *body = rows
+    names = [_UNIT_OF_TITLE.sub("", title.strip()) for title in head]
+    figures = {
+        (line, at): quantity
+        for line, cells in body
+        for at, cell in enumerate(cells)
+        if at
+        and (quantity := whole_quantity(cell, head[at]))
+        and quantity.kind not in RATIOS
+        and not _SPREAD.match(names[at])
+        and not (quantity.kind == "size" and _SIZE.match(names[at]))
+    }
+    measured = {at for _, at in figures}
+    main = {at for at in measured if not _FURTHER.search(head[at])} or measured
+    distinct = len({cells[0] for _, cells in body}) == len(body)
+    ratios = {at for at, title in enumerate(head) if _RATIO_COLUMN.search(title)}
+    roles = [
+        (p, at) for p in (_SPREAD, _COUNT, _SIZE) for at, name in enumerate(names) if p.match(name)
+    ]
+    for line, cells in body:
+        first = cells[0]
+        given = {role: cells[at] for role, at in roles}
+        input_size = _size_in(given.get(_SIZE, ""), "size")
+        size = input_size or _size_in(first, head[0]) or _nearest(headings)
+        stated = given.get(_COUNT, "")
+        n = int(stated[:9]) if stated.isdecimal() else _runs_in((*headings[::-1], first))
+        for at, cell in list(enumerate(cells))[1:]:
+            title, text, quantity = head[at], cell, figures.get((line, at))
+            if quantity is None:
+                bare = BARE.fullmatch(cell) if at in ratios else None
+                text = f"{bare[1]}x" if bare else cell
+            elif at in main:
+                text = cell.strip()[quantity.end :].strip("*() ")
+                if quantity.sd is None and (sd := whole_quantity(given.get(_SPREAD, ""), title)):
+                    quantity = replace(quantity, sd=sd.value)
+                label = f"{first}, {names[at]}" if len(measured) > 1 else first
+                row = names[at] if input_size and distinct else first
+                where = (line, group, headings, title, row, n, _size_in(title) or size)
+                page.figures.append(Figure(label, quantity, *where))
+            if quantity is None or (text and at in main):
+                page.texts.append(Text(line, text, headings, group, first, title))
 
 
 def _read_figure(page: Page, text: Text) -> None:
@@ -259,47 +223,23 @@ def _read_figure(page: Page, text: Text) -> None:
     first = next(iter(quantities(text.text)), None)
     if first is None or first.kind in RATIOS or first.sign:
         return
-    match = _LABELLED.match(text.text[: first.start])
-    if match is None:
-        return
-    label = f"{text.lead} {match['label']}".strip() if text.group else match["label"]
-    runs = runs_in((text.text, text.lead, *text.headings[::-1]))
-    row = text.lead if text.group else ""
-    page.figures.append(
-        Figure(
-            label,
-            first,
-            text.line,
-            text.group,
-            text.headings,
-            column=match["label"] if row else "",
-            row=row or label,
-            n=runs,
-            size=_nearest(text.headings),
-        )
-    )
+    if match := _LABEL.fullmatch(text.text[: first.start].strip()):
+        row = text.lead if text.group else ""
+        label, column = f"{row} {match[1]}".strip(), match[1] if row else ""
+        n, size = _runs_in((text.text, text.lead, *text.headings[::-1])), _nearest(text.headings)
+        where = (text.line, text.group, text.headings, column, row or label, n, size)
+        page.figures.append(Figure(label, first, *where))
 
 
-def _complete_runs(page: Page) -> None:
-    """Give figures without a number of runs that of the page, if it states only one."""
-    stated = {runs for text in page.texts if (runs := runs_in((text.text,))) is not None}
-    if len(stated) == 1:
-        n = stated.pop()
-        page.figures = [replace(f, n=n) if f.n is None else f for f in page.figures]
-
-
-def runs_in(texts: Iterable[str]) -> int | None:
+@lru_cache(maxsize=65536)
+def _runs_in(texts: tuple[str, ...]) -> int | None:
     """Return the first number of runs that one of the texts states."""
-    for text in texts:
-        for pattern in _RUNS:
-            if match := pattern.search(text):
-                return int(match[1][:9])
-        if _ONE_RUN.search(text):
-            return 1
-    return None
+    match = next(filter(None, map(_RUNS.search, texts)), None)
+    return int(match[match.lastindex][:9] if match.lastindex else 1) if match else None
 
 
-def size_in(text: str, title: str | None = None) -> float | None:
+@lru_cache(maxsize=65536)
+def _size_in(text: str, title: str | None = None) -> float | None:
     """Return an amount of input: a size in bytes, or a bare number below a title such as "rows".
 
     With a title, the text is a cell that must consist of the size.
@@ -307,14 +247,11 @@ def size_in(text: str, title: str | None = None) -> float | None:
     for quantity in quantities(text):
         if quantity.kind == "size" and (title is None or quantity.text == text.strip()):
             return quantity.value
-    if title is None:
-        return None
-    match = re.fullmatch(r"\s*([\d,_]+)\s*([kKM]?)\s*", text)
-    if match and _SIZE_COLUMN.fullmatch(title):
-        digits = re.sub(r"\D", "", match[1])[:18]
-        return float(digits) * {"": 1, "k": 1e3, "K": 1e3, "M": 1e6}[match[2]] if digits else None
+    match = re.fullmatch(r"\s*(\d[\d,_]{0,17})\s*([kKM]?)\s*", text)
+    if match and title and _SIZE.match(_UNIT_OF_TITLE.sub("", title)):
+        return float(re.sub(r"\D", "", match[1])) * {"": 1, "M": 1e6}.get(match[2], 1e3)
     return None
 
 
 def _nearest(headings: Sequence[str]) -> float | None:
-    return next((size for text in reversed(headings) if (size := size_in(text))), None)
+    return next(filter(None, map(_size_in, reversed(headings))), None)

@@ -14,6 +14,7 @@ from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,10 +38,6 @@ def _higher(claim: Claim) -> bool:
     return claim.values.get("direction") == metric_nouns.HIGHER
 
 
-def _combinations(count: int) -> str:
-    return f"{count} combination{'s' if count != 1 else ''}"
-
-
 def _effect(claim: Claim) -> str:
     """Return a main effect: its mean, or a note that its sign depends on the other axes."""
     cells, less, more = (int(claim.values[k]) for k in ("cells", "less", "more"))
@@ -50,11 +47,11 @@ def _effect(claim: Claim) -> str:
         first, second = (frame.more, frame.less) if _higher(claim) else (frame.less, frame.more)
         return (
             f"{head} depends on the other axes: {first} {what} in {less} of "
-            f"{_combinations(cells)}, {second} in {more}; no mean is reported"
+            f"{counted(cells, 'combination')}, {second} in {more}; no mean is reported"
         )
     if claim.values.get("reason") == ONE_PROGRAM:
         return _one_program(claim, head)
-    detail = f"geometric mean over {_combinations(cells)}"
+    detail = f"geometric mean over {counted(cells, 'combination')}"
     if claim.verdict is not None and claim.verdict.decided:
         detail += f", significant in {claim.values['significant_in']}"
     text = f"{head}: {_change(claim)} ({detail})"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model.metrics import PEAK_RSS, is_exact
-from bench_framework.units import format_percent
+from bench_framework.units import counted, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Sized
@@ -52,8 +52,7 @@ def conclude(gating: Gating, policy: GatePolicy) -> Gating:
 
 
 def _counted(pairs: Sized, what: str, noun: str = "comparison") -> list[str]:
-    count = len(pairs)
-    return [f"{count} {noun}{'s' if count != 1 else ''}: {what}"] if count else []
+    return [f"{counted(len(pairs), noun)}: {what}"] if pairs else []
 
 
 _OUTCOMES: Final[dict[BudgetState, str]] = {
@@ -100,11 +99,7 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
         for cell_id in dict.fromkeys(pair.cell_id for pair in gating.pairs)
         if timed and all(p.state == "not-judged" for p in _timed_of(gating.pairs, cell_id, timed))
     ]
-    if blind:
-        lines.append(
-            f"{len(blind)} cell{'s' if len(blind) != 1 else ''}: no gated time could be judged"
-        )
-    return lines
+    return lines + _counted(blind, "no gated time could be judged", "cell")
 
 
 def _timed_of(

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import WALL
-from bench_framework.model.words import WORDS
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -37,7 +36,8 @@ from bench_framework.report.numbers import (
 )
 from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
 from bench_framework.report.sections.memory import MEMORY
-from bench_framework.units import THIN_SPACE, time_unit
+from bench_framework.report.terms import verdict_glossary
+from bench_framework.units import THIN_SPACE, counted, time_unit
 
 if TYPE_CHECKING:
     from bench_framework.model.imported import Command, Imported, Series
@@ -90,13 +90,11 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
         status=data.judgement.status,
         facts=_facts(data, imported),
         trust=_checks(imported)[:4],
-        run_line=f"{imported.name}  imported {_moment(imported)}  {_count(files, 'file')}, "
-        f"{_count(commands, 'command')}  in blocks, not interleaved  margin {margin}",
+        run_line=f"{imported.name}  imported {_moment(imported)}  {counted(files, 'file')}, "
+        f"{counted(commands, 'command')}  in blocks, not interleaved  margin {margin}",
         sections=tuple(s for s in sections if not only or s.code in only),
         claims=data.judgement.claims,
-        glossary=tuple(
-            (f"{w.glyph} {w.time}", w.meaning.format(margin=margin)) for w in WORDS.values()
-        ),
+        glossary=verdict_glossary(data.plan.judge.margin),
         files=tuple(
             f"{folder}/{name}" for name in ("report.html", "report.md", "appendix.md", "cells.csv")
         )
@@ -156,7 +154,7 @@ def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> T
         else "mean, sd and n (delta method)"
     )
     caption = (
-        f"Time by command, {item.label}; {_count(len(compared), 'comparison')}, Holm-adjusted "
+        f"Time by command, {item.label}; {counted(len(compared), 'comparison')}, Holm-adjusted "
         f"within the session, family-wise level {data.plan.judge.level * 100:g}{THIN_SPACE}%, "
         f"margin {margin_text(data.plan.judge.margin)}; Welch's test on the log scale of {source}."
     )
@@ -178,7 +176,7 @@ def _row(row: Row, command: Command, form: tuple[float, int], n: int) -> Row:
         if wall.sd is not None:
             spread = Cell(show_measured(wall.sd, None, None, form[0], form[1] + 1), wall.sd)
     if command.failed and not row.reason:
-        note = f"{_count(command.failed, 'failed run')} left out"
+        note = f"{counted(command.failed, 'failed run')} left out"
         cells[-1] = Cell("; ".join(part for part in (cells[-1].text, note) if part))
     return replace(row, cells=(cells[0], mean, spread, *cells[2:]))
 
@@ -201,14 +199,13 @@ def _checks(imported: Imported) -> tuple[Check, ...]:
     failed = sum(command.failed for command in commands)
     least, unknown = min(known, default=0), len(commands) - len(known)
     enough: Mark = "pass" if not unknown and least > 1 else "warn"
-    counted = f"{least} at least" + (
-        f"; not given for {_count(unknown, 'command')}" if unknown else ""
-    )
+    known_runs = f"{least} at least"
+    known_runs += f"; not given for {counted(unknown, 'command')}" if unknown else ""
     return (
         Check("fail", "execution order", "not random: each command ran in one block"),
         Check("fail", "noise floor", "not measured: no control"),
         Check("unknown", "outputs", "not in the files"),
-        Check(enough, "runs of each command", counted),
+        Check(enough, "runs of each command", known_runs),
         Check(
             "warn" if failed else "pass",
             "failed runs",
@@ -260,7 +257,3 @@ def _facts(data: ReportData, imported: Imported) -> tuple[tuple[str, str], ...]:
 
 def _moment(imported: Imported) -> str:
     return imported.imported_at[:16].replace("T", " ")
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'s' if number != 1 else ''}"

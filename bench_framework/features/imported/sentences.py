@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.units import counted
+
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
 
@@ -37,10 +39,9 @@ def runs_each(claim: Claim) -> str:
 
 def limits(claim: Claim) -> str:
     """Return the contents of a file and its limits."""
-    count = int(claim.values["commands"])
     kind = "time of every run" if claim.values["raw"] else "means only"
     return (
-        f"{count} command{'s' if count != 1 else ''}, run one after the other, "
+        f"{counted(int(claim.values['commands']), 'command')}, run one after the other, "
         f"{claim.values['runs']} each ({kind}); intervals reflect the spread of these runs, not "
         "drift between commands; the file does not describe outputs, binaries or the machine"
         f"{_MEMORY.get(str(claim.values['memory']), '')}"

@@ -31,9 +31,10 @@ from bench_framework.stats.portable_math import expm1, log, t_quantile
 from bench_framework.stats.welch import Contrast
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from bench_framework.features.record_comparison.anchors import Match, Side
+    from bench_framework.model.plan import Cell
     from bench_framework.model.policies import Metric
 
 Floats = npt.NDArray[np.float64]
@@ -93,24 +94,19 @@ def bridge(before: Side, after: Side, metrics: Sequence[Metric] = TIMES) -> Brid
         metrics: wall and cpu are compared through anchors, binary_size and stripped_size as exact
             values.
     """
-    matches = anchors.matches(before, after)
-    refused = anchors.conditions(before.host, after.host)
+    records = _Records(before, after)
     times = [m for m in metrics if m in TIMES]
-    rows: list[BridgedCell] = []
-    for metric in times:
-        rows += _anchors(before, after, [m for m in matches if m.role == "anchor"], metric, refused)
-    rows += _changed(before, after, matches, times, rows, refused)
-    for metric in metrics:
-        if metric in EXACT:
-            rows += _exact(before, after, matches, metric)
+    rows = [row for metric in times for row in records.anchor_rows(metric)]
+    rows += records.changed_rows(times, rows)
+    rows += [row for metric in metrics if metric in EXACT for row in records.exact_rows(metric)]
     policy = after.plan.judge
     draft = Bridge(
         before.record_id,
         after.record_id,
-        refused,
+        records.refused,
         anchors.remarks(before.host, after.host),
         tuple(rows),
-        anchors.unmatched(before, after, matches),
+        anchors.unmatched(before, after, records.matches),
         family=max(1, sum(1 for r in rows if r.role == "changed" and r.comparison.metric in TIMES)),
         level=policy.level,
         margin=policy.margin_of(times[0] if times else WALL),
@@ -118,118 +114,164 @@ def bridge(before: Side, after: Side, metrics: Sequence[Metric] = TIMES) -> Brid
     return replace(draft, claims=record_comparison_sentences.claims(draft))
 
 
-def _blank(after: Side, match: Match, metric: Metric) -> Comparison:
-    policy = after.plan.judge
-    return Comparison.unjudged(
-        match.after.id, match.before.id, metric, "bridge", policy.thresholds_of(metric)
-    )
+class _Records:
+    """The two records, their common cells, and the conditions that differ."""
 
+    def __init__(self, before: Side, after: Side) -> None:
+        self.before, self.after = before, after
+        self.matches = anchors.matches(before, after)
+        self.refused = anchors.conditions(before.host, after.host)
 
-def _refusal(
-    before: Side, after: Side, match: Match, refused: Sequence[str]
-) -> tuple[Verdict, str] | None:
-    """Return why a pair is not compared, regardless of its anchors, or `None`."""
-    if refused:
-        return Verdict.NOT_COMPARABLE, f"measured under other conditions ({'; '.join(refused)})"
-    for one, cell in ((before, match.before), (after, match.after)):
-        if not one.measured(cell):
-            state = one.states.get(cell.id)
-            reason = (state.reason or state.state) if state is not None else "not started"
-            return Verdict.NOT_COMPARABLE, f"in {one.record_id}: {reason}"
-    if before.digest(match.before) is None or before.digest(match.before) != after.digest(
-        match.after
-    ):
-        return Verdict.NOT_COMPARABLE, "another input"
-    answers = before.answers.get(match.before.id), after.answers.get(match.after.id)
-    if None not in answers and answers[0] != answers[1]:
-        return Verdict.OTHER_OUTPUT, "its answer differs from the one in the earlier record"
-    return None
+    def _sides(self, match: Match) -> tuple[tuple[Side, Cell], tuple[Side, Cell]]:
+        return (self.before, match.before), (self.after, match.after)
 
+    def _blank(self, match: Match, metric: Metric) -> Comparison:
+        thresholds = self.after.plan.judge.thresholds_of(metric)
+        return Comparison.unjudged(match.after.id, match.before.id, metric, "bridge", thresholds)
 
-def _anchors(
-    before: Side, after: Side, matches: Sequence[Match], metric: Metric, refused: Sequence[str]
-) -> list[BridgedCell]:
-    """Return the change of every anchor between the records, with its verdict.
+    def _refusal(self, match: Match) -> tuple[Verdict, str] | None:
+        """Return why a pair is not compared, regardless of its anchors, or `None`."""
+        if self.refused:
+            listed = "; ".join(self.refused)
+            return Verdict.NOT_COMPARABLE, f"measured under other conditions ({listed})"
+        for one, cell in self._sides(match):
+            if not one.measured(cell):
+                state = one.states.get(cell.id)
+                reason = (state.reason or state.state) if state is not None else "not started"
+                return Verdict.NOT_COMPARABLE, f"in {one.record_id}: {reason}"
+        earlier, later = (one.digest(cell) for one, cell in self._sides(match))
+        if earlier is None or earlier != later:
+            return Verdict.NOT_COMPARABLE, "another input"
+        answers = [one.answers.get(cell.id) for one, cell in self._sides(match)]
+        if None not in answers and answers[0] != answers[1]:
+            return Verdict.OTHER_OUTPUT, "its answer differs from the one in the earlier record"
+        return None
 
-    An anchor is equivalent if its unpaired 95 % interval is within the margin. All anchors must be
-    equivalent, so their intervals need no adjustment for each other.
-    """
-    rows = []
-    for match in matches:
-        draft = _blank(after, match, metric)
-        if (refusal := _refusal(before, after, match, refused)) is not None:
-            rows.append(
-                _row(before, after, match, replace(draft, verdict=refusal[0], reason=refusal[1]))
+    def anchor_rows(self, metric: Metric) -> Iterator[BridgedCell]:
+        """Yield the change of every anchor between the records, with its verdict.
+
+        An anchor is equivalent if its unpaired 95 % interval is within the margin. All anchors must
+        be equivalent, so their intervals need no adjustment for each other.
+        """
+        for match in (m for m in self.matches if m.role == "anchor"):
+            draft = self._blank(match, metric)
+            if (refusal := self._refusal(match)) is not None:
+                yield self._row(match, replace(draft, verdict=refusal[0], reason=refusal[1]))
+                continue
+            first, second = (
+                estimate(_logs(one.samples[cell.id].values(metric)))
+                for one, cell in self._sides(match)
             )
-            continue
-        ends = [
-            estimate(_logs(one.samples[cell.id].values(metric)))
-            for one, cell in ((before, match.before), (after, match.after))
-        ]
-        first, second = ends
-        if first is None or second is None:
-            rows.append(_row(before, after, match, replace(draft, reason=TOO_FEW)))
-            continue
-        interval = _contrast(first, second).interval(PLAIN)
-        inside = within_margin(interval, draft.margin)
-        verdict = Verdict.EQUIVALENT if inside else by_interval(interval, draft.margin)
-        comparison = replace(
-            draft,
-            verdict=verdict,
-            shown=interval,
-            rounds=second.rounds,
-            runs=second.rounds,
-            runs_ref=first.rounds,
+            if first is None or second is None:
+                yield self._row(match, replace(draft, reason=TOO_FEW))
+                continue
+            interval = _contrast(first, second).interval(PLAIN)
+            inside = within_margin(interval, draft.margin)
+            comparison = replace(
+                draft,
+                verdict=Verdict.EQUIVALENT if inside else by_interval(interval, draft.margin),
+                shown=interval,
+                rounds=second.rounds,
+                runs=second.rounds,
+                runs_ref=first.rounds,
+            )
+            yield self._row(match, comparison)
+
+    def changed_rows(
+        self, metrics: Sequence[Metric], anchor_rows: Sequence[BridgedCell]
+    ) -> list[BridgedCell]:
+        """Return the change of every changed cell relative to the anchors of its input.
+
+        All of these comparisons are one Holm family.
+        """
+        standing = {(r.comparison.cell_id, r.comparison.metric): r.comparison for r in anchor_rows}
+        declared = anchors.declared(self.before, self.after)
+        rows: list[tuple[Match, Comparison]] = []
+        cases: dict[int, tuple[Comparison, Contrast]] = {}
+        for match in (m for m in self.matches if m.role != "anchor"):
+            used = [
+                m
+                for m in self.matches
+                if m.role == "anchor" and m.after.input_id == match.after.input_id
+            ]
+            for metric in metrics:
+                draft = self._blank(match, metric)
+                known = [standing[m.after.id, metric] for m in used]
+                refusal = self._refusal(match) or _unanchored(known, metric, declared=declared)
+                if refusal is not None:
+                    draft = replace(draft, verdict=refusal[0], reason=refusal[1])
+                elif (ends := self._relative(match, used, metric)) is None:
+                    draft = replace(draft, reason=TOO_FEW)
+                else:
+                    first, second = ends
+                    draft = replace(draft, runs=second.rounds, runs_ref=first.rounds)
+                    cases[len(rows)] = draft, _contrast(first, second, self._scatter(used, metric))
+                rows.append((match, draft))
+        level = self.after.plan.judge.level
+        judged = judge_by_t(list(cases.values()), size=len(rows), level=level)
+        done = {
+            n: _with_mde(c, contrast, level / (2 * len(rows)))
+            for n, c, (_, contrast) in zip(cases, judged, cases.values(), strict=True)
+        }
+        return [self._row(match, done.get(n, draft)) for n, (match, draft) in enumerate(rows)]
+
+    def _relative(
+        self, match: Match, used: Sequence[Match], metric: Metric
+    ) -> tuple[Estimate, Estimate] | None:
+        """Return a cell's time relative to its anchors in both records, or `None` if unknown."""
+        earlier, later = [m.before.id for m in used], [m.after.id for m in used]
+        first = estimate(_to_anchors(self.before, match.before.id, earlier, metric))
+        second = estimate(_to_anchors(self.after, match.after.id, later, metric))
+        return None if first is None or second is None else (first, second)
+
+    def _scatter(self, used: Sequence[Match], metric: Metric) -> float:
+        """Return the standard deviation of a cell between sessions.
+
+        It is that of the anchors, and at least `PLACEMENT`.
+        """
+        moves = []
+        for match in used:
+            first, second = (
+                statistics.median(_logs(one.samples[cell.id].values(metric)))
+                for one, cell in self._sides(match)
+            )
+            moves.append(second - first)
+        return max(PLACEMENT, statistics.stdev(moves) if len(moves) > 1 else 0.0)
+
+    def _row(self, match: Match, comparison: Comparison) -> BridgedCell:
+        before, after = (
+            statistics.median(values.values())
+            if (values := _values(one, cell, comparison))
+            else None
+            for one, cell in self._sides(match)
         )
-        rows.append(_row(before, after, match, comparison))
-    return rows
+        plan, item = self.after.plan, self.after.plan.input(match.after.input_id).label
+        label = plan.variant(match.after.variant_id).label
+        item = item if len(plan.inputs) > 1 else ""
+        return BridgedCell(label, item, match.role, comparison, before, after, match.change)
 
+    def exact_rows(self, metric: Metric) -> Iterator[BridgedCell]:
+        """Yield the comparison of a deterministic value of each variant's binary.
 
-def _changed(
-    before: Side,
-    after: Side,
-    matches: Sequence[Match],
-    metrics: Sequence[Metric],
-    anchor_rows: Sequence[BridgedCell],
-    refused: Sequence[str],
-) -> list[BridgedCell]:
-    """Return the change of every changed cell relative to the anchors of its input.
-
-    All of these comparisons are one Holm family.
-    """
-    standing = {(r.comparison.cell_id, r.comparison.metric): r.comparison for r in anchor_rows}
-    rows: list[tuple[Match, Comparison]] = []
-    cases: dict[int, tuple[Comparison, Contrast]] = {}
-    for match in matches:
-        if match.role == "anchor":
-            continue
-        input_anchors = [
-            m for m in matches if m.role == "anchor" and m.after.input_id == match.after.input_id
-        ]
-        for metric in metrics:
-            draft = _blank(after, match, metric)
-            refusal = _refusal(before, after, match, refused) or _unanchored(
-                [standing[m.after.id, metric] for m in input_anchors],
-                metric,
-                declared=anchors.declared(before, after),
+        It does not depend on the machines.
+        """
+        of_variant: dict[str, Match] = {}
+        for match in self.matches:
+            of_variant.setdefault(match.after.variant_id, match)
+        for match in of_variant.values():
+            theirs, ours = (
+                cell_state.exact_value(
+                    cell_state.build_of(one.plan, cell.variant_id, one.builds), metric
+                )
+                for one, cell in self._sides(match)
             )
-            if refusal is not None:
-                draft = replace(draft, verdict=refusal[0], reason=refusal[1])
-            elif (ends := _relative(before, after, match, input_anchors, metric)) is None:
-                draft = replace(draft, reason=TOO_FEW)
+            draft = self._blank(match, metric)
+            if theirs and ours:
+                draft = medians.compare_exact(draft, ours, theirs)
             else:
-                first, second = ends
-                scatter = _scatter(before, after, input_anchors, metric)
-                draft = replace(draft, runs=second.rounds, runs_ref=first.rounds)
-                cases[len(rows)] = draft, _contrast(first, second, scatter)
-            rows.append((match, draft))
-    level = after.plan.judge.level
-    judged = judge_by_t(list(cases.values()), size=len(rows), level=level)
-    done = {
-        n: _with_mde(c, contrast, level / (2 * len(rows)))
-        for n, c, (_, contrast) in zip(cases, judged, cases.values(), strict=True)
-    }
-    return [_row(before, after, match, done.get(n, draft)) for n, (match, draft) in enumerate(rows)]
+                draft = replace(draft, reason=f"{metric} is not known")
+            label = self.after.plan.variant(match.after.variant_id).label
+            yield BridgedCell(label, "", match.role, draft, theirs, ours, match.change)
 
 
 def _unanchored(
@@ -261,19 +303,6 @@ def _contrast(before: Estimate, after: Estimate, scatter: float = 0.0) -> Contra
     return Contrast(after.centre - before.centre, error, rounds - 1, rounds)
 
 
-def _relative(
-    before: Side, after: Side, match: Match, anchor_matches: Sequence[Match], metric: Metric
-) -> tuple[Estimate, Estimate] | None:
-    """Return a cell's time relative to its anchors in both records, or `None` if unknown."""
-    first = estimate(
-        _to_anchors(before, match.before.id, [m.before.id for m in anchor_matches], metric)
-    )
-    second = estimate(
-        _to_anchors(after, match.after.id, [m.after.id for m in anchor_matches], metric)
-    )
-    return None if first is None or second is None else (first, second)
-
-
 def _to_anchors(one: Side, cell: str, anchor_ids: Sequence[str], metric: Metric) -> list[float]:
     """Return the logarithm of a cell's time over the geometric mean of its anchors' times.
 
@@ -282,19 +311,6 @@ def _to_anchors(one: Side, cell: str, anchor_ids: Sequence[str], metric: Metric)
     series = [one.samples[i].values(metric) for i in (cell, *anchor_ids)]
     shared = sorted(set.intersection(*({r for r, v in s.items() if v > 0} for s in series)))
     return [log(series[0][r]) - statistics.fmean(log(s[r]) for s in series[1:]) for r in shared]
-
-
-def _scatter(before: Side, after: Side, anchor_matches: Sequence[Match], metric: Metric) -> float:
-    """Return the standard deviation of a cell between sessions.
-
-    It is that of the anchors, and at least `PLACEMENT`.
-    """
-    moves = [
-        statistics.median(_logs(after.samples[m.after.id].values(metric)))
-        - statistics.median(_logs(before.samples[m.before.id].values(metric)))
-        for m in anchor_matches
-    ]
-    return max(PLACEMENT, statistics.stdev(moves) if len(moves) > 1 else 0.0)
 
 
 def _with_mde(judged: Comparison, contrast: Contrast, tail: float) -> Comparison:
@@ -316,53 +332,6 @@ def _logs(series: Mapping[int, float]) -> list[float]:
     return [log(series[r]) for r in sorted(series) if series[r] > 0]
 
 
-def _row(before: Side, after: Side, match: Match, comparison: Comparison) -> BridgedCell:
-    ends = [
-        statistics.median(values.values()) if (values := _values(one, cell, comparison)) else None
-        for one, cell in ((before, match.before.id), (after, match.after.id))
-    ]
-    plan = after.plan
-    item = plan.input(match.after.input_id).label if len(plan.inputs) > 1 else ""
-    return BridgedCell(
-        plan.variant(match.after.variant_id).label,
-        item,
-        match.role,
-        comparison,
-        ends[0],
-        ends[1],
-        match.change,
-    )
-
-
-def _values(one: Side, cell: str, comparison: Comparison) -> Mapping[int, float]:
-    sample = one.samples.get(cell)
+def _values(one: Side, cell: Cell, comparison: Comparison) -> Mapping[int, float]:
+    sample = one.samples.get(cell.id)
     return sample.values(comparison.metric) if sample is not None else {}
-
-
-def _exact(
-    before: Side, after: Side, matches: Sequence[Match], metric: Metric
-) -> list[BridgedCell]:
-    """Return the comparison of a deterministic value of each variant's binary.
-
-    It does not depend on the machines.
-    """
-    rows, variant_ids = [], set()
-    for match in matches:
-        if match.after.variant_id in variant_ids:
-            continue
-        variant_ids.add(match.after.variant_id)
-        values = [
-            cell_state.exact_value(
-                cell_state.build_of(one.plan, cell.variant_id, one.builds), metric
-            )
-            for one, cell in ((before, match.before), (after, match.after))
-        ]
-        theirs, ours = values
-        draft = _blank(after, match, metric)
-        if theirs and ours:
-            draft = medians.compare_exact(draft, ours, theirs)
-        else:
-            draft = replace(draft, reason=f"{metric} is not known")
-        label = after.plan.variant(match.after.variant_id).label
-        rows.append(BridgedCell(label, "", match.role, draft, theirs, ours, match.change))
-    return rows

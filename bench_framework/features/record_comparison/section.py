@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import WORDS, verdict_text
+from bench_framework.model.words import verdict_text
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -23,12 +23,13 @@ from bench_framework.report.numbers import (
     DASH,
     SIZES,
     column_size,
-    margin_text,
     metric_unit,
     show_comparison,
     significant,
 )
 from bench_framework.report.scales import titled
+from bench_framework.report.terms import verdict_glossary
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,10 +70,7 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
             Section("S10", "bridge", "Comparison of two records", _blocks(bridge, unit_family)),
         ),
         claims=bridge.claims,
-        glossary=tuple(
-            (f"{w.glyph} {w.time}", w.meaning.format(margin=margin_text(bridge.margin)))
-            for w in WORDS.values()
-        ),
+        glossary=verdict_glossary(bridge.margin),
     )
 
 
@@ -141,9 +139,9 @@ def _caption(bridge: Bridge, metric: str, rows: Sequence[BridgedCell]) -> str:
         return f"{name} of each variant's binary: {sets}. Exact values, without an interval."
     anchored = sum(row.role == "anchor" for row in rows)
     return (
-        f"{name}, medians of rounds: {sets}. Exploratory. {anchored} "
-        f"anchor{'s' if anchored != 1 else ''} with unadjusted 95\u202f% CIs; {bridge.family} "
-        f"comparison{'s' if bridge.family != 1 else ''} of changed configurations, Holm-adjusted, "
+        f"{name}, medians of rounds: {sets}. Exploratory. "
+        f"{counted(anchored, 'anchor')} with unadjusted 95\u202f% CIs; "
+        f"{counted(bridge.family, 'comparison')} of changed configurations, Holm-adjusted, "
         f"family-wise level {bridge.level * 100:g}\u202f%."
     )
 

@@ -10,6 +10,7 @@ from bench_framework.report.blocks import Block, Facts
 from bench_framework.report.counts import ADJUSTED_CI, counts_of, interim_analyses
 from bench_framework.report.numbers import margin_text
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
@@ -85,7 +86,7 @@ def _results(data: ReportData) -> str:
     looks = data.judgement.looks
     margin = margin_text(data.plan.judge.margin_of(data.metric))
     return (
-        f"{looks.family} comparison{'s' if looks.family != 1 else ''} with the references in one "
+        f"{counted(looks.family, 'comparison')} with the references in one "
         f"family, Holm-adjusted, family-wise level {data.level}, margin {margin}. Pairs within the "
         "best group are adjusted separately"
     )
@@ -98,7 +99,7 @@ def _memory(data: ReportData) -> str:
         return f"judged with the family of the results, {margin}"
     size = sum(cell.role is Role.CANDIDATE for cell in data.plan.cells)
     return (
-        f"{size} comparison{'s' if size != 1 else ''} of peak RSS (separate family), "
+        f"{counted(size, 'comparison')} of peak RSS (separate family), "
         f"Bonferroni-adjusted, judged once, family-wise level {data.level}, {margin}"
     )
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-import stat
 import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.foreign import read_regular
+from bench_framework.foreign import read_input
 from bench_framework.model.imported import Command, Format, MemoryKind, Series, Session
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.store.importers import faults, hyperfine, tables
@@ -36,20 +35,9 @@ def read_bytes(path: Path) -> bytes:
         UsageError: it does not exist, is not a file, is empty or is larger than 64 MiB (BX450).
     """
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a file"
-            raise faults.fault(faults.UNREADABLE, str(path), f"{path} is {what}")
-        if status.st_size > MOST_BYTES:
-            message = f"{path} has {status.st_size} bytes; the limit is {MOST_BYTES} bytes"
-            raise faults.fault(faults.UNREADABLE, str(path), message)
-        content = read_regular(path, MOST_BYTES)
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}"
-        raise faults.fault(faults.UNREADABLE, str(path), message) from error
-    if not content.strip():
-        raise faults.fault(faults.UNREADABLE, str(path), f"{path} is empty")
-    return content
+        return read_input(path, MOST_BYTES)
+    except ValueError as error:
+        raise faults.fault(faults.UNREADABLE, str(path), str(error)) from error
 
 
 def slug(text: str) -> str:

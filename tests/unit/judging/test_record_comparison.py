@@ -139,7 +139,7 @@ def test_drift_that_hits_both_alike_cancels_round_by_round(study: type[Study]) -
 def change_to_anchors(before: Session, after: Session) -> Contrast:
     sides = before.side(), after.side()
     anchor, changed = anchors.matches(*sides)
-    ends = record_comparison._relative(*sides, changed, [anchor], "wall")
+    ends = record_comparison._Records(*sides)._relative(changed, [anchor], "wall")
     assert ends is not None
     return record_comparison._contrast(*ends)
 
