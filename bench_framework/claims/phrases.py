@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.claims import metric_nouns, value_phrases
 from bench_framework.compare.decide import REACHES_ONE
 from bench_framework.model import words
-from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import (
@@ -222,7 +222,7 @@ def _inconclusive(claim: Claim) -> str:
         _, lo, hi = figures
         least = TENTHS if IN_SESSION in claim.values else 2
         parts[0] += f": {percent_change(*figures, claim.margin or 0.0, least=least, keep=False)}"
-        if not lo <= 1 <= hi:
+        if not lo <= 1 <= hi and claim.values.get("reason") != CONTROL_DIFFERS:
             parts[0] += f" ({words.CORRECTED})"
     reason = claim.values.get("reason")
     if reason and reason != REACHES_ONE:

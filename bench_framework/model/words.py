@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +17,8 @@ NOISE_FLOOR: Final = f"noise floor (95{THIN_SPACE}% interval)"
 """Name of `NoiseFloor.fraction`."""
 
 
+_SECONDS: Final = re.compile(r"_(s|ms|us|ns)$")
+"""The unit at the end of the name of a declared time."""
 CORRECTED: Final = "not significant after correction"
 """Note on a 95 % CI that excludes 1 for a comparison that the adjusted test does not decide."""
 
@@ -116,9 +119,9 @@ _DECLARED: Final[dict[Verdict, str]] = {
 
 
 def noun(metric: str) -> str:
-    """Return the noun of a metric: ``time``, ``CPU time``, ``memory``."""
+    """Return the noun of a metric: ``time``, ``CPU time``, ``memory``; of ``wait_ms``, ``wait time``."""
     kind = METRICS.get(metric)
-    return kind.noun if kind is not None else metric.replace("_", " ")
+    return kind.noun if kind is not None else _SECONDS.sub(" time", metric).replace("_", " ")
 
 
 def least(metric: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.judgement import CONTROL_DIFFERS
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Verdict
@@ -168,7 +169,11 @@ def _note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> st
     if comparison is not None and state.state not in REFUSED:
         interval = plain_interval(comparison)
         if comparison.verdict is Verdict.INCONCLUSIVE:
-            excluded = interval is not None and not interval.lo <= 1 <= interval.hi
+            excluded = (
+                interval is not None
+                and not interval.lo <= 1 <= interval.hi
+                and comparison.reason != CONTROL_DIFFERS
+            )
             parts[:0] = [word(comparison.verdict, data.metric), CORRECTED if excluded else ""]
         elif comparison.verdict in _UNCERTAIN:
             parts.append("size uncertain")
