@@ -111,7 +111,7 @@ def spell(path: Path) -> str:
 def _refusal(
     document: Document, loc: Sequence[str | int], path: Path, code: str, context: dict[str, Any]
 ) -> tuple[Problem, Path]:
-    """Return the problem of a `Refused` from `scalars` or from `Part.demand`."""
+    """Return the problem of a `Refused` from `scalars` or from `Part.refuse`."""
     message = context["message"]
     more = {"label": context["label"], "fix": context["fix"]}
     at: Path = tuple(context["at"])

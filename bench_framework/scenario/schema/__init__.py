@@ -187,29 +187,15 @@ class ScenarioFile(Part):
     @model_validator(mode="after")
     def _consistent(self) -> ScenarioFile:
         text = isinstance(self.command, str)
-        self.demand(
-            not text or self.shell,
-            "BC102",
-            "`command` must be a list of arguments, got a string",
-            "command",
-            advice='write ["{bin}", "…"], or set `shell: true` to run a shell command line',
-        )
-        self.demand(
-            not self.shell or text,
-            "BC108",
-            "`shell: true` needs a `command` that is one string",
-            "shell",
-            advice='write command: "…", or remove `shell`',
-        )
+        message = "`command` must be a list of arguments, got a string"
+        advice = 'write ["{bin}", "…"], or set `shell: true` to run a shell command line'
+        self.refuse(text and not self.shell, message, "command", advice=advice, code="BC102")
+        message = "`shell: true` needs a `command` that is one string"
+        advice = 'write command: "…", or remove `shell`'
+        self.refuse(self.shell and not text, message, "shell", advice=advice)
         for key in self.fixed:
-            self.demand(
-                key not in self.axes,
-                "BC108",
-                f"`{key}` is both an axis and a key of `fixed`",
-                "fixed",
-                key,
-                advice="remove one of the two",
-            )
+            message = f"`{key}` is both an axis and a key of `fixed`"
+            self.refuse(key in self.axes, message, "fixed", key)
         return self
 
 
