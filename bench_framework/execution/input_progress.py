@@ -303,12 +303,7 @@ def other_output_event(
 ) -> Event:
     """Return the event BX210: a cell did other work than the reference.
 
-    Args:
-        target: the cell.
-        block: its block.
-        reference: the answer that was expected.
-        reference_label: label of the cell that gave it.
-        raw: folder of stdout and the reference; `None` if the answer was not stdout.
+    `raw` is the folder of stdout and the reference; `None` if the answer was not stdout.
     """
     assert block.answer is not None
     details = [("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…")]

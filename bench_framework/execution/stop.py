@@ -27,10 +27,7 @@ class Stop:
     ) -> None:
         """Create the request.
 
-        Args:
-            launcher: started the current run.
-            observer: receives a message for every request.
-            killed: the end of the message after the run was killed.
+        `killed` ends the message after the run was killed.
         """
         self.level = 0
         self._launcher = launcher

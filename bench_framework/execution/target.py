@@ -55,12 +55,8 @@ def target_of(
 ) -> Target:
     """Fill the slots of a cell.
 
-    Args:
-        cell: the cell.
-        build: build of its variant; the control cell runs its `control_path`.
-        prepared: its input.
-        env: the environment to which the cell's own variables are added.
-        tuning: the file that ``{tuning}`` stands for.
+    The control cell runs the `control_path` of its build. `tuning` is the file that ``{tuning}``
+    stands for.
 
     Raises:
         CellError: BX202, a slot has no value.
@@ -129,10 +125,6 @@ def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quot
 
 def require_cpus(cells: Sequence[Cell], usable: Collection[int] | None = None) -> None:
     """Check that every CPU in every `cpus` is available.
-
-    Args:
-        cells: cells of a plan.
-        usable: available CPU numbers; the kernel is asked by default.
 
     Raises:
         MachineError: BX238, a CPU is not available.

@@ -48,10 +48,8 @@ _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) -> Scenario:
     """Read, override, validate and check a scenario.
 
-    Args:
-        path: path of the file. Relative paths in it start at its folder.
-        overrides: overrides such as ``measure.rounds.max=5``. The value is YAML.
-        text: contents to use instead of those of the file.
+    Relative paths start at the folder of the file. The value of an override such as
+    ``measure.rounds.max=5`` is YAML. `text` replaces the contents of the file.
 
     Raises:
         ScenarioError: all problems, in file order. `render` formats them.

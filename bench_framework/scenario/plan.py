@@ -40,10 +40,8 @@ _SI_UNITS = ("kB", "KB", "MB", "GB", "TB")
 def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
     """Return the plan of a valid scenario. Equal scenarios give equal plans.
 
-    Args:
-        scenario: scenario from `load`.
-        only: selection of ``-k``. Other cells become holes, except baselines on inputs with a
-            selected cell.
+    `only` is the selection of ``-k``. Other cells become holes, except baselines on inputs with a
+    selected cell.
 
     Raises:
         ScenarioError: `only` is invalid (BC113) or selects nothing (BC207).

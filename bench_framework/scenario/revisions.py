@@ -42,9 +42,7 @@ _EXPERIMENT: Final = "experiments are not compared between revisions"
 def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
     """Return the plan that measures each cell of a scenario at two revisions.
 
-    Args:
-        plan: plan of a scenario whose crate is built, with one revision for all variants.
-        revisions: base and head, as full ids of commits.
+    The crate is built, with one revision for all variants. `revisions` has full ids of commits.
 
     Returns:
         The plan, with the new axis ``rev`` (or another name if the scenario has such an axis). Every

@@ -88,11 +88,7 @@ def parse_selection(
 ) -> Selection:
     """Read a selection.
 
-    Args:
-        text: the argument of ``-k``.
-        known: values by axis name.
-        open_names: further names, whose values are not checked.
-        option: option or key that contains the selection, for error messages.
+    The values of `open_names` are not checked. `option` contains the selection, for error messages.
 
     Raises:
         ScenarioError: all problems of the selection (BC113).

@@ -37,9 +37,7 @@ _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
     """Return the problem and the path of the invalid part, which is removed to check the rest.
 
-    Args:
-        error: one of pydantic's ``ValidationError.errors()``.
-        document: the validated document.
+    `error` is one of pydantic's ``ValidationError.errors()``.
     """
     loc: tuple[str | int, ...] = error["loc"]
     path = known_path(document.data, loc)

@@ -45,10 +45,7 @@ def find_records(root: Path, scenario: str | None = None, *, imported: bool = Fa
 def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None = None) -> Path:
     """Return the folder of a measured record. Imported sets, which have no rounds, are skipped.
 
-    Args:
-        root: folder of the records.
-        text: name or path of the record, as in `resolve`.
-        say: function that prints a message about a skipped imported set.
+    `say` prints a message about a skipped imported set.
 
     Raises:
         UsageError: no record was found (BX101).

@@ -67,10 +67,7 @@ def open_record(path: Path) -> Record:
 def create(path: Path, imported: Imported, sources: Mapping[str, bytes]) -> Record:
     """Write the figures and the imported files into a folder, without tables and reports.
 
-    Args:
-        path: path of the folder.
-        imported: contents of the files.
-        sources: bytes of each imported file, by path within the folder.
+    `sources` has the bytes of each imported file, by path within the folder.
     """
     for name, content in sources.items():
         layout.write_whole(path / name, content)
@@ -115,10 +112,7 @@ def source_differences(record: Record) -> list[str]:
 def new_folder(root: Path, name: str, at: str) -> Iterator[tuple[Path, Path]]:
     """Yield the final folder of a set and a temporary folder to write it into.
 
-    Args:
-        root: folder of all records.
-        name: name of the set.
-        at: time of the import, UTC, ISO 8601, which gives the folder its name.
+    The time `at` (UTC, ISO 8601) gives the folder its name.
 
     Raises:
         MachineError: writing failed (BX235).

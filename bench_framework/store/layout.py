@@ -124,9 +124,7 @@ def write_whole(path: Path, text: str | bytes) -> None:
 def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     """Write several files as `write_whole` does. None is renamed before all are on the disk.
 
-    Args:
-        folder: folder of the files.
-        texts: texts by path within the folder.
+    The names are paths within the folder.
 
     Raises:
         MachineError: writing failed (BX235). Existing files are unchanged.
@@ -167,8 +165,7 @@ def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
 def writing(path: Path | str) -> Iterator[None]:
     """Convert errors of the operating system within the block to `MachineError` (BX235).
 
-    Args:
-        path: path that is written. The message names it if the system names no file.
+    The message names `path` if the system names no file.
     """
     try:
         yield

@@ -58,12 +58,8 @@ class Record:
     ) -> Record:
         """Create a record under ``root/<scenario>/``.
 
-        Args:
-            root: folder of all records, such as ``results``.
-            plan: plan, which is saved as ``plan.json``.
-            scenario_text: text of the scenario, which is saved as ``scenario.yaml``.
-            started_at: start time, UTC, ISO 8601, which gives the record its id.
-            benchctl: version of benchctl that writes it.
+        `root` is the folder of all records, such as ``results``. The start time `started_at` (UTC,
+        ISO 8601) gives the record its id. `benchctl` is the version that writes it.
         """
         require_unicode(root.absolute())
         folder = layout.create_folder(root / plan.name, started_at)

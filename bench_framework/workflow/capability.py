@@ -25,10 +25,8 @@ Description = Mapping[str, Any]
 def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     """Return the plan without the variants that this machine cannot run; each becomes a hole with its reason.
 
-    Args:
-        plan: plan of the scenario.
-        descriptions: by build id, or "program" for a program that is not built. A variant without a
-            description is kept.
+    The descriptions are by build id, or "program" for a program that is not built. A variant
+    without one is kept.
 
     Raises:
         MachineError: BX223, the baseline or all candidates cannot run here.
@@ -81,9 +79,7 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
 def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, ...]:
     """Return event BX312 for each value that runs below what this machine offers.
 
-    Args:
-        plan: plan of the scenario.
-        descriptions: as for `leave_out`.
+    The descriptions are those of `leave_out`.
     """
     limited: dict[tuple[str, str, str], list[str]] = {}
     for variant in plan.variants:

@@ -135,12 +135,8 @@ def compare_axis(
 ) -> ComparedTable:
     """Compare the levels of an axis with the level of the baseline, with all other axes equal.
 
-    Args:
-        results: folder of the records.
-        name: name of the record.
-        axis: a build or run axis.
-        where: filter of variants and inputs, as for ``-k``; `None`: all.
-        metrics: sampled metrics; `None`: those of the scenario.
+    `where` selects variants and inputs, as ``-k`` does. Without `metrics`, those of the scenario
+    that are sampled are compared.
 
     Raises:
         UsageError: BX106, no such axis, an axis of the input, or nothing to compare; BX107, an unknown metric.
@@ -318,11 +314,8 @@ def compare_records(
 ) -> BridgedRecords:
     """Compare a later record with an earlier one. Nothing is written, and the result is exploratory.
 
-    Args:
-        results: folder of the records.
-        earlier: name of the record whose cells are the references, see `finding.resolve`.
-        later: name of the other record.
-        metrics: names from `BRIDGED_METRICS`; `None`: all but the stripped size.
+    The cells of `earlier` are the references. Without `metrics`, all of `BRIDGED_METRICS` but the
+    stripped size are compared.
 
     Raises:
         UsageError: BX107, a metric that is not in `BRIDGED_METRICS`; BX121, the same record twice.

@@ -57,13 +57,9 @@ def gate_record(
 
     A record that ended before the gate could judge is measured further first.
 
-    Args:
-        results: folder of the records.
-        name: name of the record.
-        confirm: measure what the gate needs: further rounds of the record, and possible regressions
-            again. Without it they are not decided.
-        fresh: do not resume an interrupted confirmation.
-        observer: receives the progress.
+    With `confirm`, what the gate needs is measured: further rounds of the record, and possible
+    regressions again. Without it they are not decided. With `fresh`, an interrupted confirmation is
+    not resumed.
 
     Raises:
         UsageError: BX108, too few rounds to detect anything; BX109, more must be measured, and another

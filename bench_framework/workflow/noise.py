@@ -113,11 +113,7 @@ def examine_noise(
 
     All files are written to a temporary folder, which is removed.
 
-    Args:
-        seconds_wanted: duration in seconds.
-        observer: receives messages.
-        on_window: called after each window.
-        cpus: CPUs to pin the programs to, as in `measure.cpus`; all if `None`.
+    `on_window` is called after each window. `cpus` are those of `measure.cpus`, all if `None`.
 
     Raises:
         MachineError: this machine cannot measure, or BX238, it does not have these CPUs; nothing

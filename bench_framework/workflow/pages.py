@@ -76,13 +76,7 @@ def report_record(
 
     The results of an interrupted record are computed first, from the interim analyses that were made.
 
-    Args:
-        results: folder of the records.
-        name: name of the record.
-        formats: which pages to write.
-        embed_runs: see `write_pages`.
-        template: folder with templates that replace the shipped ones. The record stores a copy, so that
-            `verify` can render the pages again.
+    `embed_runs` and `template` are those of `write_pages`.
 
     Raises:
         UsageError: BX104, the options contradict each other; BX113, a template is invalid.
@@ -209,12 +203,8 @@ def write_pages(
     The record stores a copy of the custom templates. With custom templates, both pages are always
     written, because `verify` renders them with the same templates.
 
-    Args:
-        record: record of the report.
-        judgement: results of the record.
-        formats: which pages to write.
-        embed_runs: store the runs in ``report.html``; `None`: if they take at most `MOST_EMBEDDED` bytes.
-        template: a folder whose templates replace the shipped ones.
+    Without `embed_runs`, ``report.html`` contains the runs if they take at most `MOST_EMBEDDED`
+    bytes. `template` is a folder whose templates replace the shipped ones.
     """
     from bench_framework.features.document import build_document
     from bench_framework.store import layout
@@ -317,12 +307,8 @@ def render_files(
 
     Equal records have equal texts.
 
-    Args:
-        data: data of the report.
-        document: the report.
-        formats: which pages to render.
-        runs: the runs to embed in the HTML page.
-        templates: folder with templates that replace the shipped ones.
+    With `runs`, they are embedded in the HTML page. `templates` is a folder whose templates replace
+    the shipped ones.
 
     Raises:
         UsageError: BX113, a custom template is invalid.

@@ -72,10 +72,7 @@ class Outcome:
 def run_scenario(name: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
     """Build, measure and report a scenario. An interrupted record of it is resumed.
 
-    Args:
-        name: a file, or the name of a bundled scenario.
-        options: options of the command line.
-        observer: receives the progress.
+    `name` is a file, or the name of a bundled scenario.
 
     Raises:
         ScenarioError, UsageError: nothing was measured, except for BX113: a template failed to render.
@@ -94,11 +91,8 @@ def run_plan(
 ) -> Outcome:
     """Build, measure and report a plan.
 
-    Args:
-        plan: what to measure.
-        text: text of the scenario, stored in the record.
-        options: options of the command line, except for the selection, which is part of `plan`.
-        observer: receives the progress.
+    The text of the scenario is stored in the record. The selection of the options is part of
+    `plan`.
 
     Raises:
         MachineError, RecordError: see `run_scenario`.

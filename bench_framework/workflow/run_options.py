@@ -110,11 +110,9 @@ def accepted_changes(plan: Plan) -> tuple[Accepted, ...]:
 def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
     """Return the plan that measures every variant at two revisions and compares it with itself.
 
-    Args:
-        plan: plan of a scenario that builds a crate.
-        base: branch, tag, commit, or ``merge-base`` (of the head and the main branch).
-        head: branch, tag or commit; `None`: the working tree. For a crate that is given by a URL, `None`
-            is the revision of the scenario, or HEAD of the remote.
+    `base` is a branch, tag, commit, or ``merge-base`` (of the head and the main branch). Without
+    `head`, it is the working tree; for a crate that is given by a URL, the revision of the
+    scenario, or HEAD of the remote.
 
     Raises:
         UsageError: BX110, the scenario cannot be measured at two revisions.

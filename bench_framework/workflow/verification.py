@@ -72,10 +72,7 @@ class Verification:
 def verify(results: Path, name: str, digest: str | None = None) -> Verification:
     """Verify a record; or a page outside of any record, from the runs that it contains.
 
-    Args:
-        results: folder of the records.
-        name: name of the record, or path of the page.
-        digest: expected digest of the measured files, or at least its first 16 digits.
+    `digest` is the expected digest of the measured files, or at least its first 16 digits.
 
     Raises:
         UsageError: BX101, there is no such record or page; BX104, the digest is invalid, or of a page.
@@ -341,8 +338,7 @@ def _content(claim: Claim) -> str:
 def judging_version_note(version: str) -> str | None:
     """Return a note if another version computed the results, otherwise `None`.
 
-    Args:
-        version: version that computed the results; empty if unknown.
+    The version is empty if it is unknown.
     """
     if version == __version__:
         return None

@@ -45,10 +45,8 @@ class Stored:
 def store(root: Path, source: Path, name: str) -> Stored:
     """Copy a program into the store, twice; existing copies are kept.
 
-    Args:
-        root: the store, ``<cache>/binaries``.
-        source: the program.
-        name: file name of the copies; programs may read ``argv[0]``.
+    `root` is ``<cache>/binaries``. The copies have the file name `name`; programs may read
+    ``argv[0]``.
 
     Raises:
         MachineError: BX235, the store cannot be written.
@@ -120,12 +118,8 @@ def describe(
 ) -> dict[str, Any]:
     """Call a worker with `describe` and return its JSON object; the answer is not cached.
 
-    Args:
-        argv: command line of the worker, without `describe`.
-        launcher: starts it.
-        env: environment of the worker.
-        place: the folder in which it will work. It runs there, or in the nearest existing parent,
-            to probe the filesystem.
+    It runs in `place`, where it will work, or in the nearest existing parent, to probe the
+    filesystem.
 
     Raises:
         BuildError: BX221, the answer does not follow docs/reference/worker-protocol.md.

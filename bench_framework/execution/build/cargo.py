@@ -232,13 +232,7 @@ def build_all(
 ) -> tuple[Build, ...]:
     """Run builds in the given order. A failed build affects only its own variants.
 
-    Args:
-        specs: the builds.
-        launcher: starts cargo and the binaries.
-        env: environment of cargo and the binaries.
-        observer: receives the progress.
-        place: folder in which the binaries will work, as `describe` checks it.
-        contract: true if the binaries follow the worker protocol.
+    `place` is the folder in which the binaries will work, as `describe` checks it.
 
     Raises:
         MachineError: BX231, cargo is not installed.

@@ -59,11 +59,8 @@ def create_programs(
 ) -> tuple[ReferenceProgram, ...]:
     """Create both programs with so much work that one run takes about 30 ms on this machine.
 
-    Args:
-        launcher: runs each program a few times.
-        env: the environment.
-        folder: folder for the input files of `wc`, about 38 MB.
-        check: called between runs; raises to stop.
+    `folder` receives the input files of `wc`, about 38 MB. `check` is called between runs and
+    raises to stop.
 
     Raises:
         MachineError: BX239, a program is missing or fails; BX235, the files cannot be written.

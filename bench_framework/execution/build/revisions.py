@@ -75,12 +75,8 @@ def checkout(
 ) -> tuple[Path, str]:
     """Check out a crate at a revision. Return its folder and the full commit id.
 
-    Args:
-        git: runs git.
-        cache: root of the cache.
-        crate: a crate within a local repository, or `None`.
-        url: URL of a repository, if there is no local crate.
-        revision: branch, tag or commit; the remote's HEAD if `None`.
+    The source is a crate in a local repository, or the URL of a repository. `revision` is a branch,
+    tag or commit; the remote's HEAD if `None`.
 
     Raises:
         BuildError: BX224, the repository cannot be fetched; BX225, the crate is in no repository,
@@ -98,12 +94,7 @@ def checkout(
 def commit_of(git: Git, cache: Path, *, crate: Path | None, url: str | None, revision: str) -> str:
     """Return the full commit id of a revision.
 
-    Args:
-        git: runs git.
-        cache: root of the cache.
-        crate: a crate within a local repository, or `None`.
-        url: URL of a repository, if there is no local crate.
-        revision: branch, tag or commit.
+    The source is given as in `checkout`.
 
     Raises:
         BuildError: BX225, the crate is in no repository, or the revision does not exist; BX224, git

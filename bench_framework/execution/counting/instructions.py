@@ -137,14 +137,8 @@ def count(
 ) -> Observation:
     """Count the instructions of one run of a cell.
 
-    Args:
-        runner: runs it.
-        target: the cell.
-        expected: digest of its answer.
-        used: result of `counter`.
-        policy: policy with the time limit.
-        run: number of the run, from 1.
-        ran: actual modes of the timed runs; they must be the same under valgrind.
+    `ran` has the actual modes of the timed runs; they must be the same under valgrind. `run` counts
+    from 1.
 
     Raises:
         Interrupted: the user killed the run.

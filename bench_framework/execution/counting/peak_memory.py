@@ -52,8 +52,7 @@ class PeakMemory:
     def share(self, maxrss: int) -> float:
         """Return the largest sample as a share of the peak; 0 without samples.
 
-        Args:
-            maxrss: ``ru_maxrss`` of the command in bytes.
+        `maxrss` is ``ru_maxrss`` of the command in bytes.
         """
         peak = max(self._highest, maxrss if maxrss > self._inherited else 0)
         return self._largest.get("VmRSS", 0) / peak if peak else 0.0

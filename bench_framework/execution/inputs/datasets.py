@@ -56,11 +56,7 @@ def prepare_inputs(
 ) -> tuple[PreparedInput, ...]:
     """Return the given inputs and generate missing ones; several inputs may share one dataset.
 
-    Args:
-        inputs: inputs of a plan.
-        folder: folder of generated inputs, see `data_dir`.
-        env: environment of benchctl.
-        observer: receives the progress.
+    `folder` is that of generated inputs, see `data_dir`.
 
     Raises:
         MachineError: BC401, the disk has too little space; BC405, the generator is missing;

@@ -35,13 +35,8 @@ def wait_until_idle(
 
     benchctl's own builds raise the load too, so this is the last step before the first round.
 
-    Args:
-        below: the limit of the load average.
-        observer: receives the current load every 0.2 s.
-        stop: ends the waiting.
-        load: returns the load average of the last minute.
-        clock: returns monotonic seconds.
-        sleep: waits for a number of seconds.
+    `observer` receives the current load every 0.2 s. `load` returns the load average of the last
+    minute.
 
     Raises:
         MachineError: BX241, the load was not below the limit for ten minutes.

@@ -37,11 +37,8 @@ class MachineLock:
     ) -> None:
         """Prepare to take the lock.
 
-        Args:
-            what: description of the measurement, shown to waiting processes.
-            observer: receives the current owner every 0.2 s.
-            stop: ends the waiting.
-            path: path of the lock file; by default one that all users of the machine share.
+        `what` describes the measurement to waiting processes. `observer` receives the current owner
+        every 0.2 s.
         """
         self._what = what
         self._observer = observer

@@ -86,9 +86,7 @@ class QuietMachine:
 def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
     """Read all settings. Nothing is changed.
 
-    Args:
-        results: folder of the records.
-        cpus: CPUs to use; chosen if `None`.
+    The CPUs are chosen if `cpus` is `None`.
 
     Raises:
         MachineError: BX238, a CPU of `cpus` is not available; BC410, this is not Linux.
@@ -109,12 +107,7 @@ def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
 
 
 def choose(machine: Machine, usable: Collection[int]) -> PinnedCpus:
-    """Choose CPUs: one per core, isolated or with few interrupts, and never of a slower kind.
-
-    Args:
-        machine: the machine.
-        usable: CPUs that programs may use, at least one.
-    """
+    """Choose CPUs: one per core, isolated or with few interrupts, and never of a slower kind."""
     isolated, interrupts = _isolated(machine), Counter(_interrupts_of_cpus(machine))
 
     def noise(number: int) -> tuple[int, int, int]:

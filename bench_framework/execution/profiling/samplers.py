@@ -183,11 +183,8 @@ def find_sampler(
 ) -> tuple[Sampler | None, tuple[Refusal, ...]]:
     """Return the first working sampler and the refusals of those before it.
 
-    Args:
-        choice: ``auto``, ``perf`` or ``callgrind``.
-        frequency_hz: samples per second; reduced to the kernel's maximum.
-        launcher: starts the samplers.
-        env: environment of the samplers.
+    `choice` is ``auto``, ``perf`` or ``callgrind``. The frequency is reduced to the kernel's
+    maximum.
     """
     refused: list[Refusal] = []
     if choice in {"auto", "perf"}:

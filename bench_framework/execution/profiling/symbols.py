@@ -53,16 +53,7 @@ def with_symbols(
     observer: Observer,
     place: Path,
 ) -> Symbols:
-    """Build the binary of a variant with symbols; return an external program unchanged.
-
-    Args:
-        spec: build spec of the variant; `None` for an external program.
-        measured: the measured build.
-        launcher: starts cargo.
-        env: environment of cargo.
-        observer: receives the progress of the second build.
-        place: working directory of the program.
-    """
+    """Build the binary of a variant with symbols; return an external program unchanged."""
     if not measured.ok or measured.path is None:
         return Symbols(failure=measured.message or "it was not built")
     if spec is None:

@@ -71,9 +71,7 @@ def check_version(document: Document) -> Problem | None:
 def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:
     """Return every problem of a scenario that is valid by its schema.
 
-    Args:
-        scenario: scenario to check.
-        damaged: true if invalid parts of the file were removed.
+    `damaged` is true if invalid parts of the file were removed.
     """
     problems = [problem for run in CHECKS for problem in run(scenario)]
     if damaged:

@@ -51,10 +51,7 @@ def slug(text: str) -> str:
 def read_session(content: bytes, file: str, number: int) -> Session:
     """Return the session of one file.
 
-    Args:
-        content: bytes of the file.
-        file: name of the file.
-        number: position of the file in the set, from 1.
+    `number` is the position of the file in the set, from 1.
 
     Raises:
         UsageError: the contents are invalid (BX451 to BX454).

@@ -38,10 +38,8 @@ class Published:
 def read_table(text: str, file: str) -> tuple[Published, ...]:
     """Return the rows of a table.
 
-    Args:
-        text: CSV with a header line, or a Markdown table. The columns label, mean, sd, n and unit
-            may have any order.
-        file: name of the file, for errors.
+    The text is CSV with a header line, or a Markdown table. The columns label, mean, sd, n and unit
+    may have any order.
 
     Raises:
         UsageError: it is not such a table (BX451), a value is not possible (BX452), or the units
