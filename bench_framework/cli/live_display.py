@@ -15,25 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bench_framework.cli.run_progress import Work, progress_of
+from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds
-from bench_framework.execution.progress import (
-    BlockFinished,
-    BlockStarted,
-    BuildFinished,
-    BuildStep,
-    Counting,
-    DataFinished,
-    DataStep,
-    InterimVerdicts,
-    Message,
-    PlanReady,
-    Remark,
-    Resumed,
-    RoundFinished,
-    ToolInstall,
-    Update,
-    Waiting,
-)
 from bench_framework.model import words
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
@@ -85,33 +68,33 @@ class LiveDisplay:
         self._done_at_start = 0
         self._live.start()
 
-    def notify(self, update: Update) -> None:
+    def notify(self, update: progress.Update) -> None:
         """Record the update, and draw if nothing is timed and the last drawing is old enough."""
         if self._work is not None:
             self._work.take(update)
         match update:
-            case PlanReady():
+            case progress.PlanReady():
                 self._work = Work(update.plan)
                 self._draw(force=True)
                 return
-            case Resumed() if self._work is not None:
+            case progress.Resumed() if self._work is not None:
                 self._done_at_start = self._work.resume(update.rounds)
                 return
-            case InterimVerdicts():
+            case progress.InterimVerdicts():
                 return
-            case Message():  # a reaction to the user, so it is printed at once
+            case progress.Message():  # a reaction to the user, so it is printed at once
                 with self._above():
                     self._console.say(update.text)
                 return
-            case BlockStarted():
+            case progress.BlockStarted():
                 self._timing = True
                 return
-            case BlockFinished():
+            case progress.BlockFinished():
                 self._timing = False
-            case RoundFinished() if self._start is None:
+            case progress.RoundFinished() if self._start is None:
                 self._start = seconds()
                 self._done_at_start = self._work.rounds_done if self._work else 0
-            case Remark():
+            case progress.Remark():
                 with self._above():
                     self._console.warn(update.event)
             case _:
@@ -216,26 +199,26 @@ class LiveDisplay:
         return Text(f"\n{state}.  Ctrl-C stops; the same command resumes.", style="dim")
 
 
-def _doing(update: Update) -> str | None:
+def _doing(update: progress.Update) -> str | None:
     match update:
-        case ToolInstall():
+        case progress.ToolInstall():
             return (
                 f"installing {update.tool} {update.version} into the cache with cargo, once, "
                 "about 1 minute"
                 f" ({format_clock(update.elapsed_s)})"
             )
-        case Waiting():
+        case progress.Waiting():
             return f"waiting for {update.reason} ({format_clock(update.elapsed_s)})"
-        case BuildStep():
+        case progress.BuildStep():
             return f"building: {progress_of(update)} ({format_clock(update.elapsed_s)})"
-        case BuildFinished():
+        case progress.BuildFinished():
             return f"built {update.index}/{update.total} {update.label}"
-        case DataStep():
+        case progress.DataStep():
             size = format_size(update.size_bytes)
             return f"generating {update.label}: {format_size(update.done_bytes)} of {size}"
-        case DataFinished():
+        case progress.DataFinished():
             return f"{update.label} is ready"
-        case Counting():
+        case progress.Counting():
             times = f", {update.run} of {update.runs}" if update.runs > 1 else ""
             return f"counting {update.what}: configuration {update.index} of {update.total}{times}"
         case _:

@@ -9,26 +9,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bench_framework.execution.progress import BuildStep, Update
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block
 
-from bench_framework.execution.progress import (
-    BlockFinished,
-    CellDropped,
-    InterimVerdicts,
-    LimitKnown,
-    LookTaken,
-    RoundFinished,
-    RoundStarted,
-)
+from bench_framework.execution import progress
 from bench_framework.model.looks import limited
 from bench_framework.model.metrics import WALL
 from bench_framework.units import counted
 
 
-def progress_of(step: BuildStep) -> str:
+def progress_of(step: progress.BuildStep) -> str:
     """Return the progress of a build; cargo names no crate before the first one is finished."""
     return f"{step.crates} crates, {step.crate}" if step.crate else "cargo started"
 
@@ -64,34 +55,34 @@ class Work:
         self.rounds.update(rounds)
         return self.rounds_done
 
-    def take(self, update: Update) -> None:
+    def take(self, update: progress.Update) -> None:
         """Count one update."""
         match update:
-            case LimitKnown():
+            case progress.LimitKnown():
                 self.plan = limited(self.plan, update.rounds)
-            case RoundStarted():
+            case progress.RoundStarted():
                 self.input_id, self.round, self.warmup = (
                     update.input_id,
                     update.round,
                     update.warmup,
                 )
-            case BlockFinished():
+            case progress.BlockFinished():
                 self._block(update.block)
-            case RoundFinished() if update.warmup:
+            case progress.RoundFinished() if update.warmup:
                 self.warmups_done += 1
                 self.measured_s = update.elapsed_s
-            case RoundFinished():
+            case progress.RoundFinished():
                 self.rounds[update.input_id] = update.round
                 self.measured_s = update.elapsed_s
-            case CellDropped():
+            case progress.CellDropped():
                 self.dropped[update.cell_id] = update.reason
                 if update.raced:
                     self.raced.add(update.cell_id)
                 else:
                     self.problems += 1
-            case InterimVerdicts():
+            case progress.InterimVerdicts():
                 self.verdicts.update({c.cell_id: c for c in update.comparisons if c.metric == WALL})
-            case LookTaken() if update.look.stopped:
+            case progress.LookTaken() if update.look.stopped:
                 self.stopped.add(update.look.input_id)
             case _:
                 pass

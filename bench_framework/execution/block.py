@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError, MeasureError
+from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError
 from bench_framework.execution import declared_metrics, worker
 from bench_framework.execution import hyperfine as hf
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.sensors import Gauge, between
 from bench_framework.execution.process import Finished, signal_name
+from bench_framework.execution.target import run_setup
 from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
 from bench_framework.model.metrics import PEAK_RSS
@@ -113,12 +114,13 @@ class BlockRunner:
         block = Block(
             place.seq, place.round, place.position, target.cell.id, place.warmup, "ok", utc_now()
         )
-        if failed := self._run_setup(target, target.prepare, "prepare"):
+        if failed := run_setup(self._launcher, target, "prepare", self._timeout_s):
             return replace(block, status="failed", message=failed)
         if target.stdin is not None and (fault := fault_of(Path(target.stdin))):
             return replace(block, status="failed", message=f"stdin: {target.stdin} {fault}")
         block = self._run_with_cache(target, block, runs)
-        if (failed := self._run_setup(target, target.cleanup, "cleanup")) and block.status == "ok":
+        failed = run_setup(self._launcher, target, "cleanup", self._timeout_s)
+        if failed and block.status == "ok":
             return replace(block, status="failed", message=failed)
         return block
 
@@ -236,7 +238,7 @@ class BlockRunner:
             return replace(block, status="failed", message=f"hyperfine was {finished.how}")
         try:
             text = self._raw.export.read_bytes()
-            result = hf.parse(text)
+            measured = hf.parse(text)
         except (OSError, CellError) as error:
             words = self._hyperfine_error(log_start) or (
                 f"hyperfine wrote no result ({finished.how})"
@@ -250,16 +252,7 @@ class BlockRunner:
                 self._exports,
                 b'{"seq":%d,"export":%s}\n' % (block.seq, b"".join(stored.split(b"\n"))),
             )
-        block = replace(
-            block,
-            wall_s=result.times,
-            user_s=result.user,
-            sys_s=result.system,
-            peak_rss_bytes=result.memory_bytes,
-            peak_rss_source="hyperfine" if result.memory_bytes is not None else None,
-            exit_codes=result.exit_codes,
-        )
-        return self._check(block, runs)
+        return self._check(replace(block, **measured), runs)
 
     def _check(self, block: Block, runs: int) -> Block:
         if failure := failure_of(block.exit_codes, self._policy.exit_codes):
@@ -294,24 +287,6 @@ class BlockRunner:
         if self.stdout_is_answer:
             return replace(block, answer=worker.digest_file(self._raw.stdout, self._policy))
         return block
-
-    def _run_setup(
-        self, target: Target, commands: Sequence[Sequence[str]], what: str
-    ) -> str | None:
-        """Run `prepare` or `cleanup`, outside timing. Return the reason if it failed."""
-        for argv in commands:
-            try:
-                output = self._launcher.capture(
-                    argv, target.env, cwd=target.cwd, timeout_s=self._timeout_s
-                )
-            except MeasureError as error:
-                return f"{what}: {error.message}"
-            if output.finished.killed:
-                raise Interrupted("interrupted", effect="the block in flight is dropped")
-            if not output.ok:
-                last = output.stderr.strip().splitlines()[-1:] or [""]
-                return f"{what} ({argv[0]}): {output.finished.how} {last[0]}".rstrip()
-        return None
 
     def _hyperfine_error(self, start: int) -> str | None:
         with self._log.open("rb") as file:

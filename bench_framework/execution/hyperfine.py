@@ -12,7 +12,7 @@ import shutil
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.machine.host import cache_root, seconds
@@ -28,6 +28,7 @@ Version = tuple[int, int, int]
 MINIMUM: Final[Version] = (1, 20, 0)
 INSTALLED: Final = "1.20.0"
 """Newest version that builds with the minimum rustc of this project."""
+OPTIONS: Final = ("--shell=none", "--style", "none", "--warmup", "0", "--ignore-failure")
 UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
 """Errors of the reader for a document that is not hyperfine's JSON."""
 INSTALL_TIMEOUT_S: Final = 1800.0
@@ -58,49 +59,16 @@ class Hyperfine:
             stdin: absolute path of the file that the command reads; /dev/null if `None`.
             export: path of the JSON file.
         """
-        return [
-            self.path,
-            "--shell=none",
-            "--style",
-            "none",
-            "--warmup",
-            "0",
-            "--runs",
-            str(runs),
-            "--ignore-failure",
-            "--export-json",
-            str(export),
-            "--input",
-            stdin or "null",
-            "--output",
-            output,
-            "--",
-            shlex.join(with_secrets(argv)),
-        ]
+        words = [self.path, *OPTIONS, "--runs", str(runs), "--export-json", str(export)]
+        words += ["--input", stdin or "null", "--output", output]
+        return [*words, "--", shlex.join(with_secrets(argv))]
 
 
-@dataclass(frozen=True, slots=True)
-class HyperfineResult:
-    """Results of one hyperfine call, in seconds and bytes.
+def parse(text: str | bytes) -> dict[str, Any]:
+    """Read the JSON of one command as fields of a `Block`, of any version of hyperfine.
 
-    Attributes:
-        times: wall time of each run.
-        user: CPU time in user mode, mean over the runs (1.x exports only the mean).
-        system: CPU time in the kernel, mean over the runs.
-        memory_bytes: largest resident set of the runs; `None` if hyperfine did not report it. 1.20
-            reports a running maximum over all its children, so only one value per call is valid.
-        exit_codes: exit code of each run; 128 + n for signal n.
-    """
-
-    times: tuple[float, ...]
-    user: float
-    system: float
-    memory_bytes: int | None
-    exit_codes: tuple[int | None, ...]
-
-
-def parse(text: str | bytes) -> HyperfineResult:
-    """Read the JSON of one command: version 1, with or without memory, or schema version 2.
+    CPU times are means over the runs: 1.x exports only those. 1.20 reports memory as a running
+    maximum over all its children, so only one value per call is valid.
 
     Raises:
         CellError: BX233, it is not JSON of hyperfine, or does not contain exactly one command.
@@ -112,13 +80,14 @@ def parse(text: str | bytes) -> HyperfineResult:
     if len(results) != 1:
         raise _unreadable(f"it contains {len(results)} results instead of one")
     only = results[0]
-    return HyperfineResult(
-        only.times,
-        statistics.fmean(only.user),
-        statistics.fmean(only.system),
-        int(max(only.memory)) if only.memory else None,
-        only.exit_codes,
-    )
+    return {
+        "wall_s": only.times,
+        "user_s": statistics.fmean(only.user),
+        "sys_s": statistics.fmean(only.system),
+        "peak_rss_bytes": int(max(only.memory)) if only.memory else None,
+        "peak_rss_source": "hyperfine" if only.memory else None,
+        "exit_codes": only.exit_codes,
+    }
 
 
 def _unreadable(cause: str) -> CellError:

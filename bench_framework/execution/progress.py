@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block, Build, Event, Look
 
 
+class Update:
+    """A progress update. Each kind is a subclass."""
+
+
 @dataclass(frozen=True, slots=True)
-class ToolInstall:
+class ToolInstall(Update):
     """A tool is missing and is being installed into the cache; about a minute."""
 
     tool: str
@@ -26,7 +30,7 @@ class ToolInstall:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Update):
     """The measurement waits for another benchctl, or for an idle machine, as `reason` says."""
 
     reason: str
@@ -34,12 +38,12 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class BuildStarted:
+class BuildStarted(Update):
     """cargo has started a build that is not fresh."""
 
 
 @dataclass(frozen=True, slots=True)
-class BuildStep:
+class BuildStep(Update):
     """Progress of cargo: number of compiled crates, the last one, and seconds since the start."""
 
     crates: int
@@ -48,7 +52,7 @@ class BuildStep:
 
 
 @dataclass(frozen=True, slots=True)
-class BuildFinished:
+class BuildFinished(Update):
     """A build succeeded, was unchanged, or failed."""
 
     build: Build
@@ -58,7 +62,7 @@ class BuildFinished:
 
 
 @dataclass(frozen=True, slots=True)
-class DataStarted:
+class DataStarted(Update):
     """Start of the generation of an input; size in bytes."""
 
     label: str
@@ -66,7 +70,7 @@ class DataStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class DataStep:
+class DataStep(Update):
     """Bytes of the input written so far."""
 
     label: str
@@ -75,7 +79,7 @@ class DataStep:
 
 
 @dataclass(frozen=True, slots=True)
-class DataFinished:
+class DataFinished(Update):
     """An input is on disk; `reused` if it existed before."""
 
     label: str
@@ -83,7 +87,7 @@ class DataFinished:
 
 
 @dataclass(frozen=True, slots=True)
-class RoundStarted:
+class RoundStarted(Update):
     """Start of a round of one input.
 
     `round` counts from 1, separately for warm-up rounds.
@@ -95,26 +99,26 @@ class RoundStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class LimitKnown:
+class LimitKnown(Update):
     """The warm-up is over, and the limit of rounds per input is known."""
 
     rounds: int
 
 
 @dataclass(frozen=True, slots=True)
-class BlockStarted:
+class BlockStarted(Update):
     """Start of timing. Until `BlockFinished` nothing may be drawn."""
 
 
 @dataclass(frozen=True, slots=True)
-class BlockFinished:
+class BlockFinished(Update):
     """Timing has ended and the block is in the journal."""
 
     block: Block
 
 
 @dataclass(frozen=True, slots=True)
-class RoundFinished:
+class RoundFinished(Update):
     """A round is complete and on disk; `elapsed_s` is the measuring time of the record so far."""
 
     input_id: str
@@ -124,7 +128,7 @@ class RoundFinished:
 
 
 @dataclass(frozen=True, slots=True)
-class CellDropped:
+class CellDropped(Update):
     """A cell is dropped and not measured any further."""
 
     cell_id: str
@@ -135,21 +139,21 @@ class CellDropped:
 
 
 @dataclass(frozen=True, slots=True)
-class LookTaken:
+class LookTaken(Update):
     """An interim analysis of an input was done."""
 
     look: Look
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Update):
     """A warning or an error that is now part of the record."""
 
     event: Event
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
+class Counting(Update):
     """Start of an untimed run: cell `index` (from 1) of `total`, repetition `run` of `runs`."""
 
     what: str
@@ -160,56 +164,31 @@ class Counting:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanReady:
+class PlanReady(Update):
     """The plan is known; nothing has been built or run yet."""
 
     plan: Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(Update):
     """An interrupted record is continued; `rounds` has its complete rounds per input."""
 
     rounds: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class InterimVerdicts:
+class InterimVerdicts(Update):
     """Verdicts of an interim analysis; they can still change."""
 
     comparisons: tuple[Comparison, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Message(Update):
     """One sentence for the user."""
 
     text: str
-
-
-Update = (
-    PlanReady
-    | Resumed
-    | ToolInstall
-    | Waiting
-    | BuildStarted
-    | BuildStep
-    | BuildFinished
-    | DataStarted
-    | DataStep
-    | DataFinished
-    | RoundStarted
-    | LimitKnown
-    | BlockStarted
-    | BlockFinished
-    | RoundFinished
-    | CellDropped
-    | LookTaken
-    | InterimVerdicts
-    | Counting
-    | Remark
-    | Message
-)
 
 
 class Observer(Protocol):

@@ -116,8 +116,7 @@ class Measuring:
         self._measure(states, guard)
         for event in guard.digests():
             self._add_event(event)
-        replaced = guard.replaced()
-        if replaced is not None and replaced not in self.record.contents.events:
+        if (replaced := guard.replaced()) is not None:
             self._add_event(replaced)
         self.record.append(lines.End(utc_now(), self.elapsed_s))
 
@@ -184,9 +183,7 @@ class Measuring:
             try:
                 targets[cell.id] = target_of(cell, build, inputs.get(item.id), env, tuning)
             except CellError as error:
-                event = Event(error.code, error.message, "error", cell.id, help=error.fix)
-                if event not in contents.events:
-                    self._add_event(event)
+                self._add_event(Event(error.code, error.message, "error", cell.id, help=error.fix))
         if not targets:
             return None
         baseline = self.plan.baseline_cell(item.id)
@@ -203,8 +200,7 @@ class Measuring:
     ) -> None:
         order = self._order(state, number, warmup=warmup)
         if event := guard.changed(state.input.id) or guard.replaced():
-            if event not in self.record.contents.events:
-                self._add_event(event)
+            self._add_event(event)
             state.stopped = True
             return
         self.observer.notify(progress.RoundStarted(state.input.id, number, warmup))
@@ -348,8 +344,8 @@ class Measuring:
         return cells_to_drop(self.plan, self.record.contents, look, measured)
 
     def _add_event(self, event: Event) -> None:
-        self.record.append(lines.Noted(event))
-        self.observer.notify(progress.Remark(event))
+        if self.record.note(event):
+            self.observer.notify(progress.Remark(event))
 
 
 def _fastest(state: InputProgress, cell_id: str) -> float:

@@ -7,9 +7,9 @@ import shlex
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from bench_framework.errors import CellError, MachineError
+from bench_framework.errors import CellError, Interrupted, MachineError, MeasureError
 from bench_framework.execution.process import Command
 from bench_framework.execution.worker import ANSWERS
 from bench_framework.model.plan import Role, Slot
@@ -17,6 +17,7 @@ from bench_framework.model.plan import Role, Slot
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from bench_framework.execution.process import Launcher
     from bench_framework.model.plan import Cell, Word
     from bench_framework.model.run import Build, PreparedInput
 
@@ -44,6 +45,27 @@ class Target:
         env = {**self.env, ANSWERS: str(answers)}
         command = Command(self.argv, env, self.cwd, self.stdin, timeout_s=timeout_s, cpus=self.cpus)
         return replace(command, **more)
+
+
+def run_setup(
+    launcher: Launcher, target: Target, what: Literal["prepare", "cleanup"], timeout_s: float
+) -> str | None:
+    """Run `prepare` or `cleanup`, outside timing. Return the reason if it failed.
+
+    Raises:
+        Interrupted: the user killed a command.
+    """
+    for argv in target.prepare if what == "prepare" else target.cleanup:
+        try:
+            output = launcher.capture(argv, target.env, cwd=target.cwd, timeout_s=timeout_s)
+        except MeasureError as error:
+            return f"{what}: {error.message}"
+        if output.finished.killed:
+            raise Interrupted("interrupted", effect="the run in flight is dropped")
+        if not output.ok:
+            last = output.stderr.strip().splitlines()[-1:] or [""]
+            return f"{what} ({argv[0]}): {output.finished.how} {last[0]}".rstrip()
+    return None
 
 
 def target_of(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build, Host, PreparedInput
+    from bench_framework.model.run import Build, Event, Host, PreparedInput
 
 
 class Record:
@@ -152,6 +152,13 @@ class Record:
         self._open_round = journal.take(self.contents, line, self._open_round)
         if isinstance(line, lines.Limit):
             self.plan = limited(self.plan, line.rounds)
+
+    def note(self, event: Event) -> bool:
+        """Append an event unless the record contains it. Return True if it is new."""
+        new = event not in self.contents.events
+        if new:
+            self.append(lines.Noted(event))
+        return new
 
     def sync(self) -> None:
         """Flush the journal to the disk. Call it only while nothing is timed."""

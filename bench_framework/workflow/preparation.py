@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.progress import Message, PlanReady
 from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model import environment_variables
 from bench_framework.model.metrics import METRICS
+from bench_framework.model.plan import PROGRAM
 from bench_framework.workflow.capability import leave_out, limits
 
 if TYPE_CHECKING:
-    from bench_framework.errors import BenchError
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
     from bench_framework.execution.stop import Stop
     from bench_framework.model.metrics import DeclaredMetric
-    from bench_framework.model.plan import Plan, Variant
+    from bench_framework.model.plan import Plan
     from bench_framework.model.policies import Metric
     from bench_framework.model.run import Build, Event, Host, PreparedInput
     from bench_framework.workflow.run_options import RunOptions
@@ -68,10 +68,7 @@ def prepare(
         if plan.answer.contract:
             program = programs.add_description(program, arguments, launcher, env, place)
         builds = (program,)
-    if not any(build.ok for build in builds):
-        raise _nothing_built(builds)
-    if plan.revisions is not None and not all(build.ok for build in builds):
-        raise _one_side_only(plan.variants, builds)
+    _require_builds(plan, builds)
     descriptions = {build.id: build.describe for build in builds if build.describe}
     able = leave_out(plan, descriptions)
     if able is not plan:
@@ -80,10 +77,8 @@ def prepare(
                 Message(f"left out: {' '.join(value for _, value in hole.values)} ({hole.reason})")
             )
         observer.notify(PlanReady(able))
-        build_ids = {spec.id for spec in able.builds}
-        builds = tuple(
-            build for build in builds if plan.program is not None or build.id in build_ids
-        )
+        build_ids = {spec.id for spec in able.builds} | {PROGRAM}
+        builds = tuple(build for build in builds if build.id in build_ids)
         plan = able
     require_known(plan.judge.metrics, plan.metrics, builds)
     data = datasets.data_dir(plan.data_dir, env)
@@ -105,35 +100,31 @@ def prepare(
     return Prepared(plan, builds, inputs, tool, facts, noted)
 
 
-def _nothing_built(builds: Sequence[Build]) -> BenchError:
-    from bench_framework.errors import BuildError
-
-    first = builds[0]
-    return BuildError(
-        "no variant could be built",
-        details=(
-            ("cargo", first.message or "failed"),
-            *((("log", first.log),) if first.log else ()),
-        ),
-        effect="nothing was measured",
-        fix="fix the build and repeat the command",
-    )
+def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildError:
+    """Return the error of a failed build, with the output of cargo and its log."""
+    details = [("cargo", build.message or "failed"), ("log", build.log or "")]
+    details = [(name, text) for name, text in details if text]
+    return BuildError(message, details=tuple(details), effect=effect, fix=fix)
 
 
-def _one_side_only(variants: Sequence[Variant], builds: Sequence[Build]) -> BenchError:
-    from bench_framework.errors import BuildError
-
-    failed = next(build for build in builds if not build.ok)
-    variant = next(v for v in variants if v.build is not None and v.build.id == failed.id)
-    return BuildError(
-        f"{variant.label} cannot be built",
-        details=(
-            ("cargo", failed.message or "failed"),
-            *((("log", failed.log),) if failed.log else ()),
-        ),
-        effect="nothing was measured, because the comparison needs both revisions",
-        fix="use a base that builds, or exclude the variant with -k",
-    )
+def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
+    """Refuse to go on without any build, or with one of two revisions. Raises `BuildError`."""
+    failed = [build for build in builds if not build.ok]
+    if len(failed) == len(builds):
+        raise build_failure(
+            builds[0],
+            "no variant could be built",
+            "nothing was measured",
+            "fix the build and repeat the command",
+        )
+    if plan.revisions is not None and failed:
+        variant = next(v for v in plan.variants if v.build_id == failed[0].id)
+        raise build_failure(
+            failed[0],
+            f"{variant.label} cannot be built",
+            "nothing was measured, because the comparison needs both revisions",
+            "use a base that builds, or exclude the variant with -k",
+        )
 
 
 def require_known(
@@ -158,13 +149,9 @@ def require_known(
         if metric in known or announced.get(metric) in {"lower", "higher"}:
             continue
         usable = [name for name, direction in announced.items() if direction in {"lower", "higher"}]
-        reason = (
-            "announces it without a direction"
-            if metric in announced
-            else "announces no such metric"
-        )
+        what = "it without a direction" if metric in announced else "no such metric"
         raise MachineError(
-            f"metric `{metric}` cannot be judged: the worker {reason}",
+            f"metric `{metric}` cannot be judged: the worker announces {what}",
             code="BX252",
             details=(("announced", ", ".join(usable) or "none"),),
             effect="nothing was measured",

@@ -99,16 +99,12 @@ def profile_run(
 
     Return True if the user stopped it.
     """
-    from bench_framework.store import lines
-
     if policy is None:
         return False
     outcome = _profile(record, builds, inputs, policy, None, (observer, launcher, stopping))
-    known = set(record.contents.events)
     for event in outcome.events:
         observer.notify(Remark(event))
-        if event not in known:
-            record.append(lines.Noted(event))
+        record.note(event)
     return outcome.stopped
 
 

@@ -10,30 +10,25 @@ from bench_framework.errors import (
     EXIT_DONE,
     EXIT_INTERRUPTED,
     EXIT_NOT_MEASURED,
+    AnswerError,
     BenchError,
+    CellError,
     Interrupted,
     MachineError,
     UsageError,
 )
-from bench_framework.execution.progress import (
-    InterimVerdicts,
-    Message,
-    Observer,
-    PlanReady,
-    Remark,
-    Resumed,
-    SilentObserver,
-)
+from bench_framework.execution import progress
+from bench_framework.execution.progress import Message, Observer, SilentObserver
 from bench_framework.model.policies import GatePolicy
 from bench_framework.units import counted
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
-from bench_framework.workflow.preparation import prepare
+from bench_framework.workflow.preparation import build_failure, prepare
 from bench_framework.workflow.profile import profile_policy, profile_run
 from bench_framework.workflow.run_options import plan_run
 from bench_framework.workflow.scenarios import find_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from bench_framework.execution.process import Launcher
@@ -103,7 +98,7 @@ def run_plan(
     host.require_linux()
     target.require_cpus(plan.cells)
     observer = observer or SilentObserver()
-    observer.notify(PlanReady(plan))
+    observer.notify(progress.PlanReady(plan))
     with process.Launcher() as launcher:
         stopping = stop.Stop(launcher, observer)
         try:
@@ -148,14 +143,12 @@ def _run_locked(
     record.save(judgement)
     pages = _pages(record, judgement, options)
     failures = _failures(plan.variants, record.contents)
-    code = EXIT_NOT_MEASURED if failures else EXIT_DONE
+    code, resume = EXIT_NOT_MEASURED if failures else EXIT_DONE, None
     if stopped:
-        resume = (
-            "profiling was stopped, everything else is complete; repeat it with `benchctl "
-            f"profile {record.path}`"
-        )
-        return Outcome(record.path, judgement, pages.document, failures, resume, EXIT_INTERRUPTED)
-    return Outcome(record.path, judgement, pages.document, failures, None, code)
+        code = EXIT_INTERRUPTED
+        resume = "profiling was stopped, everything else is complete; repeat it with `benchctl "
+        resume += f"profile {record.path}`"
+    return Outcome(record.path, judgement, pages.document, failures, resume, code)
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
@@ -214,15 +207,12 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
                 fix="use another folder with --out",
             ) from error
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
-    known = set(record.contents.events)
     for event in prepared.events:
-        if event not in known:
-            record.append(lines.Noted(event))
-            if event.severity != "note":
-                observer.notify(Remark(event))
+        if record.note(event) and event.severity != "note":
+            observer.notify(progress.Remark(event))
     for look in looks:
         record.append(lines.Looked(look))
-    observer.notify(Resumed(record.contents.rounds))
+    observer.notify(progress.Resumed(record.contents.rounds))
     return record
 
 
@@ -258,7 +248,7 @@ def _measure(
     def looker(input_id: str, index: int, number: int) -> racing.Decision:
         plan, blocks = record.plan, record.contents.blocks
         decision = look(plan, blocks, input_id, index, number, builds=builds)
-        observer.notify(InterimVerdicts(decision.verdicts))
+        observer.notify(progress.InterimVerdicts(decision.verdicts))
         idle, fixed = decision.idle, plan.measure.strategy == "fixed"
         if fixed and not only_gate:
             now = Look(input_id, index, number, stopped=False, idle=idle)
@@ -313,14 +303,8 @@ def _measure(
 def _interrupted(record: Record | None, command: str) -> Outcome:
     resume = f"interrupted; `{command}` "
     if record is None:
-        return Outcome(
-            None,
-            None,
-            None,
-            (),
-            resume + "starts again with the existing builds and inputs",
-            EXIT_INTERRUPTED,
-        )
+        resume += "starts again with the existing builds and inputs"
+        return Outcome(None, None, None, (), resume, EXIT_INTERRUPTED)
     record.save()
     record.close()
     done = sum(record.contents.rounds.values())
@@ -331,36 +315,19 @@ def _interrupted(record: Record | None, command: str) -> Outcome:
 
 def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchError, ...]:
     """Return the errors of a run: first failed builds, then failed cells."""
-    from bench_framework.errors import AnswerError, BuildError, CellError
-
     failures: list[BenchError] = []
     for build in contents.builds:
         if not build.ok:
-            lost = [v.label for v in variants if v.build is not None and v.build.id == build.id]
-            failures.append(
-                BuildError(
-                    f"cannot build {', '.join(lost) or build.id}",
-                    details=(
-                        ("cargo", build.message or "failed"),
-                        *((("log", build.log),) if build.log else ()),
-                    ),
-                    effect="these variants are reported as failed; the others were measured",
-                    fix="fix the build and run again",
-                )
-            )
-    kinds = {"BX210": AnswerError}
+            lost = [v.label for v in variants if v.build_id == build.id]
+            message = f"cannot build {', '.join(lost) or build.id}"
+            effect = "these variants are reported as failed; the others were measured"
+            failures.append(build_failure(build, message, effect, "fix the build and run again"))
     for event in contents.events:
         if event.severity == "error":
-            kind = kinds.get(event.code, CellError)
-            failures.append(
-                kind(
-                    event.message,
-                    code=event.code,
-                    details=event.details,
-                    effect=event.effect,
-                    fix=event.help,
-                )
-            )
+            kind = AnswerError if event.code == "BX210" else CellError
+            error = kind(event.message, code=event.code, details=event.details)
+            error.effect, error.fix = event.effect, event.help
+            failures.append(error)
     return tuple(failures)
 
 
@@ -368,31 +335,20 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
     """Return the JSON document of `benchctl run --json`."""
     from bench_framework.store.manifest import digest_of, read_manifest
 
-    judgement = outcome.judgement
+    record, judgement = outcome.record, outcome.judgement
+    claims = judgement.claims if judgement else ()
     return {
-        "record": str(outcome.record) if outcome.record else None,
+        "record": str(record) if record else None,
         "exit_code": outcome.exit_code,
-        "digest": digest_of(read_manifest(outcome.record))
-        if judgement and outcome.record
-        else None,
+        "digest": digest_of(read_manifest(record)) if judgement and record else None,
         "status": judgement.status if judgement else "interrupted",
         "claims": [
-            _claim(claim.id, claim.kind, claim.verdict, claim.text) for claim in judgement.claims
-        ]
-        if judgement
-        else [],
+            {"id": c.id, "kind": c.kind, "verdict": c.verdict and str(c.verdict), "text": c.text}
+            for c in claims
+        ],
         "failures": [
             {"code": error.code, "message": error.message, "fix": error.fix}
             for error in outcome.failures
         ],
         "resume": outcome.resume,
-    }
-
-
-def _claim(identity: str, kind: str, verdict: object, text: str) -> Mapping[str, str | None]:
-    return {
-        "id": identity,
-        "kind": kind,
-        "verdict": str(verdict) if verdict else None,
-        "text": text,
     }

@@ -16,8 +16,9 @@ ABSTRACT = {"BX000", "BC000", "BX200", "BX230"}
 
 def test_the_pages_that_follow_from_the_program_are_current() -> None:
     """`python docs/generate.py --write` updates them."""
-    command = [sys.executable, ROOT / "docs/generate.py"]
-    checked = subprocess.run(command, check=False, capture_output=True, text=True)
+    checked = subprocess.run(
+        [sys.executable, ROOT / "docs/generate.py"], check=False, capture_output=True, text=True
+    )
     assert (checked.returncode, checked.stderr) == (0, "")
 
 

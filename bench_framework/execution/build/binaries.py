@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DESCRIBE_TIMEOUT_S: Final = 10.0
 EXECUTABLE: Final = 0o755
+LEFT_OUT: Final = ("-R", ".note.gnu.build-id", "-R", ".comment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +90,7 @@ def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) 
     if note.is_file():
         return Stripped(**json.loads(note.read_text(encoding="utf-8")))
     copy = stored.folder / ".stripped"
-    argv = [
-        "strip",
-        "--strip-all",
-        "-R",
-        ".note.gnu.build-id",
-        "-R",
-        ".comment",
-        "-o",
-        str(copy),
-        str(stored.path),
-    ]
+    argv = ["strip", "--strip-all", *LEFT_OUT, "-o", str(copy), str(stored.path)]
     try:
         output = launcher.capture(argv, env)
         if not output.ok:

@@ -190,11 +190,7 @@ class Builder:
         lock = lockfile_of(crate)
         folder = hashlib.sha256(str(lock.parent if lock else crate).encode()).hexdigest()[:16]
         env = {
-            **{
-                name: value
-                for name, value in self.env.items()
-                if not _BUILD_VARIABLE.fullmatch(name)
-            },
+            **{n: value for n, value in self.env.items() if not _BUILD_VARIABLE.fullmatch(n)},
             "CARGO_TARGET_DIR": str(self.cache / "cargo" / "target" / spec.id),
             "CARGO_BUILD_BUILD_DIR": str(self.cache / "cargo" / "build" / folder),
             "CARGO_TERM_COLOR": "never",
@@ -256,17 +252,9 @@ def build_all(
 
 def arguments(spec: BuildSpec, crate: Path) -> list[str]:
     """Return the command line of cargo for a spec whose crate is in a folder."""
-    argv = [
-        "cargo",
-        "build",
-        "--message-format=json-render-diagnostics",
-        "--manifest-path",
-        str(crate / "Cargo.toml"),
-        "--profile",
-        spec.profile,
-        "--bin",
-        spec.bin,
-    ]
+    argv = ["cargo", "build", "--message-format=json-render-diagnostics"]
+    argv += ["--manifest-path", str(crate / "Cargo.toml")]
+    argv += ["--profile", spec.profile, "--bin", spec.bin]
     package = spec.package or (spec.bin if spec.crate == BUILTIN else None)
     if package:
         argv += ["--package", package]

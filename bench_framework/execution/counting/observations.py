@@ -101,8 +101,7 @@ def _counter(
             effect="the gate cannot judge instructions",
             help=error.fix,
         )
-        if event not in record.contents.events:
-            record.append(lines.Noted(event))
+        if record.note(event):
             observer.notify(progress.Remark(event))
         return None
 
@@ -221,8 +220,7 @@ class CountingRuns:
             effect="its instructions are not compared; its other metrics are",
             help="correct the cause, or remove `instructions` from the scenario",
         )
-        if event not in self.record.contents.events:
-            self.record.append(lines.Noted(event))
+        if self.record.note(event):
             self.observer.notify(progress.Remark(event))
 
 

@@ -32,6 +32,7 @@ GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 MACHINE_ID: Final = Path("/etc/machine-id")
 DMI: Final = Path("/sys/class/dmi/id")
+HYPERVISORS: Final = ("KVM", "QEMU", "VMware", "VirtualBox", "Xen", "Amazon EC2", "Google")
 
 
 def utc_now() -> str:
@@ -170,16 +171,7 @@ def virtualisation() -> str | None:
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         return "container"
     product = " ".join(filter(None, (_read(DMI / "sys_vendor"), _read(DMI / "product_name"))))
-    for mark in (
-        "KVM",
-        "QEMU",
-        "VMware",
-        "VirtualBox",
-        "Xen",
-        "Amazon EC2",
-        "Google",
-        "Firecracker",
-    ):
+    for mark in (*HYPERVISORS, "Firecracker"):
         if mark.lower() in product.lower():
             return mark
     if "Microsoft" in product and "Virtual" in product:

@@ -31,6 +31,9 @@ An unprivileged user may sample only user space.
 """
 BUSY: Final = ("/bin/sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done")
 """About 60 ms of work, to detect an event that never counts, as on some virtual machines."""
+RECORD: Final = ("perf", "record", "--no-buildid-cache", "--quiet")
+SCRIPT: Final = ("perf", "script", "--force", "--show-lost-events", "--no-inline")
+CALLGRIND: Final = ("valgrind", "--tool=callgrind", "--quiet", "--trace-children=yes")
 STACK_BYTES: Final = 16384
 """Bytes of the stack that dwarf unwinding copies with each sample."""
 SCRIPT_TIMEOUT_S: Final = 900.0
@@ -89,21 +92,9 @@ class Perf:
     def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> SampledRun:
         """Record and read one run."""
         data, errors = folder / "perf.data", folder / "perf.stderr"
-        words = [
-            "perf",
-            "record",
-            "--no-buildid-cache",
-            "--quiet",
-            "-e",
-            self.event,
-            "-F",
-            str(self.frequency_hz),
-            "--call-graph",
-            "fp" if unwinding == "frame-pointers" else f"dwarf,{STACK_BYTES}",
-            "-o",
-            str(data),
-            "--",
-        ]
+        graph = "fp" if unwinding == "frame-pointers" else f"dwarf,{STACK_BYTES}"
+        words = [*RECORD, "-e", self.event, "-F", str(self.frequency_hz), "--call-graph", graph]
+        words += ["-o", str(data), "--"]
         finished = self.launcher.run(replace(command, argv=[*words, *command.argv]))
         if finished.killed or finished.timed_out:  # perf was killed too and left an incomplete file
             return SampledRun(finished, None, finished.how)
@@ -115,17 +106,7 @@ class Perf:
         out, errors = folder / "script.txt", folder / "script.stderr"
         # Symbols are read from local files only, not from a debuginfod server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
-        words = [
-            "perf",
-            "script",
-            "-i",
-            str(data),
-            "--force",
-            "--show-lost-events",
-            "--no-inline",
-            "-F",
-            "tid,time,event,ip,sym,dso",
-        ]
+        words = [*SCRIPT, "-i", str(data), "-F", "tid,time,event,ip,sym,dso"]
         finished = self.launcher.run(
             Command(words, env, stdout=str(out), stderr=str(errors), timeout_s=SCRIPT_TIMEOUT_S)
         )
@@ -151,14 +132,13 @@ class Callgrind:
         del unwinding
         out = folder / "callgrind.out"
         words = [
-            "valgrind",
-            "--tool=callgrind",
-            "--quiet",
-            "--trace-children=yes",
+            *CALLGRIND,
             "--dump-instr=no",
             f"--callgrind-out-file={out}.%p",
+            "--",
+            *command.argv,
         ]
-        finished = self.launcher.run(replace(command, argv=[*words, "--", *command.argv]))
+        finished = self.launcher.run(replace(command, argv=words))
         if finished.killed or finished.timed_out:
             return SampledRun(finished, None, finished.how)
         samples = Samples()

@@ -174,9 +174,9 @@ class Part(BaseModel):
         if wrong:
             raise refusal(Refused(code, message, advice=advice), at)
 
-    def refuse_unused(self, unused: object, key: str, why: str) -> None:
-        """Report a key that has no effect, for the reason `why`."""
-        self.refuse(unused, f"`{key}` {why}", key, advice=f"remove `{key}`")
+    def refuse_unused(self, unused: object, key: str, text: str) -> None:
+        """Report a key that has no effect. `text` follows its name in the message."""
+        self.refuse(unused, f"`{key}` {text}", key, advice=f"remove `{key}`")
 
 
 def parts_in(annotation: Any) -> list[type[Part]]:

@@ -67,8 +67,8 @@ class Worker(Part):
         )
         self.need(self.crate != BUILTIN or self.bin, "`crate: builtin` needs `bin`", "bin: tally")
         for key in sorted(self.model_fields_set - {"command", "contract"}):
-            why = "has no effect on a program that is not built"
-            self.refuse_unused(self.command is not None, key.replace("_", "-"), why)
+            text = "has no effect on a program that is not built"
+            self.refuse_unused(self.command is not None, key.replace("_", "-"), text)
         return self
 
 
