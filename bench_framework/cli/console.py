@@ -237,12 +237,10 @@ def _write(stream: TextIO, text: str) -> None:
 
 def unwritable_stdout(error: OSError) -> MachineError:
     """Return the error BX236: stdout does not accept the output of a command."""
-    return MachineError(
-        f"results cannot be written to stdout: {error.strerror}",
-        code="BX236",
-        effect="the output is incomplete; measurements are stored in their record",
-        fix="write it to another place; `benchctl report @last` prints a report again",
-    )
+    message = f"results cannot be written to stdout: {error.strerror}"
+    effect = "the output is incomplete; measurements are stored in their record"
+    fix = "write it to another place; `benchctl report @last` prints a report again"
+    return MachineError(message, code="BX236", effect=effect, fix=fix)
 
 
 def escape_active(text: str) -> str:

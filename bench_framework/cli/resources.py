@@ -26,9 +26,6 @@ def require_resources() -> None:
         for name, (least, option, words) in LEAST.items():
             limit = resource.getrlimit(getattr(resource, name))[0]
             if limit != resource.RLIM_INFINITY and limit < least:
-                raise MachineError(
-                    f"`ulimit {option}` is too small: benchctl needs {words}",
-                    code="BX242",
-                    effect="nothing was started",
-                    fix="raise the limit, or start benchctl from another shell",
-                )
+                message = f"`ulimit {option}` is too small: benchctl needs {words}"
+                fix = "raise the limit, or start benchctl from another shell"
+                raise MachineError(message, code="BX242", effect="nothing was started", fix=fix)

@@ -186,12 +186,8 @@ class BlockRunner:
         if finished.killed:
             raise Interrupted("interrupted", effect="the block in flight is dropped")
         if finished.timed_out:
-            return replace(
-                block,
-                status="timeout",
-                timed_out=True,
-                message=f"timed out after {self._timeout_s:g} s",
-            )
+            message = f"timed out after {self._timeout_s:g} s"
+            return replace(block, status="timeout", timed_out=True, message=message)
         if limited and self._printed > limited[1]:
             return self._cut_output(block, "its output is too large")
         return self._check_free_space(block) or self._read(block, finished, runs, log_start)

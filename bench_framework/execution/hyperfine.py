@@ -91,12 +91,9 @@ def parse(text: str | bytes) -> dict[str, Any]:
 
 
 def _unreadable(cause: str) -> CellError:
-    return CellError(
-        "hyperfine's JSON cannot be read",
-        code="BX233",
-        details=(("cause", cause),),
-        fix="run again; if it fails again, check the hyperfine that `benchctl doctor` shows",
-    )
+    message = "hyperfine's JSON cannot be read"
+    fix = "run again; if it fails again, check the hyperfine that `benchctl doctor` shows"
+    return CellError(message, code="BX233", details=(("cause", cause),), fix=fix)
 
 
 def find(launcher: Launcher, env: Mapping[str, str], progress: Observer) -> Hyperfine:

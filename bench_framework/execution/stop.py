@@ -47,11 +47,9 @@ class Stop:
     def check(self) -> None:
         """Raise `Interrupted` if a stop was requested."""
         if self.level:
-            raise Interrupted(
-                "interrupted",
-                effect="all finished samples are kept; the current round will be measured again",
-                fix="run the same command again to continue",
-            )
+            effect = "all finished samples are kept; the current round will be measured again"
+            fix = "run the same command again to continue"
+            raise Interrupted("interrupted", effect=effect, fix=fix)
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:

@@ -137,11 +137,8 @@ def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quot
         return part
     value = slots[part.slot]
     if value is None:
-        raise CellError(
-            f"the command of {cell.label} contains {{{part.slot}}}, but the scenario has none",
-            code="BX202",
-            fix=f"declare {_NEEDS[part.slot]} in the scenario",
-        )
+        message = f"the command of {cell.label} contains {{{part.slot}}}, but the scenario has none"
+        raise CellError(message, code="BX202", fix=f"declare {_NEEDS[part.slot]} in the scenario")
     return shlex.quote(value) if quote else value
 
 

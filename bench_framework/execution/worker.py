@@ -76,11 +76,9 @@ class AnswersFile:
         size = os.fstat(self._fd).st_size - self._start
         if size > MOST_ANSWERS:
             os.ftruncate(self._fd, self._start)
-            raise AnswerError(
-                f"the worker appended {size} bytes to the file in ${ANSWERS}",
-                code="BX211",
-                fix=f"append one line per run, {MOST_ANSWERS >> 20} MiB per sample at most",
-            )
+            message = f"the worker appended {size} bytes to the file in ${ANSWERS}"
+            fix = f"append one line per run, {MOST_ANSWERS >> 20} MiB per sample at most"
+            raise AnswerError(message, code="BX211", fix=fix)
         text = os.pread(self._fd, size, self._start) if size > 0 else b""
         return [line for line in text.split(b"\n") if line.strip()]
 

@@ -207,12 +207,8 @@ def scenario_name(value: Any) -> str:
     name = text(value)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
         message = f"must be the name of a folder, got {describe(value)}"
-        raise Refused(
-            "BC102",
-            message,
-            label="not the name of a folder",
-            advice="use letters, digits, `-`, `_` and `.`, and start with a letter or digit",
-        )
+        advice = "use letters, digits, `-`, `_` and `.`, and start with a letter or digit"
+        raise Refused("BC102", message, label="not the name of a folder", advice=advice)
     return name
 
 

@@ -99,13 +99,8 @@ def broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> P
         )
         return Problem("BC002", message, file=file, at=at, fix="use spaces")
     if (error.context or "").startswith("expected a single document"):
-        return Problem(
-            "BC007",
-            "a second document starts here",
-            file=file,
-            at=at,
-            fix="write one scenario per file",
-        )
+        fix = "write one scenario per file"
+        return Problem("BC007", "a second document starts here", file=file, at=at, fix=fix)
     also: tuple[tuple[Position, str], ...] = ()
     if context is not None and context.index != mark.index:
         also = ((lines.position(context.index, context.index + 1), _opened(error.context or "")),)

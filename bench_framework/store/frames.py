@@ -135,20 +135,16 @@ class Frames:
         try:
             return read_regular(self.path / name)
         except OSError as error:
-            raise RecordError(
-                f"{self.path / name} cannot be read",
-                code="BX411",
-                fix="`benchctl report RECORD` derives the tables again",
-            ) from error
+            message = f"{self.path / name} cannot be read"
+            fix = "`benchctl report RECORD` derives the tables again"
+            raise RecordError(message, code="BX411", fix=fix) from error
 
     def _frame(self, name: str) -> pd.DataFrame:
         fields = self._dictionary.get(name)
         if fields is None:
-            raise RecordError(
-                f"{self.path.name} has no {name}: it is not judged yet",
-                code="BX413",
-                fix="`benchctl run` finishes an interrupted record",
-            )
+            message = f"{self.path.name} has no {name}: it is not judged yet"
+            fix = "`benchctl run` finishes an interrupted record"
+            raise RecordError(message, code="BX413", fix=fix)
         try:
             return self._read(name, fields)
         except (OSError, ValueError, KeyError) as error:

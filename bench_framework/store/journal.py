@@ -66,12 +66,10 @@ class JournalWriter:
         with layout.writing(self._path):
             state = os.fstat(self._fd)
             if not state.st_nlink:  # writes to a deleted file succeed, but the lines would be lost
-                raise MachineError(
-                    f"the record {self._path.parent} was removed while it was measured",
-                    code="BX235",
-                    effect="what was measured in it is lost",
-                    fix="run the same command again; it starts over",
-                )
+                message = f"the record {self._path.parent} was removed while it was measured"
+                effect = "what was measured in it is lost"
+                fix = "run the same command again; it starts over"
+                raise MachineError(message, code="BX235", effect=effect, fix=fix)
             if os.write(self._fd, text) != len(text):
                 # A full disk accepts only a part of the line. Remove it, so that the next line is
                 # valid.
@@ -185,12 +183,10 @@ def read_journal(path: Path) -> Contents:
         try:
             open_round = take(contents, wire.load_line(line), open_round)
         except ValueError as error:
-            raise RecordError(
-                f"{path}:{number} is damaged",
-                code="BX411",
-                effect="the record is not used",
-                fix="start over with --fresh",
-            ) from error
+            message = f"{path}:{number} is damaged"
+            effect = "the record is not used"
+            fix = "start over with --fresh"
+            raise RecordError(message, code="BX411", effect=effect, fix=fix) from error
     _skip(contents, open_round)
     return contents
 

@@ -89,12 +89,10 @@ class Record:
                 (BX412), or it is an imported set, which has no rounds (BX455).
         """
         if is_imported(path):
-            raise RecordError(
-                f"{path} is an imported set, which has no rounds",
-                code="BX455",
-                effect="analyses that need interleaved rounds are not available",
-                fix="use `benchctl report`, `compare` or `verify`, or `bf.load` in a notebook",
-            )
+            message = f"{path} is an imported set, which has no rounds"
+            effect = "analyses that need interleaved rounds are not available"
+            fix = "use `benchctl report`, `compare` or `verify`, or `bf.load` in a notebook"
+            raise RecordError(message, code="BX455", effect=effect, fix=fix)
         contents = journal.read_journal(path / layout.JOURNAL)
         try:
             text = read_regular(path / layout.PLAN)
@@ -103,12 +101,9 @@ class Record:
         plan = wire.load_plan(text)
         cells = {cell.id for cell in plan.cells}
         if any(block.cell_id not in cells for block in contents.blocks):
-            raise RecordError(
-                f"{path / layout.JOURNAL} and {layout.PLAN} do not belong together",
-                code="BX411",
-                effect="the record is not used",
-                fix="run `benchctl verify` to list the changed files",
-            )
+            message = f"{path / layout.JOURNAL} and {layout.PLAN} do not belong together"
+            fix = "run `benchctl verify` to list the changed files"
+            raise RecordError(message, code="BX411", effect="the record is not used", fix=fix)
         return cls(path, plan, contents)
 
     @property
@@ -132,12 +127,9 @@ class Record:
             RecordError: the journal was changed (BX411).
         """
         if (number := self.contents.changed_line) is not None:
-            raise RecordError(
-                f"{self.path / layout.JOURNAL}:{number} was changed after it was written",
-                code="BX411",
-                effect="the record is not continued",
-                fix="use --fresh to start a new record; the old one is not changed",
-            )
+            message = f"{self.path / layout.JOURNAL}:{number} was changed after it was written"
+            fix = "use --fresh to start a new record; the old one is not changed"
+            raise RecordError(message, code="BX411", effect="the record is not continued", fix=fix)
         with layout.writing(self.path):
             for name in (layout.MANIFEST, layout.CLAIMS):
                 (self.path / name).unlink(missing_ok=True)
@@ -234,11 +226,9 @@ def require_unicode(path: Path) -> None:
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
-        raise UsageError(
-            f"the name {os.fsencode(path)!r} is not UTF-8",
-            effect="nothing was measured",
-            fix="rename it, or use another folder",
-        ) from error
+        message = f"the name {os.fsencode(path)!r} is not UTF-8"
+        effect = "nothing was measured"
+        raise UsageError(message, effect=effect, fix="rename it, or use another folder") from error
 
 
 def plan_sha256(plan: Plan) -> str:

@@ -94,11 +94,8 @@ def is_whole(text: str) -> bool:
 
 
 def _damaged(what: str) -> RecordError:
-    return RecordError(
-        f"{layout.RUNS} cannot be read: {what}",
-        code="BX411",
-        fix="run `benchctl verify` to list the changed files",
-    )
+    message = f"{layout.RUNS} cannot be read: {what}"
+    return RecordError(message, code="BX411", fix="run `benchctl verify` to list the changed files")
 
 
 def _columns_by_cell(

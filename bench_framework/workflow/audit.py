@@ -68,9 +68,7 @@ def write_audit(result: Audit, path: Path) -> None:
     try:
         path.write_text(as_markdown(result), encoding="utf-8")
     except OSError as error:
-        raise MachineError(
-            f"{path} cannot be written: {error.strerror or error}",
-            code="BX235",
-            effect="the audit was not stored",
-            fix="choose another file with --out",
-        ) from error
+        message = f"{path} cannot be written: {error.strerror or error}"
+        effect = "the audit was not stored"
+        fix = "choose another file with --out"
+        raise MachineError(message, code="BX235", effect=effect, fix=fix) from error

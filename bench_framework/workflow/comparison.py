@@ -54,17 +54,13 @@ def require_one_comparison(
     """Refuse options of two kinds of comparison. Raises `UsageError`, BX121."""
     pair = baseline is not None or candidate is not None
     if later is not None and (pair or axis is not None):
-        raise UsageError(
-            "--baseline, --candidate and --axis cannot be used with two records",
-            code="BX121",
-            fix="leave them out, as in `benchctl compare @prev @last`",
-        )
+        message = "--baseline, --candidate and --axis cannot be used with two records"
+        fix = "leave them out, as in `benchctl compare @prev @last`"
+        raise UsageError(message, code="BX121", fix=fix)
     if axis is not None and pair:
-        raise UsageError(
-            "--axis cannot be used with --baseline or --candidate",
-            code="BX121",
-            fix="leave out --axis, or --baseline and --candidate",
-        )
+        message = "--axis cannot be used with --baseline or --candidate"
+        fix = "leave out --axis, or --baseline and --candidate"
+        raise UsageError(message, code="BX121", fix=fix)
     if where is not None and axis is None:
         raise UsageError(
             "--where needs --axis", code="BX121", fix="select variants with --candidate"
@@ -153,11 +149,9 @@ def compare_axis(
         metrics = plan.judge.sampled if metrics is None else metrics
         _require_metrics(plan.judge.metrics, metrics)
         if exact := [metric for metric in metrics if is_exact(metric)]:
-            raise UsageError(
-                f"{', '.join(exact)} is a property of the program and not measured in rounds",
-                code="BX107",
-                fix="use a metric that is measured in rounds; the report compares the others",
-            )
+            message = f"{', '.join(exact)} is a property of the program and not measured in rounds"
+            fix = "use a metric that is measured in rounds; the report compares the others"
+            raise UsageError(message, code="BX107", fix=fix)
         chosen = _variant_axis(plan.axes, axis)
         cells = plan.cells if where is None else select_cells(plan, where, option="--where")
         pairs = requested_pairs.axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
@@ -217,18 +211,12 @@ def _other_plan(
     variants = tuple(variant for variant in plan.variants if variant.id in within)
     chosen = variants if candidate is None else _selected(plan, candidate, "--candidate")
     if any(cell.role is Role.BOUND and cell.variant_id == base.id for cell in plan.cells):
-        raise UsageError(
-            f"{base.label} is a bound: it does different work and cannot be a baseline",
-            code="BX106",
-            fix="select another variant with --baseline",
-        )
+        message = f"{base.label} is a bound: it does different work and cannot be a baseline"
+        raise UsageError(message, code="BX106", fix="select another variant with --baseline")
     ids = {variant.id for variant in chosen} | {base.id}
     if len(ids) < 2:  # noqa: PLR2004 -- a comparison has two sides
-        raise UsageError(
-            "the candidate is the baseline",
-            code="BX106",
-            fix="select another variant with --candidate",
-        )
+        message = "the candidate is the baseline"
+        raise UsageError(message, code="BX106", fix="select another variant with --candidate")
     same = base.id == plan.baseline_id
     cells = []
     for cell in plan.cells:
@@ -328,18 +316,13 @@ def compare_records(
     metrics = BRIDGED_METRICS[:3] if metrics is None else metrics
     unknown = [metric for metric in metrics if metric not in BRIDGED_METRICS]
     if unknown or not metrics:
-        raise UsageError(
-            f"two records cannot be compared by {', '.join(unknown) or 'no metric'}",
-            code="BX107",
-            fix=f"use one or more of {', '.join(BRIDGED_METRICS)}",
-        )
+        message = f"two records cannot be compared by {', '.join(unknown) or 'no metric'}"
+        fix = f"use one or more of {', '.join(BRIDGED_METRICS)}"
+        raise UsageError(message, code="BX107", fix=fix)
     folders = [finding.resolve_measured(results, name) for name in (earlier, later)]
     if folders[0].resolve() == folders[1].resolve():
-        raise UsageError(
-            f"{earlier} and {later} are the same record",
-            code="BX121",
-            fix="give two records, or use `benchctl compare RECORD` for one record",
-        )
+        fix = "give two records, or use `benchctl compare RECORD` for one record"
+        raise UsageError(f"{earlier} and {later} are the same record", code="BX121", fix=fix)
     with (
         records.Record.open(folders[0]) as first,
         records.Record.open(folders[1]) as second,

@@ -82,11 +82,8 @@ def gate_record(
         contents = record.contents
         if not contents.complete and not (confirm and contents.reopened):
             again = "`benchctl gate RECORD`" if contents.reopened else "`benchctl run`"
-            raise RecordError(
-                f"the measurement of {record.path} is incomplete",
-                code="BX413",
-                fix=f"finish it with {again}",
-            )
+            message = f"the measurement of {record.path} is incomplete"
+            raise RecordError(message, code="BX413", fix=f"finish it with {again}")
         require_decidable(record.plan)
         early = bool(reopening_looks(record.plan, contents))
         if confirm and (early or not contents.complete):
@@ -121,11 +118,8 @@ def _continue(results: Path, record: Record, observer: Observer) -> Record:
 
 
 def _interrupted(when: str) -> Interrupted:
-    return Interrupted(
-        f"interrupted while {when}",
-        effect="the gate has no result",
-        fix="repeat the command to resume",
-    )
+    message = f"interrupted while {when}"
+    return Interrupted(message, effect="the gate has no result", fix="repeat the command to resume")
 
 
 def _require_this_machine(record: Record) -> None:
@@ -155,12 +149,9 @@ def _first_pass_folder(folder: Path, observer: Observer) -> Path:
     if not first:
         return folder
     if not (folder.parent / first / layout.JOURNAL).is_file():
-        raise RecordError(
-            f"{folder} is the confirmation of {first}, and that record is missing",
-            code="BX411",
-            effect="the gate was not applied",
-            fix="measure both again with `benchctl run FILE --gate`",
-        )
+        message = f"{folder} is the confirmation of {first}, and that record is missing"
+        fix = "measure both again with `benchctl run FILE --gate`"
+        raise RecordError(message, code="BX411", effect="the gate was not applied", fix=fix)
     observer.notify(Message(f"gate: {folder.name} is the confirmation of {first}; using {first}"))
     return folder.parent / first
 

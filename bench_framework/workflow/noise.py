@@ -292,12 +292,9 @@ def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
                 else set()
             )
     if len(whole) < ROUNDS:
-        raise MachineError(
-            f"{reference.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds failed",
-            code="BX239",
-            effect="earlier windows are kept",
-            fix=f"run `{reference.path} {' '.join(reference.args[:1])}` to see its error",
-        )
+        message = f"{reference.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds failed"
+        fix = f"run `{reference.path} {' '.join(reference.args[:1])}` to see its error"
+        raise MachineError(message, code="BX239", effect="earlier windows are kept", fix=fix)
 
     def series(cell: str) -> dict[str, Any]:
         return {m: np.array([collected[cell].values(m)[r] for r in sorted(whole)]) for m in METRICS}

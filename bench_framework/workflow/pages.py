@@ -56,11 +56,8 @@ def parse_formats(text: str) -> tuple[Format, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in FORMATS]
     if unknown or not names:
-        raise UsageError(
-            f"unknown format {', '.join(unknown) or repr(text)}",
-            code="BX104",
-            fix=f"use one or more of {', '.join(FORMATS)}",
-        )
+        message = f"unknown format {', '.join(unknown) or repr(text)}"
+        raise UsageError(message, code="BX104", fix=f"use one or more of {', '.join(FORMATS)}")
     return cast("tuple[Format, ...]", tuple(names))
 
 
@@ -90,11 +87,8 @@ def report_record(
     folder = finding.resolve(results, name)
     with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
         if embed_runs and record.contents.imported is not None:
-            raise UsageError(
-                f"{folder} was imported and has no runs to embed",
-                code="BX104",
-                fix="leave out --embed-runs",
-            )
+            message = f"{folder} was imported and has no runs to embed"
+            raise UsageError(message, code="BX104", fix="leave out --embed-runs")
         judgement = record.judgement()
         if judgement is None:
             judgement = judge_record(record)

@@ -134,11 +134,8 @@ def profile_record(
         process.Launcher() as launcher,
     ):
         if not record.contents.complete:
-            raise RecordError(
-                "the measurement of the record is incomplete",
-                code="BX413",
-                fix=f"finish it with `{record.plan.command}`",
-            )
+            message = "the measurement of the record is incomplete"
+            raise RecordError(message, code="BX413", fix=f"finish it with `{record.plan.command}`")
         policy = _policy_of(record.plan, options)
         cells = _selected(record.plan, options.only) if options.only else None
         stopping = stop.Stop(launcher, observer, "profiles of completed runs are kept")

@@ -200,12 +200,10 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
                 options.results, plan, text, started_at=utc_now(), benchctl=__version__
             )
         except OSError as error:
-            raise MachineError(
-                f"cannot write a record into {options.results}: {error.strerror}",
-                code="BX235",
-                effect="nothing was measured",
-                fix="use another folder with --out",
-            ) from error
+            message = f"cannot write a record into {options.results}: {error.strerror}"
+            effect = "nothing was measured"
+            fix = "use another folder with --out"
+            raise MachineError(message, code="BX235", effect=effect, fix=fix) from error
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
     for event in prepared.events:
         if record.note(event) and event.severity != "note":

@@ -65,11 +65,8 @@ def plan_run(name: str, options: RunOptions) -> Plan:
         ScenarioError, UsageError, BuildError, GateError: the run is not possible; nothing was built.
     """
     if options.idle is not None and not 0 < options.idle < float("inf"):
-        raise UsageError(
-            f"--idle must be a load average above 0, got {options.idle:g}",
-            effect="nothing was measured",
-            fix="write --idle 0.3",
-        )
+        message = f"--idle must be a load average above 0, got {options.idle:g}"
+        raise UsageError(message, effect="nothing was measured", fix="write --idle 0.3")
     plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     base = options.base or (plan.judge.gate.against if options.gate else "")
     if base:
@@ -205,12 +202,9 @@ class _RevisionResolver:
         from bench_framework.execution.build import revisions
 
         if self.source.crate is None:
-            raise UsageError(
-                "`merge-base` needs a crate in a repository on this machine",
-                code="BX110",
-                effect=NOTHING,
-                fix="give --base as a branch, tag or commit",
-            )
+            message = "`merge-base` needs a crate in a repository on this machine"
+            fix = "give --base as a branch, tag or commit"
+            raise UsageError(message, code="BX110", effect=NOTHING, fix=fix)
         return revisions.merge_base(
             self.git,
             self.cache,

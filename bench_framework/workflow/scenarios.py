@@ -78,11 +78,8 @@ def start_folder(folder: Path, *, force: bool = False) -> tuple[Path, ...]:
     scenario, schema = folder / "scenario.yaml", folder / "scenario.schema.json"
     existing = [path for path in (scenario, schema) if path.exists()]
     if existing and not force:
-        raise UsageError(
-            f"{existing[0]} exists already",
-            code="BX103",
-            fix="use --force to overwrite it, or another folder",
-        )
+        fix = "use --force to overwrite it, or another folder"
+        raise UsageError(f"{existing[0]} exists already", code="BX103", fix=fix)
     text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -171,11 +171,8 @@ class Builder:
         if spec.git is None:
             crate = assets.native_dir() if spec.crate == BUILTIN else Path(spec.crate)
             if not (crate / "Cargo.toml").is_file():
-                raise BuildError(
-                    f"{crate} contains no Cargo.toml",
-                    code="BX222",
-                    fix="correct `worker.crate` in the scenario",
-                )
+                fix = "correct `worker.crate` in the scenario"
+                raise BuildError(f"{crate} contains no Cargo.toml", code="BX222", fix=fix)
         if spec.git is not None or spec.revision is not None:
             folder, commit = revisions.checkout(
                 git, self.cache, crate=crate, url=spec.git, revision=spec.revision

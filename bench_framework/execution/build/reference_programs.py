@@ -108,12 +108,9 @@ def _count(
 def _find(name: str, env: Mapping[str, str]) -> str:
     path = shutil.which(name, path=env.get("PATH"))
     if path is None:
-        raise MachineError(
-            f"the program {name} is not on PATH",
-            code="BX239",
-            effect="nothing was measured",
-            fix="install coreutils",
-        )
+        message = f"the program {name} is not on PATH"
+        effect = "nothing was measured"
+        raise MachineError(message, code="BX239", effect=effect, fix="install coreutils")
     return str(Path(path).absolute())
 
 
@@ -121,12 +118,9 @@ def _write_lines(path: Path, size: int) -> str:
     try:
         path.write_bytes((LINE * (size // len(LINE) + 1))[:size])
     except OSError as error:
-        raise MachineError(
-            f"{path} cannot be written: {error.strerror}",
-            code="BX235",
-            effect="nothing was measured",
-            fix="free some space, or set TMPDIR to a writable folder",
-        ) from error
+        message = f"{path} cannot be written: {error.strerror}"
+        fix = "free some space, or set TMPDIR to a writable folder"
+        raise MachineError(message, code="BX235", effect="nothing was measured", fix=fix) from error
     return str(path)
 
 
@@ -139,11 +133,8 @@ def _seconds(
         check()
         done = launcher.run(Command(argv, {**env, **ENVIRONMENT}, timeout_s=60.0))
         if not done.ok:
-            raise MachineError(
-                f"{argv[0]} failed: {done.how}",
-                code="BX239",
-                effect="nothing was measured",
-                fix=f"run `{argv[0]} {argv[1]}` to see the error",
-            )
+            message = f"{argv[0]} failed: {done.how}"
+            fix = f"run `{argv[0]} {argv[1]}` to see the error"
+            raise MachineError(message, code="BX239", effect="nothing was measured", fix=fix)
         times.append(done.seconds)
     return max(min(times), 1e-4)

@@ -191,12 +191,9 @@ def _remove(path: Path) -> None:
 def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
     path = Path(dataset.path or "")
     if fault := fault_of(path):
-        raise MachineError(
-            f"the input file {path} {fault}",
-            code="BC406",
-            effect="nothing was measured",
-            fix="correct `input: {file: …}`; the path is relative to the scenario's folder",
-        )
+        message = f"the input file {path} {fault}"
+        fix = "correct `input: {file: …}`; the path is relative to the scenario's folder"
+        raise MachineError(message, code="BC406", effect="nothing was measured", fix=fix)
     sidecar = (
         digests
         / f"{hashlib.sha256(str(path).encode(errors='surrogateescape')).hexdigest()[:16]}.json"
@@ -221,12 +218,9 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise MachineError(
-            f"the input file {path} cannot be read: {error.strerror}",
-            code="BC406",
-            effect="nothing was measured",
-            fix="make it readable, or choose another file",
-        ) from error
+        message = f"the input file {path} cannot be read: {error.strerror}"
+        fix = "make it readable, or choose another file"
+        raise MachineError(message, code="BC406", effect="nothing was measured", fix=fix) from error
 
 
 def _missing_bytes(inputs: Sequence[Input], folder: Path) -> int:

@@ -81,12 +81,9 @@ def require_linux() -> None:
         MachineError: BC410, this is another system.
     """
     if platform.system() != "Linux":
-        raise MachineError(
-            f"measuring needs Linux; this is {platform.system()}",
-            code="BC410",
-            effect="nothing was measured",
-            fix="measure on Linux; `report`, `verify`, `validate` and the notebook API work here",
-        )
+        message = f"measuring needs Linux; this is {platform.system()}"
+        fix = "measure on Linux; `report`, `verify`, `validate` and the notebook API work here"
+        raise MachineError(message, code="BC410", effect="nothing was measured", fix=fix)
 
 
 def facts(

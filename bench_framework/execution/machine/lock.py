@@ -122,10 +122,7 @@ def _open_or_create(path: Path, flags: int) -> int:
 
 
 def _unfit(path: Path, cause: str) -> MachineError:
-    return MachineError(
-        f"the lock file {path} cannot be opened",
-        code="BC409",
-        details=(("cause", cause),),
-        effect="nothing was measured, because simultaneous measurements would disturb each other",
-        fix=f"remove {path}, or make it a regular file that all users may read and write",
-    )
+    message = f"the lock file {path} cannot be opened"
+    effect = "nothing was measured, because simultaneous measurements would disturb each other"
+    fix = f"remove {path}, or make it a regular file that all users may read and write"
+    return MachineError(message, code="BC409", details=(("cause", cause),), effect=effect, fix=fix)

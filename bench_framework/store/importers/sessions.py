@@ -76,11 +76,9 @@ def read_session(content: bytes, file: str, number: int) -> Session:
             fix="remove commands, or split the file: each file is one session",
         )
     if any(len(command.label) > MOST_LABEL for command in commands):
+        fix = "give the command a short name (hyperfine -n NAME), or the row a short label"
         raise faults.fault(
-            faults.NAMES,
-            file,
-            f"{file} has a label of more than {MOST_LABEL} characters",
-            fix="give the command a short name (hyperfine -n NAME), or the row a short label",
+            faults.NAMES, file, f"{file} has a label of more than {MOST_LABEL} characters", fix=fix
         )
     twice = [
         label

@@ -57,11 +57,9 @@ def read_table(text: str, file: str) -> tuple[Published, ...]:
     ]
     units = list(dict.fromkeys(unit for _, unit in figures))
     if len(units) > 1:
+        fix = "use the same unit in every row"
         raise faults.fault(
-            faults.UNITS,
-            file,
-            f"one table has several units: {', '.join(units)}",
-            fix="use the same unit in every row",
+            faults.UNITS, file, f"one table has several units: {', '.join(units)}", fix=fix
         )
     return tuple(row for row, _ in figures)
 
@@ -122,12 +120,9 @@ def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
     where = f"{where} ({label})"
     unit = cells.get("unit") or "s"
     if unit not in PER_SECOND:
+        fix = f"use one of: {', '.join(PER_SECOND)}"
         raise faults.fault(
-            faults.UNITS,
-            file,
-            f"{unit!r} is not a unit of time",
-            where=where,
-            fix=f"use one of: {', '.join(PER_SECOND)}",
+            faults.UNITS, file, f"{unit!r} is not a unit of time", where=where, fix=fix
         )
     scale = PER_SECOND[unit]
     mean = faults.require_time(
