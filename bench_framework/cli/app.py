@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import itertools
 import os
@@ -15,7 +16,6 @@ import typer
 
 from bench_framework.cli.commands import COMMANDS, NAMES
 from bench_framework.cli.console import Console, unwritable_stdout
-from bench_framework.cli.resources import require_resources
 from bench_framework.errors import EXIT_BUG, BenchError, MachineError
 from bench_framework.version import __version__
 
@@ -197,3 +197,28 @@ def _report_bug(arguments: list[str]) -> int:
         )
     )
     return EXIT_BUG
+
+
+LEAST = {
+    "RLIMIT_NOFILE": (64, "-n", "64 open files"),
+    "RLIMIT_FSIZE": (64 << 20, "-f", "files of 64 MiB"),
+    "RLIMIT_AS": (1 << 30, "-v", "1 GiB of memory"),
+}
+"""Least value of each limit, the option of `ulimit`, and the value in words."""
+
+
+def require_resources() -> None:
+    """Require the limits of this process to be large enough.
+
+    Raises:
+        MachineError: BX242, one of them is too small.
+    """
+    with contextlib.suppress(ImportError):  # only Unix has such limits
+        import resource
+
+        for name, (least, option, words) in LEAST.items():
+            limit = resource.getrlimit(getattr(resource, name))[0]
+            if limit != resource.RLIM_INFINITY and limit < least:
+                message = f"`ulimit {option}` is too small: benchctl needs {words}"
+                fix = "raise the limit, or start benchctl from another shell"
+                raise MachineError(message, code="BX242", effect="nothing was started", fix=fix)

@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.masking import mask_document
 from bench_framework.scenario import document as documents
-from bench_framework.scenario import syntax
 from bench_framework.scenario.checks import check, check_version
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Document, Place, Scalar, Unreadable, parse
@@ -101,7 +100,7 @@ def _read(path: Path) -> str:
             Problem("BC003", f"`{file}` cannot be read: {reason}", file=file)
         ) from None
     if len(raw) > documents.MAX_BYTES:
-        raise Unreadable(syntax.too_large(file, documents.MAX_BYTES))
+        raise Unreadable(documents.too_large(file, documents.MAX_BYTES))
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
             raise Unreadable(

@@ -17,11 +17,10 @@ from bench_framework.model.policies import (
 from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.scenario import template
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
-from bench_framework.scenario.contrasts import named_contrasts
+from bench_framework.scenario.contrasts import named_contrasts, published_of
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
-from bench_framework.scenario.published import published_of
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of

@@ -6,10 +6,10 @@ import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.scenario import scalars
+from bench_framework.scenario.document import split_lines
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.types import docstrings, parts_in
 from bench_framework.scenario.schema.worker import AxisTable
-from bench_framework.scenario.syntax import split_lines
 from bench_framework.units import counted
 
 if TYPE_CHECKING:

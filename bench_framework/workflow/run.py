@@ -116,7 +116,7 @@ def _run_locked(
     launcher: Launcher,
     stopping: Stop,
 ) -> Outcome:
-    from bench_framework.execution.machine.idle import wait_until_idle
+    from bench_framework.execution.machine.lock import wait_until_idle
 
     record: Record | None = None
     try:

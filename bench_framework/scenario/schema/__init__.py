@@ -12,13 +12,13 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.scenario import scalars
-from bench_framework.scenario.schema.contrasts import ContrastPart
 from bench_framework.scenario.schema.measure import Gate, Measure
 from bench_framework.scenario.schema.parts import (
     AnchorPart,
     AnswerPart,
     Baselines,
     Commands,
+    ContrastPart,
     DerivedPart,
     DescribePart,
     ExperimentPart,
