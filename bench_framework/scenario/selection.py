@@ -118,9 +118,10 @@ def select_cells(plan: Plan, text: str, *, option: str = OPTION) -> tuple[Cell, 
     )
 
 
-def words_of(variant: Variant, given: Input) -> dict[str, str]:
-    """Return the values of a cell by the names that a selection may use."""
-    words = {"variant": variant.label, "input": given.label, **dict(variant.values + given.values)}
+def words_of(variant: Variant, given: Input | None = None) -> dict[str, str]:
+    """Return the values of a cell, or of a variant, by the names that a selection may use."""
+    words = {"variant": variant.label, **dict(variant.values)}
+    words |= {"input": given.label, **dict(given.values)} if given else {}
     return words | ({"experiment": variant.experiment} if variant.experiment else {})
 
 

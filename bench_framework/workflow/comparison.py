@@ -5,8 +5,9 @@ Two records are compared through the cells that did not change (``docs/method.md
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+import contextlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.errors import UsageError
 from bench_framework.model.looks import looks_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.features.record_comparison.anchors import Side
-    from bench_framework.model.judgement import Bridge, Comparison, Judgement
+    from bench_framework.model.judgement import Bridge, Comparison
     from bench_framework.model.plan import Axis, Cell, Plan, Variant
     from bench_framework.model.policies import Metric
     from bench_framework.report import Document
@@ -35,12 +36,12 @@ BRIDGED_METRICS: Final = (WALL, CPU, "binary_size", "stripped_size")
 """Metrics of a comparison of two records: times relative to unchanged cells, and binary sizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedTable:
-    """Comparisons, and the document that shows them."""
+class Compared(NamedTuple):
+    """Comparisons of one record, or the comparison of two, and the document that shows them."""
 
-    comparisons: tuple[Comparison, ...]
     document: Document
+    comparisons: tuple[Comparison, ...] = ()
+    bridge: Bridge | None = None
 
 
 def require_one_comparison(
@@ -74,7 +75,7 @@ def compare_record(
     baseline: str | None = None,
     candidate: str | None = None,
     metrics: tuple[Metric, ...] | None = None,
-) -> ComparedTable:
+) -> Compared:
     """Compare the variants of a record with another baseline or fewer candidates.
 
     Without `baseline` and `candidate`, the comparisons are read from the record. Otherwise the family
@@ -107,18 +108,15 @@ def compare_record(
         sections = (replace(first, terminal="all"), *others)
         document = replace(document, sections=sections, files=(), next=())
         if not recorded:
-            document = replace(document, run_line=f"{document.run_line}  {_exploratory(judgement)}")
+            size = counted(judgement.looks.family, "comparison")
+            note = f"exploratory: chosen after measuring; {size}, Holm-adjusted"
+            document = replace(document, run_line=f"{document.run_line}  {note}")
     compared = tuple(
         c
         for c in judgement.comparisons
         if c.family == "headline" or (c.family == "memory" and c.metric in metrics)
     )
-    return ComparedTable(compared, document)
-
-
-def _exploratory(judgement: Judgement) -> str:
-    size = counted(judgement.looks.family, "comparison")
-    return f"exploratory: chosen after measuring; {size}, Holm-adjusted"
+    return Compared(document, compared)
 
 
 def compare_axis(
@@ -128,7 +126,7 @@ def compare_axis(
     *,
     where: str | None = None,
     metrics: tuple[Metric, ...] | None = None,
-) -> ComparedTable:
+) -> Compared:
     """Compare the levels of an axis with the level of the baseline, with all other axes equal.
 
     `where` selects variants and inputs, as ``-k`` does. Without `metrics`, those of the scenario
@@ -168,7 +166,7 @@ def compare_axis(
         )
         judgement = record.judgement() or judge_record(record)
         page = document(report_data(record, judgement), chosen, judged, looks, where)
-    return ComparedTable(judged, page)
+    return Compared(page, judged)
 
 
 def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
@@ -271,7 +269,7 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
 
 
 def _matching(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
-    from bench_framework.scenario.selection import parse_selection
+    from bench_framework.scenario.selection import parse_selection, words_of
 
     known = {
         axis.name: [value.name for value in axis.values]
@@ -279,27 +277,12 @@ def _matching(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
         if axis.kind != "input"
     }
     selection = parse_selection(text, known, open_names=("variant", "experiment"), option=option)
-    return tuple(
-        variant
-        for variant in plan.variants
-        if selection.takes(
-            {"variant": variant.label, **dict(variant.values)}
-            | ({"experiment": variant.experiment} if variant.experiment else {})
-        )
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class BridgedRecords:
-    """The comparison of two records, and the document that shows it."""
-
-    bridge: Bridge
-    document: Document
+    return tuple(variant for variant in plan.variants if selection.takes(words_of(variant)))
 
 
 def compare_records(
     results: Path, earlier: str, later: str, *, metrics: tuple[Metric, ...] | None = None
-) -> BridgedRecords:
+) -> Compared:
     """Compare a later record with an earlier one. Nothing is written, and the result is exploratory.
 
     The cells of `earlier` are the references. Without `metrics`, all of `BRIDGED_METRICS` but the
@@ -323,16 +306,14 @@ def compare_records(
     if folders[0].resolve() == folders[1].resolve():
         fix = "give two records, or use `benchctl compare RECORD` for one record"
         raise UsageError(f"{earlier} and {later} are the same record", code="BX121", fix=fix)
-    with (
-        records.Record.open(folders[0]) as first,
-        records.Record.open(folders[1]) as second,
-        corrupt_records.corruption_reported(folders[0]),
-        corrupt_records.corruption_reported(folders[1]),
-    ):
+    with contextlib.ExitStack() as stack:
+        first, second = (stack.enter_context(records.Record.open(folder)) for folder in folders)
+        for folder in folders:
+            stack.enter_context(corrupt_records.corruption_reported(folder))
         comparison = bridge(_side(first), _side(second), metrics)
         plan = second.plan
         page = document(comparison, plan.name, plan.question, plan.unit_family)
-        return BridgedRecords(comparison, page)
+        return Compared(page, bridge=comparison)
 
 
 def _side(record: Record) -> Side:

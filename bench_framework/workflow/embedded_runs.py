@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import UsageError
-from bench_framework.workflow.pages import PAGE, embedded_runs, judge_contents, render_files
+from bench_framework.workflow.pages import (
+    PAGE,
+    contents_data,
+    embedded_runs,
+    judge_contents,
+    render_files,
+)
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Judgement
@@ -37,21 +43,13 @@ def render_embedded(embedded: Embedded, judgement: Judgement) -> str:
         UsageError: BX113, a custom template in the page cannot be used.
     """
     from bench_framework.features.document import build_document
-    from bench_framework.report import ReportData
 
     frame, contents = embedded.frame, embedded.contents
-    data = ReportData(
-        plan=frame.plan,
-        judgement=judgement,
-        builds=frame.builds,
-        inputs=frame.inputs,
-        host=frame.host,
-        blocks=tuple(contents.blocks),
-        record_id=contents.header.record_id,
-        started=contents.header.started_at,
-        finished=contents.ended_at or "",
-        commands=(frame.plan.command,),
-        events=frame.events,
+    data = contents_data(
+        frame.plan,
+        contents,
+        judgement,
+        frame.host,
         record_dir=frame.record_dir,
         scenario_text=embedded.scenario_text,
         tuning=frame.tuning,

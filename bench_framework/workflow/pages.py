@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
@@ -145,7 +145,6 @@ def record_host(record: Record) -> Host:
 
 def report_data(record: Record, judgement: Judgement) -> ReportData:
     """Return the data of a report."""
-    from bench_framework.report import ReportData
     from bench_framework.store import layout
     from bench_framework.store.profiles import read_profiles
 
@@ -163,6 +162,25 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
             details=(("cause", getattr(error, "strerror", None) or str(error)),),
             fix="run `benchctl verify` to list all missing or changed files",
         ) from error
+    return contents_data(
+        plan,
+        contents,
+        judgement,
+        host,
+        # Not the folder: a record that is renamed or copied must render the same pages.
+        record_dir=f"{plan.name}/{record.id}",
+        scenario_text=scenario_text,
+        tuning=tuning,
+        profiles=read_profiles(record.path, plan),
+    )
+
+
+def contents_data(
+    plan: Plan, contents: Contents, judgement: Judgement, host: Host, **more: Any
+) -> ReportData:
+    """Return the data of a report on the contents of a journal, or of a page; `more` has the rest."""
+    from bench_framework.report import ReportData
+
     return ReportData(
         plan=plan,
         judgement=judgement,
@@ -170,17 +188,13 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         inputs=contents.inputs,
         host=host,
         blocks=tuple(contents.blocks),
-        record_id=record.id,
+        record_id=contents.header.record_id,
         started=contents.header.started_at,
         finished=contents.ended_at or "",
         commands=(plan.command,),
         events=tuple(contents.events),
-        # Not the folder: a record that is renamed or copied must render the same pages.
-        record_dir=f"{plan.name}/{record.id}",
-        scenario_text=scenario_text,
-        tuning=tuning,
-        profiles=read_profiles(record.path, plan),
         imported=contents.imported,
+        **more,
     )
 
 

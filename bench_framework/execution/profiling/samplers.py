@@ -9,7 +9,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Command, Finished, scratch_folder
@@ -55,29 +55,6 @@ class SampledRun:
     failure: str = ""
 
 
-class Sampler(Protocol):
-    """A profiler of single runs."""
-
-    @property
-    def name(self) -> SamplerName:
-        """Return the name of the sampler."""
-
-    @property
-    def tool(self) -> str:
-        """Return its version line."""
-
-    @property
-    def frequency_hz(self) -> int | None:
-        """Return the samples per second; `None` if it counts instructions."""
-
-    def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> SampledRun:
-        """Run a command once and return its samples. The sampler writes its files to `folder`.
-
-        Raises:
-            MachineError: BX231, the program cannot be started; BX232, the launcher died.
-        """
-
-
 @dataclass(frozen=True, slots=True)
 class Perf:
     """perf, with an event that counts on this machine."""
@@ -90,7 +67,11 @@ class Perf:
     name: SamplerName = "perf"
 
     def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> SampledRun:
-        """Record and read one run."""
+        """Run a command once and return its samples. The sampler writes its files to `folder`.
+
+        Raises:
+            MachineError: BX231, the program cannot be started; BX232, the launcher died.
+        """
         data, errors = folder / "perf.data", folder / "perf.stderr"
         graph = "fp" if unwinding == "frame-pointers" else f"dwarf,{STACK_BYTES}"
         words = [*RECORD, "-e", self.event, "-F", str(self.frequency_hz), "--call-graph", graph]
@@ -148,6 +129,10 @@ class Callgrind:
         if not samples.total:
             return SampledRun(finished, None, f"callgrind counted nothing ({finished.how})")
         return SampledRun(finished, samples)
+
+
+Sampler = Perf | Callgrind
+"""A profiler of single runs. `frequency_hz` is `None` if it counts instructions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,12 +202,9 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
 
 def find_callgrind(launcher: Launcher, env: Mapping[str, str]) -> Callgrind | Refusal:
     """Return callgrind if valgrind is installed, or the refusal."""
-    version = version_of(launcher, "valgrind", env)
-    return (
-        Refusal("valgrind is not installed", "install valgrind")
-        if version is None
-        else Callgrind(launcher, version)
-    )
+    if (version := version_of(launcher, "valgrind", env)) is not None:
+        return Callgrind(launcher, version)
+    return Refusal("valgrind is not installed", "install valgrind")
 
 
 def _number(path: Path) -> int | None:
