@@ -165,7 +165,7 @@ def _smt(machine: Machine, cpus: frozenset[int]) -> Setting:
         shared = any(len(threads) > 1 for threads in by_cpu.values())
         if shared:
             meaning = "threads of one program slow each other down"
-            obstacle = "pinning.choose one CPU per core with --cpus"
+            obstacle = "choose one CPU per core with --cpus"
             return _fixed("the chosen CPUs share cores", meaning, obstacle)
         meaning = f"the host of this {guest} may have others" if (guest := _guest()) else ""
         return _quiet("none: one thread per core", meaning)
@@ -173,9 +173,7 @@ def _smt(machine: Machine, cpus: frozenset[int]) -> Setting:
     meaning = "a program on a sibling slows the timed program down"
     paths = {machine.sys / pinning.CPU_FOLDER / f"cpu{number}/online": "1" for number in siblings}
     if not all(path.exists() for path in paths):
-        obstacle = (
-            "the kernel cannot take this CPU offline; pinning.choose another core with --cpus"
-        )
+        obstacle = "the kernel cannot take this CPU offline; choose another core with --cpus"
         return _fixed(value, meaning, obstacle)
     if _has_cpuset_v1(machine):
         meaning += (
@@ -209,7 +207,7 @@ def _isolation(machine: Machine, cpus: frozenset[int]) -> Setting:
     if not listed_cpus(machine, "online") - cpus:
         obstacle = "no CPU would be left for other programs"
     elif 0 in cpus:
-        obstacle = "the kernel needs CPU 0 for its own work; pinning.choose another one with --cpus"
+        obstacle = "the kernel needs CPU 0 for its own work; choose another one with --cpus"
     elif boot:
         obstacle = f"the kernel command line has such options; change them to `{options}`"
     elif _guest() == "container":
