@@ -165,13 +165,10 @@ def _report_refusal(error: OSError, arguments: list[str]) -> int:
     if _traceback_requested(arguments):
         console.say(traceback.format_exc())
     where = (("path", str(error.filename)),) if error.filename else ()
-    refusal = MachineError(
-        f"the operating system reported an error: {error.strerror or error}",
-        code="BX237",
-        details=where,
-        effect="earlier measurements are kept; `benchctl run` resumes them",
-        fix="resolve the error and repeat the command; -vv prints the traceback",
-    )
+    message = f"the operating system reported an error: {error.strerror or error}"
+    effect = "earlier measurements are kept; `benchctl run` resumes them"
+    fix = "resolve the error and repeat the command; -vv prints the traceback"
+    refusal = MachineError(message, code="BX237", details=where, effect=effect, fix=fix)
     console.error(refusal)
     return refusal.exit_code
 

@@ -165,11 +165,8 @@ def _configured(launcher: Launcher, env: Mapping[str, str], path: str) -> Hyperf
             if version is None
             else f"is {'.'.join(map(str, version))}, too old"
         )
-        raise _missing(
-            (),
-            f"BENCHCTL_HYPERFINE is {path}, which {state}",
-            "set it to hyperfine 1.20 or newer, or unset it to let benchctl find or install one",
-        )
+        fix = "set it to hyperfine 1.20 or newer, or unset it to let benchctl find or install one"
+        raise _missing((), f"BENCHCTL_HYPERFINE is {path}, which {state}", fix)
     return Hyperfine(str(Path(path).absolute()), version)
 
 

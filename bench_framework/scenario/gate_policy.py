@@ -97,12 +97,9 @@ def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
             limit = float(text.replace("_", ""))
     except ValueError:
         example = {"s": "1.2s", "bytes": "200MiB"}.get(unit or "", "12000000")
-        raise Refused(
-            "BC102",
-            f"`{text}` is not a limit for metric `{part.metric}`",
-            label="expected an amount",
-            advice=f"write an amount such as {example}",
-        ) from None
+        message = f"`{text}` is not a limit for metric `{part.metric}`"
+        advice = f"write an amount such as {example}"
+        raise Refused("BC102", message, label="expected an amount", advice=advice) from None
     if not 0 < limit < float("inf"):
         raise Refused("BC102", f"`max` must be above zero, got {text}", label="expected an amount")
     return limit

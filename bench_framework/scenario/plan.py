@@ -119,13 +119,9 @@ def _select(
         if selection.takes(words_of(variant, given))
     }
     if not chosen:
-        problem = Problem(
-            "BC207",
-            "the selection matches no configuration of this plan",
-            file=OPTION,
-            at=whole(only),
-            fix="remove a condition, or separate alternatives with |",
-        )
+        message = "the selection matches no configuration of this plan"
+        fix = "remove a condition, or separate alternatives with |"
+        problem = Problem("BC207", message, file=OPTION, at=whole(only), fix=fix)
         raise ScenarioError((problem,), {OPTION: only})
     inputs = {given_id for _, given_id in chosen}
     required = {expansion.baseline.id, *(variant.id for variant in expansion.further_baselines)}

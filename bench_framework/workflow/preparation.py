@@ -111,20 +111,13 @@ def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
     """Refuse to go on without any build, or with one of two revisions. Raises `BuildError`."""
     failed = [build for build in builds if not build.ok]
     if len(failed) == len(builds):
-        raise build_failure(
-            builds[0],
-            "no variant could be built",
-            "nothing was measured",
-            "fix the build and repeat the command",
-        )
+        fix = "fix the build and repeat the command"
+        raise build_failure(builds[0], "no variant could be built", "nothing was measured", fix)
     if plan.revisions is not None and failed:
         variant = next(v for v in plan.variants if v.build_id == failed[0].id)
-        raise build_failure(
-            failed[0],
-            f"{variant.label} cannot be built",
-            "nothing was measured, because the comparison needs both revisions",
-            "use a base that builds, or exclude the variant with -k",
-        )
+        effect = "nothing was measured, because the comparison needs both revisions"
+        fix = "use a base that builds, or exclude the variant with -k"
+        raise build_failure(failed[0], f"{variant.label} cannot be built", effect, fix)
 
 
 def require_known(

@@ -104,12 +104,9 @@ def add_control(
         if _same_result(plan, (build, copied), inputs, launcher, env):
             return copied, None
         reason = "a run of a copy gave another result"
-    event = Event(
-        "BX332",
-        f"page placement is not controlled: {source.name} was not copied, because {reason}",
-        "note",
-        effect="the A/A control runs the same file, so the noise floor may be too small",
-    )
+    message = f"page placement is not controlled: {source.name} was not copied, because {reason}"
+    effect = "the A/A control runs the same file, so the noise floor may be too small"
+    event = Event("BX332", message, "note", effect=effect)
     return replace(build, control_path=build.path), event
 
 

@@ -95,13 +95,8 @@ def _counter(
     except MachineError as error:
         if not policy.optional:
             raise
-        event = Event(
-            "BX250",
-            error.message,
-            "warning",
-            effect="the gate cannot judge instructions",
-            help=error.fix,
-        )
+        effect = "the gate cannot judge instructions"
+        event = Event("BX250", error.message, "warning", effect=effect, help=error.fix)
         if record.note(event):
             observer.notify(progress.Remark(event))
         return None

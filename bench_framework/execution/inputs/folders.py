@@ -95,13 +95,10 @@ class Guard:
         """Return the event BX420 if a program changed, for example because it was built again."""
         for path, stamp in self._programs.items():
             if _stamp(path) != stamp:
-                return Event(
-                    "BX420",
-                    f"the program {path} changed while it was measured",
-                    "error",
-                    effect="the rounds measured different programs; measuring stopped",
-                    help="measure a copy that is not rebuilt, and start over with --fresh",
-                )
+                message = f"the program {path} changed while it was measured"
+                effect = "the rounds measured different programs; measuring stopped"
+                advice = "measure a copy that is not rebuilt, and start over with --fresh"
+                return Event("BX420", message, "error", effect=effect, help=advice)
         return None
 
     def digests(self) -> Iterator[Event]:

@@ -100,10 +100,8 @@ def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
     for place, name in features:
         if name in crate.features or "/" in name:
             continue  # cargo checks `dependency/feature`
+        message = f"crate `{crate.name}` has no cargo feature `{name}`"
+        label = f"not in [features] of {folder}/Cargo.toml"
         yield scenario.value_problem(
-            place,
-            "BC302",
-            f"crate `{crate.name}` has no cargo feature `{name}`",
-            label=f"not in [features] of {folder}/Cargo.toml",
-            fix=did_you_mean(name, crate.features, "features"),
+            place, "BC302", message, label=label, fix=did_you_mean(name, crate.features, "features")
         )

@@ -67,10 +67,6 @@ def require_amount(value: float, most: float, what: str, file: str, where: str) 
         UsageError: it is not (BX452).
     """
     if not 0 <= value <= most:
-        raise fault(
-            IMPOSSIBLE,
-            file,
-            f"{what} is {value:g}; it must lie between 0 and {most:g}",
-            where=where,
-        )
+        message = f"{what} is {value:g}; it must lie between 0 and {most:g}"
+        raise fault(IMPOSSIBLE, file, message, where=where)
     return value

@@ -69,12 +69,9 @@ def read_session(content: bytes, file: str, number: int) -> Session:
     else:
         kind, memory, commands = "table", "none", _table(text, file)
     if len(commands) > MOST_COMMANDS:
-        raise faults.fault(
-            faults.UNKNOWN,
-            file,
-            f"{file} has {len(commands)} commands; the limit is {MOST_COMMANDS}",
-            fix="remove commands, or split the file: each file is one session",
-        )
+        message = f"{file} has {len(commands)} commands; the limit is {MOST_COMMANDS}"
+        fix = "remove commands, or split the file: each file is one session"
+        raise faults.fault(faults.UNKNOWN, file, message, fix=fix)
     if any(len(command.label) > MOST_LABEL for command in commands):
         fix = "give the command a short name (hyperfine -n NAME), or the row a short label"
         raise faults.fault(
@@ -86,13 +83,9 @@ def read_session(content: bytes, file: str, number: int) -> Session:
         if count > 1
     ]
     if twice:
-        raise faults.fault(
-            faults.NAMES,
-            file,
-            f"{file} has {twice[0]!r} more than once",
-            where=", ".join(twice[1:4]),
-            fix="give each command a unique name (hyperfine -n NAME), or each row a unique label",
-        )
+        message = f"{file} has {twice[0]!r} more than once"
+        fix = "give each command a unique name (hyperfine -n NAME), or each row a unique label"
+        raise faults.fault(faults.NAMES, file, message, where=", ".join(twice[1:4]), fix=fix)
     source = f"sources/{number}-{slug(file)}"
     return Session(file, source, digest, kind, commands, memory)
 
@@ -101,12 +94,10 @@ def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command,
     try:
         export = hyperfine.read_export(text)
     except _UNREADABLE as error:
+        message = f"{file} is not hyperfine's JSON"
+        fix = "use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table"
         raise faults.fault(
-            faults.UNKNOWN,
-            file,
-            f"{file} is not hyperfine's JSON",
-            cause=f"{type(error).__name__}: {error}",
-            fix="use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table",
+            faults.UNKNOWN, file, message, cause=f"{type(error).__name__}: {error}", fix=fix
         ) from error
     if export.version > KNOWN_VERSION:
         message = f"{file} has schema version {export.version}; supported are versions 1 and 2"

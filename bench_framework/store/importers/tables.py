@@ -97,12 +97,8 @@ def _check_head(names: list[str], file: str) -> None:
                 "this looks like a table of hyperfine, which does not contain the number of runs"
             )
             advice = "import the file of `hyperfine --export-json`, which contains every run"
-        raise faults.fault(
-            faults.UNKNOWN,
-            file,
-            f"the file is neither hyperfine's JSON nor a table with a header: {problem}",
-            fix=advice,
-        )
+        message = f"the file is neither hyperfine's JSON nor a table with a header: {problem}"
+        raise faults.fault(faults.UNKNOWN, file, message, fix=advice)
 
 
 def _whole(rows: list[list[str]], width: int, file: str) -> Iterator[tuple[int, list[str]]]:
@@ -147,23 +143,15 @@ def _number(text: str, what: str, file: str, where: str) -> float:
     try:
         return float(text.replace("_", "x"))
     except ValueError as error:
-        raise faults.fault(
-            faults.IMPOSSIBLE,
-            file,
-            f"{what} is {text!r}, which is not a number",
-            where=where,
-            fix="write a number with a decimal point; the unit has a separate column",
-        ) from error
+        message = f"{what} is {text!r}, which is not a number"
+        fix = "write a number with a decimal point; the unit has a separate column"
+        raise faults.fault(faults.IMPOSSIBLE, file, message, where=where, fix=fix) from error
 
 
 def _count(text: str, file: str, where: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:12]) <= MOST_RUNS:
-        raise faults.fault(
-            faults.IMPOSSIBLE,
-            file,
-            f"n is {text}; it must be a whole number of at least 1",
-            where=where,
-        )
+        message = f"n is {text}; it must be a whole number of at least 1"
+        raise faults.fault(faults.IMPOSSIBLE, file, message, where=where)
     return int(text)
