@@ -23,12 +23,11 @@ from bench_framework.model.run import Event, Look
 from bench_framework.store import layout, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from bench_framework.execution.hyperfine import Hyperfine
-    from bench_framework.execution.process import Launcher
     from bench_framework.execution.racing import Looker
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.model import race
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Input, Plan
@@ -38,36 +37,28 @@ if TYPE_CHECKING:
 
 def measure(
     record: Record,
-    *,
-    builds: Iterable[Build],
-    inputs: Iterable[PreparedInput],
-    launcher: Launcher,
+    session: Session,
     hyperfine: Hyperfine,
-    observer: progress.Observer,
     looker: Looker,
-    stop: Stop,
-    env: Mapping[str, str],
     decides: Callable[[Plan], bool] = decidable,
 ) -> None:
     """Measure the plan of a record. A record with earlier rounds is resumed.
 
-    `Record.prepare` must be called before. A failure of a cell becomes a block and an event of the
-    record; the other cells continue. `decides` is that of `model.looks.limit_of_rounds`.
+    `Record.prepare` must be called before; the builds and inputs are those that it stored. A failure
+    of a cell becomes a block and an event of the record; the other cells continue. `decides` is that
+    of `model.looks.limit_of_rounds`.
 
     Raises:
-        Interrupted: `stop` was requested; the record can be continued.
+        Interrupted: a stop was requested; the record can be continued.
         MachineError: the launcher was killed.
     """
     plan = record.plan
     with BlockRunner(
-        launcher, hyperfine, record.raw, plan.answer, plan.measure.timeout_s, plan.metrics
+        session.launcher, hyperfine, record.raw, plan.answer, plan.measure.timeout_s, plan.metrics
     ) as runner:
         began = seconds() - record.contents.elapsed_s
-        measuring = Measuring(record, launcher, runner, observer, looker, stop, decides, began)
         try:
-            measuring.run(
-                {build.id: build for build in builds}, {item.input_id: item for item in inputs}, env
-            )
+            Measuring(record, session, runner, looker, decides, began).run()
         finally:
             record.sync()
 
@@ -77,11 +68,9 @@ class Measuring:
     """A session that measures a record."""
 
     record: Record
-    launcher: Launcher
+    session: Session
     runner: BlockRunner
-    observer: progress.Observer
     looker: Looker
-    stop: Stop
     decides: Callable[[Plan], bool]
     began: float
     """Monotonic time at which measuring would have started without interruptions."""
@@ -96,21 +85,19 @@ class Measuring:
         """Return the measuring time of the record without interruptions."""
         return seconds() - self.began
 
-    def run(
-        self,
-        builds: Mapping[str, Build],
-        inputs: Mapping[str, PreparedInput],
-        env: Mapping[str, str],
-    ) -> None:
+    def run(self) -> None:
         """Measure all rounds of all inputs that are not stopped yet."""
-        if self.record.contents.complete:
+        contents = self.record.contents
+        if contents.complete:
             return
-        guard = folders.Guard(inputs, builds.values())
+        builds = {build.id: build for build in contents.builds}
+        inputs = {item.input_id: item for item in contents.inputs}
+        guard = folders.Guard(inputs, contents.builds)
         drop_pending(self.plan, self.record)
         states = [
             state
             for item in self.plan.inputs
-            if (state := self._prepare_input(item, builds, inputs, env)) is not None
+            if (state := self._prepare_input(item, builds, inputs)) is not None
         ]
         self._warm_up(states, guard)
         self._measure(states, guard)
@@ -130,7 +117,7 @@ class Measuring:
         if self.plan.measure.by_budget:
             rounds = limit_of_rounds(self.plan, self._affordable_rounds(states), self.decides)
             self.record.append(lines.Limit(rounds))
-        self.observer.notify(progress.LimitKnown(self.plan.measure.rounds_max))
+        self.session.observer.notify(progress.LimitKnown(self.plan.measure.rounds_max))
 
     def _affordable_rounds(self, states: Sequence[InputProgress]) -> float:
         """Return how many rounds of all inputs fit into the rest of the budget.
@@ -171,7 +158,6 @@ class Measuring:
         item: Input,
         builds: Mapping[str, Build],
         inputs: Mapping[str, PreparedInput],
-        env: Mapping[str, str],
     ) -> InputProgress | None:
         contents = self.record.contents
         targets = {}
@@ -181,7 +167,9 @@ class Measuring:
             if cell.id in contents.dropped or build is None or not build.ok:
                 continue
             try:
-                targets[cell.id] = target_of(cell, build, inputs.get(item.id), env, tuning)
+                targets[cell.id] = target_of(
+                    cell, build, inputs.get(item.id), self.session.env, tuning
+                )
             except CellError as error:
                 self._add_event(Event(error.code, error.message, "error", cell.id, help=error.fix))
         if not targets:
@@ -203,9 +191,9 @@ class Measuring:
             self._add_event(event)
             state.stopped = True
             return
-        self.observer.notify(progress.RoundStarted(state.input.id, number, warmup))
+        self.session.observer.notify(progress.RoundStarted(state.input.id, number, warmup))
         for position, cell_id in enumerate(order):
-            self.stop.check()
+            self.session.stop.check()
             self._block(state, cell_id, number, position, warmup=warmup)
         if warmup:
             state.warmups = number
@@ -215,7 +203,9 @@ class Measuring:
         self.record.append(lines.RoundEnd(state.input.id, number, warmup, utc_now(), elapsed))
         self._drop_failed(state, number, warmup=warmup)
         self.record.sync()
-        self.observer.notify(progress.RoundFinished(state.input.id, number, warmup, elapsed))
+        self.session.observer.notify(
+            progress.RoundFinished(state.input.id, number, warmup, elapsed)
+        )
 
     def _order(self, state: InputProgress, number: int, *, warmup: bool) -> list[str]:
         if warmup and self.plan.measure.warmup_rounds == 0:
@@ -235,10 +225,10 @@ class Measuring:
         target = state.targets[cell_id]
         began, runs = seconds(), 1 if warmup else self._runs(state, cell_id)
         place = BlockPosition(len(self.record.contents.blocks), number, position, warmup)
-        self.observer.notify(progress.BlockStarted())
+        self.session.observer.notify(progress.BlockStarted())
         block = self.runner.run(target, place, runs)
         stdout_is_answer = self.runner.stdout_is_answer
-        checks = BlockChecks(self.plan, self.record, self.launcher, stdout_is_answer)
+        checks = BlockChecks(self.plan, self.record, self.session.launcher, stdout_is_answer)
         block, events = checks.check(state, target, block)
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
@@ -246,7 +236,7 @@ class Measuring:
             self._add_event(event)
         if warmup:
             state.warmup_s[cell_id] = seconds() - began
-        self.observer.notify(progress.BlockFinished(block))
+        self.session.observer.notify(progress.BlockFinished(block))
 
     def _runs(self, state: InputProgress, cell_id: str) -> int:
         """Return the runs in a measured block of a cell."""
@@ -279,7 +269,9 @@ class Measuring:
     ) -> None:
         del state.targets[cell_id]
         self.record.append(lines.Dropped(cell_id, state.input.id, number, warmup, kind, reason))
-        self.observer.notify(progress.CellDropped(cell_id, number, reason, raced=kind in REASONS))
+        self.session.observer.notify(
+            progress.CellDropped(cell_id, number, reason, raced=kind in REASONS)
+        )
         if not state.targets:
             state.stopped = True
 
@@ -331,7 +323,7 @@ class Measuring:
                 kind = leaving[cell_id]
                 self._drop(other, cell_id, other.rounds, kind, REASONS[kind], warmup=False)
         self.record.sync()
-        self.observer.notify(progress.LookTaken(look))
+        self.session.observer.notify(progress.LookTaken(look))
 
     def _leaving(self, look: Look, states: Sequence[InputProgress]) -> dict[str, race.DropReason]:
         """Return the cells that leave after this analysis, of inputs that continue."""
@@ -345,7 +337,7 @@ class Measuring:
 
     def _add_event(self, event: Event) -> None:
         if self.record.note(event):
-            self.observer.notify(progress.Remark(event))
+            self.session.observer.notify(progress.Remark(event))
 
 
 def _fastest(state: InputProgress, cell_id: str) -> float:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import Interrupted
 from bench_framework.execution.progress import Message, SilentObserver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer, Update
@@ -83,3 +84,18 @@ class InterruptibleObserver:
         """Pass the update on. Raises `Interrupted` if a stop was requested."""
         self._observer.notify(update)
         self._stop.check()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The means of a command that runs programs: what starts, observes and stops them."""
+
+    launcher: Launcher
+    env: Mapping[str, str]
+    observer: Observer
+    stop: Stop
+
+    @property
+    def interruptible(self) -> InterruptibleObserver:
+        """The observer for steps outside of measuring, which a stop request ends at once."""
+        return InterruptibleObserver(self.observer, self.stop)

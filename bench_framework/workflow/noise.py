@@ -18,17 +18,15 @@ from bench_framework.errors import (
     MachineError,
 )
 from bench_framework.execution.progress import Message
-from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.execution.build.reference_programs import ReferenceProgram
     from bench_framework.execution.hyperfine import Hyperfine
-    from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
     from bench_framework.execution.racing import Decision
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.features.noise.compute import NoiseSummary, Rate, Window, WindowVerdicts
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Host
@@ -97,12 +95,9 @@ class _Bench:
     """The resources that all windows share."""
 
     folder: Path
-    launcher: Launcher
+    session: Session
     hyperfine: Hyperfine
     host: Host
-    env: dict[str, str]
-    observer: Observer
-    stopping: Stop
     cpus: str | None
 
 
@@ -131,23 +126,25 @@ def examine_noise(
             process.scratch_folder() as scratch,
             lock.MachineLock("doctor --aa", observer, stopping),
         ):
-            bench, subjects = _prepare(Path(scratch), launcher, observer, stopping, cpus)
+            # Copies of the programs are also written to the temporary folder.
+            env = {**host.environment(), "BENCHCTL_CACHE": str(Path(scratch, "cache"))}
+            session = stop.Session(launcher, env, observer, stopping)
+            bench, subjects = _prepare(Path(scratch), session, cpus)
             return _examine(bench, subjects, seconds_wanted, on_window)
 
 
 def _prepare(
-    folder: Path, launcher: Launcher, observer: Observer, stopping: Stop, cpus: str | None
+    folder: Path, session: Session, cpus: str | None
 ) -> tuple[_Bench, tuple[_Subject, ...]]:
     from bench_framework.execution import hyperfine, target
     from bench_framework.execution.build import programs, reference_programs
     from bench_framework.execution.machine import host
 
-    tool = hyperfine.find(launcher, host.environment(), InterruptibleObserver(observer, stopping))
-    # Copies of the programs are also written to the temporary folder.
-    env = {**host.environment(), "BENCHCTL_CACHE": str(folder / "cache")}
+    launcher, env = session.launcher, session.env
+    tool = hyperfine.find(launcher, host.environment(), session.interruptible)
     facts = host.facts(launcher, hyperfine=tool.name, results=folder, data=folder, env=env)
     subjects: list[_Subject] = []
-    for reference in reference_programs.create_programs(launcher, env, folder, stopping.check):
+    for reference in reference_programs.create_programs(launcher, env, folder, session.stop.check):
         scenario = folder / f"aa-{len(subjects) + 1}.yaml"
         scenario.write_text(
             json.dumps(_scenario(reference, reference_programs.ENVIRONMENT, cpus), indent=1),
@@ -160,9 +157,9 @@ def _prepare(
             plan, programs.find_program(plan.program[0], plan.scenario_path, env), {}, launcher, env
         )
         if event is not None:
-            observer.notify(Message(event.message))
+            session.observer.notify(Message(event.message))
         subjects.append(_Subject(reference, scenario, build))
-    return _Bench(folder, launcher, tool, facts, env, observer, stopping, cpus), tuple(subjects)
+    return _Bench(folder, session, tool, facts, cpus), tuple(subjects)
 
 
 def _scenario(reference: ReferenceProgram, env: dict[str, str], cpus: str | None) -> dict[str, Any]:
@@ -207,7 +204,7 @@ def _examine(
             break
         try:
             window = _window(bench, subjects[index], len(windows) + 1)
-            bench.stopping.check()
+            bench.session.stop.check()
         except Interrupted:
             interrupted = True
             break
@@ -244,17 +241,7 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     ) as record:
         try:
             record.prepare(at=utc_now(), host=bench.host, builds=(subject.build,), inputs=())
-            rounds.measure(
-                record,
-                builds=(subject.build,),
-                inputs=(),
-                launcher=bench.launcher,
-                hyperfine=bench.hyperfine,
-                observer=bench.observer,
-                looker=_never_stop,
-                stop=bench.stopping,
-                env=bench.env,
-            )
+            rounds.measure(record, bench.session, bench.hyperfine, _never_stop)
             return _read(plan, record.contents.blocks, subject.reference)
         finally:
             record.close()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.progress import Message, PlanReady
-from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model import environment_variables
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.plan import PROGRAM
@@ -16,9 +15,7 @@ from bench_framework.workflow.capability import leave_out, limits
 
 if TYPE_CHECKING:
     from bench_framework.execution.hyperfine import Hyperfine
-    from bench_framework.execution.process import Launcher
-    from bench_framework.execution.progress import Observer
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.model.metrics import DeclaredMetric
     from bench_framework.model.plan import Plan
     from bench_framework.model.policies import Metric
@@ -39,9 +36,7 @@ class Prepared:
     events: tuple[Event, ...] = ()
 
 
-def prepare(
-    plan: Plan, options: RunOptions, observer: Observer, launcher: Launcher, stopping: Stop
-) -> Prepared:
+def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     """Prepare tools, builds and inputs of a plan, and collect facts about the machine.
 
     Raises:
@@ -54,8 +49,7 @@ def prepare(
     from bench_framework.execution.inputs import datasets
     from bench_framework.execution.machine import host
 
-    env = host.environment()
-    careful = InterruptibleObserver(observer, stopping)
+    launcher, env, careful = session.launcher, session.env, session.interruptible
     tool = hyperfine.find(launcher, env, careful)
     event: Event | None = None
     place = datasets.workplace(plan, env)
@@ -73,10 +67,10 @@ def prepare(
     able = leave_out(plan, descriptions)
     if able is not plan:
         for hole in able.holes[len(plan.holes) :]:
-            observer.notify(
+            session.observer.notify(
                 Message(f"left out: {' '.join(value for _, value in hole.values)} ({hole.reason})")
             )
-        observer.notify(PlanReady(able))
+        session.observer.notify(PlanReady(able))
         build_ids = {spec.id for spec in able.builds} | {PROGRAM}
         builds = tuple(build for build in builds if build.id in build_ids)
         plan = able
@@ -90,7 +84,7 @@ def prepare(
         builds = (build,)
     if plan.instructions is not None and not plan.instructions.optional:
         instructions.counter(plan.instructions, launcher, env)
-    stopping.check()
+    session.stop.check()
     facts = host.facts(launcher, hyperfine=tool.name, results=options.results, data=data, env=env)
     noted = (
         *([event] if event else []),

@@ -15,7 +15,6 @@ from bench_framework.errors import (
     UsageError,
 )
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark, SilentObserver
-from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import (
@@ -29,12 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bench_framework.execution.process import Launcher
     from bench_framework.execution.profiling.profiles import Outcome
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.profile import ProfileShares, SamplerWanted, UnwindingWanted
-    from bench_framework.model.run import Build, Event, PreparedInput
+    from bench_framework.model.run import Event, PreparedInput
     from bench_framework.report import Document
     from bench_framework.store.records import Record
 
@@ -86,24 +84,16 @@ def profile_policy(
     return policy if requested or policy.after_run else None
 
 
-def profile_run(
-    record: Record,
-    builds: Sequence[Build],
-    inputs: Sequence[PreparedInput],
-    policy: ProfilePolicy | None,
-    observer: Observer,
-    launcher: Launcher,
-    stopping: Stop,
-) -> bool:
+def profile_run(record: Record, policy: ProfilePolicy | None, session: Session) -> bool:
     """Profile a completed run and store warnings in the record.
 
     Return True if the user stopped it.
     """
     if policy is None:
         return False
-    outcome = _profile(record, builds, inputs, policy, None, (observer, launcher, stopping))
+    outcome = _profile(record, record.contents.inputs, policy, None, session)
     for event in outcome.events:
-        observer.notify(Remark(event))
+        session.observer.notify(Remark(event))
         record.note(event)
     return outcome.stopped
 
@@ -139,55 +129,34 @@ def profile_record(
         policy = _policy_of(record.plan, options)
         cells = _selected(record.plan, options.only) if options.only else None
         stopping = stop.Stop(launcher, observer, "profiles of completed runs are kept")
-        env = host.environment()
+        session = stop.Session(launcher, host.environment(), observer, stopping)
         observer.notify(PlanReady(record.plan))
         with stopping.on_signals(), lock.MachineLock(record.plan.name, observer, stopping):
+            folder = datasets.data_dir(record.plan.data_dir, session.env)
             inputs = datasets.prepare_inputs(
-                record.plan.inputs,
-                datasets.data_dir(record.plan.data_dir, env),
-                env,
-                InterruptibleObserver(observer, stopping),
+                record.plan.inputs, folder, session.env, session.interruptible
             )
             _require_same_inputs(record, inputs)
-            outcome = _profile(
-                record,
-                record.contents.builds,
-                inputs,
-                policy,
-                cells,
-                (observer, launcher, stopping),
-            )
+            outcome = _profile(record, inputs, policy, cells, session)
         return _written(record, outcome, observer)
 
 
 def _profile(
     record: Record,
-    builds: Sequence[Build],
     inputs: Sequence[PreparedInput],
     policy: ProfilePolicy,
     cells: tuple[Cell, ...] | None,
-    means: tuple[Observer, Launcher, Stop],
+    session: Session,
 ) -> Outcome:
-    from bench_framework.execution.inputs import datasets
-    from bench_framework.execution.machine import host
     from bench_framework.execution.profiling import profiles
-    from bench_framework.store import layout
     from bench_framework.store.profiles import write_profile
 
-    observer, launcher, stopping = means
-    env, plan = host.environment(), record.plan
-    subject = profiles.Subject(
-        plan,
-        record.contents.blocks,
-        {build.id: build for build in builds},
-        {item.input_id: item for item in inputs},
-        str(record.path / layout.TUNING),
-    )
     outcome = profiles.profile(
-        subject,
+        record,
+        {item.input_id: item for item in inputs},
         policy,
-        profiles.cells_of(plan.cells, policy) if cells is None else cells,
-        profiles.ProfilingTools(launcher, env, stopping, observer, datasets.workplace(plan, env)),
+        profiles.cells_of(record.plan.cells, policy) if cells is None else cells,
+        session,
     )
     for profile in outcome.profiles:
         write_profile(record.path, profile)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.errors import (
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bench_framework.execution.process import Launcher
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan, Variant
     from bench_framework.model.run import Look
@@ -101,42 +99,29 @@ def run_plan(
     observer.notify(progress.PlanReady(plan))
     with process.Launcher() as launcher:
         stopping = stop.Stop(launcher, observer)
+        session = stop.Session(launcher, host.environment(), observer, stopping)
         try:
             with stopping.on_signals(), lock.MachineLock(plan.name, observer, stopping):
-                return _run_locked(plan, text, options, observer, launcher, stopping)
+                return _run_locked(plan, text, options, session)
         except Interrupted:  # while waiting for the lock
             return _interrupted(None, plan.command)
 
 
-def _run_locked(
-    plan: Plan,
-    text: str,
-    options: RunOptions,
-    observer: Observer,
-    launcher: Launcher,
-    stopping: Stop,
-) -> Outcome:
+def _run_locked(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcome:
     from bench_framework.execution.machine.lock import wait_until_idle
 
     record: Record | None = None
     try:
-        prepared = prepare(plan, options, observer, launcher, stopping)
+        prepared = prepare(plan, options, session)
         plan = prepared.plan
         if options.idle is not None:
-            load = wait_until_idle(options.idle, observer, stopping)
+            load = wait_until_idle(options.idle, session.observer, session.stop)
             prepared = replace(prepared, host=replace(prepared.host, load1=load))
-        record = _record_for(text, options, observer, prepared)
+        record = _record_for(text, options, session.observer, prepared)
         with record:
-            _measure(record, prepared, options, observer, launcher, stopping)
-            stopped = options.profile is not False and profile_run(
-                record,
-                prepared.builds,
-                prepared.inputs,
-                profile_policy(plan.profile, plan.baseline_id, requested=bool(options.profile)),
-                observer,
-                launcher,
-                stopping,
-            )
+            _measure(record, prepared, options, session)
+            policy = profile_policy(plan.profile, plan.baseline_id, requested=bool(options.profile))
+            stopped = options.profile is not False and profile_run(record, policy, session)
     except Interrupted:
         return _interrupted(record, plan.command)
     judgement = judge_record(record)
@@ -214,14 +199,7 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
     return record
 
 
-def _measure(
-    record: Record,
-    prepared: Prepared,
-    options: RunOptions,
-    observer: Observer,
-    launcher: Launcher,
-    stopping: Stop,
-) -> None:
+def _measure(record: Record, prepared: Prepared, options: RunOptions, session: Session) -> None:
     """Tune, measure all rounds, and count kernel events and instructions.
 
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
@@ -230,14 +208,13 @@ def _measure(
     from bench_framework.compare.interim_analysis import look
     from bench_framework.execution import racing, rounds, tuning
     from bench_framework.execution.counting.observations import observe_cells
-    from bench_framework.execution.machine import host
     from bench_framework.features.gate import measuring as gate
     from bench_framework.features.gate.plans import rounds_needed
     from bench_framework.features.judge import finished_cells
     from bench_framework.model.looks import decidable
     from bench_framework.model.run import Look
 
-    plan, inputs, env = prepared.plan, prepared.inputs, host.environment()
+    plan, observer = prepared.plan, session.observer
     reopened = record.contents.reopened
     gated = options.gate or bool(plan.confirms) or reopened
     only_gate = gated and (reopened or plan.measure.until == "conclusive")
@@ -266,36 +243,15 @@ def _measure(
 
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
-        tuning.tune(plan, record, prepared.builds, inputs, launcher, env, stopping)
-    rounds.measure(
-        record,
-        builds=prepared.builds,
-        inputs=inputs,
-        launcher=launcher,
-        hyperfine=prepared.hyperfine,
-        observer=observer,
-        looker=looker,
-        stop=stopping,
-        env=env,
-        decides=decides,
-    )
+        tuning.tune(record, session)
+    rounds.measure(record, session, prepared.hyperfine, looker, decides)
     plan = record.plan
-    observe = partial(
-        observe_cells,
-        record=record,
-        builds=prepared.builds,
-        inputs=inputs,
-        launcher=launcher,
-        observer=observer,
-        stop=stopping,
-        env=env,
-    )
-    observe(plan)
+    observe_cells(plan, record, session)
     contents = record.contents
-    if gated and gate.counts_instead(plan, env):
-        cells = gate.cells_to_count(plan, contents.blocks, builds, inputs, contents.looks)
+    if gated and gate.counts_instead(plan, session.env):
+        cells = gate.cells_to_count(plan, contents.blocks, builds, prepared.inputs, contents.looks)
         if cells:
-            observe(gate.counting_plan(plan, cells))
+            observe_cells(gate.counting_plan(plan, cells), record, session)
 
 
 def _interrupted(record: Record | None, command: str) -> Outcome:

@@ -24,14 +24,12 @@ from bench_framework.model.run import Event, Observation
 from bench_framework.store import layout, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from bench_framework.execution.process import Launcher
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.execution.target import Target
     from bench_framework.model.metrics import InstructionPolicy
     from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.run import Build, PreparedInput
     from bench_framework.store.records import Record
 
 TOOL: Final = "wait4, /proc/PID/io, /proc/PID/status"
@@ -39,49 +37,33 @@ MOST_RUNS: Final = 3
 """Most runs to sample the peak of memory. One that lasts less than a millisecond may be missed."""
 
 
-def observe_cells(
-    plan: Plan,
-    record: Record,
-    *,
-    builds: Iterable[Build],
-    inputs: Iterable[PreparedInput],
-    launcher: Launcher,
-    observer: progress.Observer,
-    stop: Stop,
-    env: Mapping[str, str],
-) -> None:
+def observe_cells(plan: Plan, record: Record, session: Session) -> None:
     """Count instructions and kernel counters of measured cells, and sample their memory.
 
     Counts that the record contains are not repeated. A cell that cannot be counted becomes an
     observation without values, and an event if the scenario requests the counts.
 
     Raises:
-        Interrupted: `stop` was requested; the record can be continued.
+        Interrupted: a stop was requested; the record can be continued.
         MachineError: BX250, instructions cannot be counted on this machine.
     """
     targets = [
         target
         for cell in plan.cells
         if cell.role is not Role.CONTROL
-        and (target := _target(plan, record, cell, builds, inputs, env)) is not None
+        and (target := _target(plan, record, cell, session.env)) is not None
     ]
-    counting = CountingRuns(plan, record, launcher, observer, stop)
+    counting = CountingRuns(plan, record, session)
     counting.count_kernel(targets)
-    if (
-        plan.instructions is not None
-        and targets
-        and (used := _counter(plan.instructions, record, launcher, observer, env))
-    ):
-        counting.count_instructions(targets, used)
+    if plan.instructions is not None and targets:
+        used = _counter(plan.instructions, record, session)
+        if used is not None:
+            counting.count_instructions(targets, used)
     record.sync()
 
 
 def _counter(
-    policy: InstructionPolicy,
-    record: Record,
-    launcher: Launcher,
-    observer: progress.Observer,
-    env: Mapping[str, str],
+    policy: InstructionPolicy, record: Record, session: Session
 ) -> instructions.Counter | None:
     """Return the counter of instructions.
 
@@ -91,33 +73,28 @@ def _counter(
         MachineError: BX250, none works, and the scenario requests it.
     """
     try:
-        return instructions.counter(policy, launcher, env)
+        return instructions.counter(policy, session.launcher, session.env)
     except MachineError as error:
         if not policy.optional:
             raise
         effect = "the gate cannot judge instructions"
         event = Event("BX250", error.message, "warning", effect=effect, help=error.fix)
         if record.note(event):
-            observer.notify(progress.Remark(event))
+            session.observer.notify(progress.Remark(event))
         return None
 
 
-def _target(
-    plan: Plan,
-    record: Record,
-    cell: Cell,
-    builds: Iterable[Build],
-    inputs: Iterable[PreparedInput],
-    env: Mapping[str, str],
-) -> Target | None:
+def _target(plan: Plan, record: Record, cell: Cell, env: Mapping[str, str]) -> Target | None:
     """Return the target of a measured cell; `None` if the cell failed or gave another answer."""
     contents = record.contents
     dropped = contents.dropped.get(cell.id)
     good = any(b.cell_id == cell.id and b.status == "ok" and not b.warmup for b in contents.blocks)
     if not good or (dropped is not None and dropped.state != "raced"):
         return None
-    build = next((b for b in builds if b.id == plan.variant(cell.variant_id).build_id), None)
-    prepared = next((p for p in inputs if p.input_id == cell.input_id), None)
+    build = next(
+        (b for b in contents.builds if b.id == plan.variant(cell.variant_id).build_id), None
+    )
+    prepared = next((p for p in contents.inputs if p.input_id == cell.input_id), None)
     tuning = str(record.path / layout.TUNING) if plan.tuning else None
     try:
         return target_of(cell, build, prepared, env, tuning)
@@ -131,21 +108,19 @@ class CountingRuns:
 
     plan: Plan
     record: Record
-    launcher: Launcher
-    observer: progress.Observer
-    stop: Stop
+    session: Session
 
     @property
     def _runner(self) -> SingleRunner:
-        return SingleRunner(self.launcher, self.plan.answer, self.plan.measure.timeout_s)
+        return SingleRunner(self.session.launcher, self.plan.answer, self.plan.measure.timeout_s)
 
     def count_kernel(self, targets: list[Target]) -> None:
         """Read the kernel counters of one run of every cell."""
         for number, target in enumerate(targets, start=1):
             if self._done(target, "observed"):
                 continue
-            self.stop.check()
-            self.observer.notify(progress.Counting("kernel counters", number, len(targets)))
+            self.session.stop.check()
+            self.session.observer.notify(progress.Counting("kernel counters", number, len(targets)))
             expected = self._expected(target)
             self._append(
                 observe_kernel(self._runner, target, expected, self.plan.measure.timeout_s)
@@ -160,9 +135,9 @@ class CountingRuns:
             for run in range(len(done) + 1, policy.runs + 1):
                 if any(earlier.status != "ok" for earlier in done):
                     break
-                self.stop.check()
+                self.session.stop.check()
                 what = f"instructions with {used.tool}"
-                self.observer.notify(
+                self.session.observer.notify(
                     progress.Counting(what, number, len(targets), run, policy.runs)
                 )
                 observation = instructions.count(
@@ -217,7 +192,7 @@ class CountingRuns:
             help="correct the cause, or remove `instructions` from the scenario",
         )
         if self.record.note(event):
-            self.observer.notify(progress.Remark(event))
+            self.session.observer.notify(progress.Remark(event))
 
 
 def observe_kernel(

@@ -9,42 +9,30 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import Interrupted, MachineError, MeasureError
 from bench_framework.execution import worker
+from bench_framework.execution.inputs.datasets import workplace
 from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.profiling import symbols
 from bench_framework.execution.profiling.samplers import Sampler, find_sampler
 from bench_framework.execution.progress import Message
-from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.execution.target import target_of
 from bench_framework.model.plan import Role
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.run import Event
+from bench_framework.store import layout
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bench_framework.execution.process import Launcher
     from bench_framework.execution.profiling.samples import Samples
-    from bench_framework.execution.progress import Observer
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.execution.target import Target
-    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.plan import Cell
     from bench_framework.model.profile import ProfilePolicy, Unwinding
-    from bench_framework.model.run import Block, Build, PreparedInput
+    from bench_framework.model.run import Build, PreparedInput
+    from bench_framework.store.records import Record
 
 MEASURED: Final = "only the profile is missing; the measurements are complete"
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """The programs of a record that can be profiled."""
-
-    plan: Plan
-    blocks: Sequence[Block]
-    builds: Mapping[str, Build]
-    inputs: Mapping[str, PreparedInput]
-    tuning: str
-    """The file that ``{tuning}`` stands for."""
 
 
 @dataclass(slots=True)
@@ -62,18 +50,6 @@ class Outcome:
     stopped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ProfilingTools:
-    """Launcher, environment, stop request and observer of profiling."""
-
-    launcher: Launcher
-    env: Mapping[str, str]
-    stop: Stop
-    observer: Observer
-    place: Path
-    """Working directory of the programs."""
-
-
 def cells_of(cells: Sequence[Cell], policy: ProfilePolicy) -> tuple[Cell, ...]:
     """Return the cells of a policy in the given order, without the A/A control."""
     variant_ids = set(policy.variant_ids)
@@ -81,15 +57,21 @@ def cells_of(cells: Sequence[Cell], policy: ProfilePolicy) -> tuple[Cell, ...]:
 
 
 def profile(
-    subject: Subject, policy: ProfilePolicy, cells: Sequence[Cell], tools: ProfilingTools
+    record: Record,
+    inputs: Mapping[str, PreparedInput],
+    policy: ProfilePolicy,
+    cells: Sequence[Cell],
+    session: Session,
 ) -> Outcome:
-    """Profile cells one after the other. A failure is an event: measuring succeeded.
+    """Profile cells one after the other, on these inputs. A failure is an event: measuring succeeded.
 
     Raises:
         MachineError: BX232, the launcher died; BX235, a temporary folder cannot be created.
     """
     outcome = Outcome()
-    sampler, refused = find_sampler(policy.sampler, policy.frequency_hz, tools.launcher, tools.env)
+    sampler, refused = find_sampler(
+        policy.sampler, policy.frequency_hz, session.launcher, session.env
+    )
     if sampler is None:
         outcome.events.append(
             Event(
@@ -113,10 +95,10 @@ def profile(
     remarks = tuple(r.reason for r in refused)
     known: dict[str, symbols.Symbols] = {}
     for cell in cells:
-        if tools.stop.level:
+        if session.stop.level:
             outcome.stopped = True
             break
-        cell_profiler = _CellProfiler(subject, policy, cell, tools, sampler)
+        cell_profiler = _CellProfiler(record, inputs, policy, cell, session, sampler)
         try:
             result = cell_profiler.profile(known, remarks)
         except Interrupted:  # during the build
@@ -129,7 +111,7 @@ def profile(
             outcome.events.append(
                 Event(
                     "BX352",
-                    f"{subject.plan.variant(cell.variant_id).label} could not be profiled: {result}",
+                    f"{record.plan.variant(cell.variant_id).label} could not be profiled: {result}",
                     cell_id=cell.id,
                     effect=MEASURED,
                     help="correct the cause, then run `benchctl profile RECORD`",
@@ -143,35 +125,30 @@ class _CellProfiler:
 
     def __init__(
         self,
-        subject: Subject,
+        record: Record,
+        inputs: Mapping[str, PreparedInput],
         policy: ProfilePolicy,
         cell: Cell,
-        tools: ProfilingTools,
+        session: Session,
         sampler: Sampler,
     ) -> None:
-        self._subject, self._policy, self._cell, self._tools = subject, policy, cell, tools
-        self._sampler = sampler
+        self._record, self._inputs, self._policy, self._cell = record, inputs, policy, cell
+        self._session, self._sampler = session, sampler
         self._runs: list[Samples] = []
         self._remarks: list[str] = []
         self.stopped = False
 
     def profile(self, known: dict[str, symbols.Symbols], remarks: tuple[str, ...]) -> Profile | str:
         """Return the profile, or the reason for none; empty if stopped in the first run."""
-        plan, cell = self._subject.plan, self._cell
-        measured = self._subject.builds.get(plan.variant(cell.variant_id).build_id)
+        plan, cell, session = self._record.plan, self._cell, self._session
+        variant = plan.variant(cell.variant_id)
+        builds = {build.id: build for build in self._record.contents.builds}
+        measured, spec = builds.get(variant.build_id), variant.build
         if measured is None:
             return "it was not built"
-        spec = plan.variant(cell.variant_id).build
         if measured.id not in known:
-            tools = self._tools
-            known[measured.id] = symbols.with_symbols(
-                spec,
-                measured,
-                tools.launcher,
-                tools.env,
-                InterruptibleObserver(tools.observer, tools.stop),
-                tools.place,
-            )
+            place = workplace(plan, session.env)
+            known[measured.id] = symbols.with_symbols(spec, measured, session, place)
         binary = known[measured.id]
         if binary.failure:
             return binary.failure
@@ -180,9 +157,9 @@ class _CellProfiler:
             target = target_of(
                 cell,
                 replace(measured, path=binary.path),
-                self._subject.inputs.get(cell.input_id),
-                self._tools.env,
-                self._subject.tuning,
+                self._inputs.get(cell.input_id),
+                session.env,
+                str(self._record.path / layout.TUNING),
             )
             self._run_all(target, unwinding)
         except MeasureError as error:
@@ -201,18 +178,18 @@ class _CellProfiler:
         return "frame-pointers" if built else "dwarf"
 
     def _run_all(self, target: Target, unwinding: Unwinding) -> None:
-        label = self._subject.plan.variant(self._cell.variant_id).label
+        label = self._record.plan.variant(self._cell.variant_id).label
         runs = 1 if self._sampler.name == "callgrind" else self._policy.runs
         for number in range(1, runs + 1):
-            if self._tools.stop.level:
+            if self._session.stop.level:
                 self.stopped = True
                 self._remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
                 return
             if number == 1:
                 text = f"profiling {label} by {self._sampler.name}, {counted(runs, 'run')}"
-                self._tools.observer.notify(Message(text))
+                self._session.observer.notify(Message(text))
             reason = self._run(target, unwinding)
-            if self._tools.stop.level > 1:  # the user killed it
+            if self._session.stop.level > 1:  # the user killed it
                 self.stopped = True
                 self._remarks.append(f"stopped by the user in run {number} of {runs}")
                 return
@@ -248,12 +225,12 @@ class _CellProfiler:
 
     def _answer_error(self, exit_code: int | None, answers: Path, printed: Path) -> str:
         """Return the reason if the run did not do the measured work; empty if it did."""
-        policy = self._subject.plan.answer
+        policy = self._record.plan.answer
         if exit_code not in policy.exit_codes:
             return f"exit status {exit_code}"
         digests = Counter(
             b.answer.digest
-            for b in self._subject.blocks
+            for b in self._record.contents.blocks
             if b.cell_id == self._cell.id
             and b.status == "ok"
             and b.answer
@@ -266,7 +243,7 @@ class _CellProfiler:
 
     def _run_setup(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:
         for argv in commands:
-            output = self._tools.launcher.capture(
+            output = self._session.launcher.capture(
                 argv, target.env, cwd=target.cwd, timeout_s=self._policy.timeout_s
             )
             if not output.ok:

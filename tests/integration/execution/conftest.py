@@ -14,7 +14,7 @@ from bench_framework.execution import hyperfine, racing, rounds
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BlockFinished, BlockStarted, SilentObserver, Update
-from bench_framework.execution.stop import Stop
+from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.plan import (
     Axis,
     AxisValue,
@@ -157,17 +157,8 @@ class Laboratory:
             record.prepare(
                 at="2026-03-02T17:05:00.000Z", host=facts, builds=[self.build], inputs=inputs
             )
-            rounds.measure(
-                record,
-                builds=[self.build],
-                inputs=inputs,
-                launcher=self.launcher,
-                hyperfine=self.tool,
-                observer=self.observer,
-                looker=looker,
-                stop=self.stop,
-                env=self.env,
-            )
+            session = Session(self.launcher, self.env, self.observer, self.stop)
+            rounds.measure(record, session, self.tool, looker)
         return record
 
 
