@@ -203,9 +203,8 @@ def _doing(update: progress.Update) -> str | None:
     match update:
         case progress.ToolInstall():
             return (
-                f"installing {update.tool} {update.version} into the cache with cargo, once, "
-                "about 1 minute"
-                f" ({format_clock(update.elapsed_s)})"
+                f"installing {update.tool} {update.version} into the cache with cargo, once, about "
+                f"1 minute ({format_clock(update.elapsed_s)})"
             )
         case progress.Waiting():
             return f"waiting for {update.reason} ({format_clock(update.elapsed_s)})"

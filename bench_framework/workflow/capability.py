@@ -150,7 +150,6 @@ def _impossible(scenario: str, message: str, reasons: tuple[str, ...] = ()) -> M
         code="BX223",
         details=tuple(("reason", reason) for reason in dict.fromkeys(reasons)),
         effect="nothing was measured",
-        fix="select other values with -k or -S (such as -S fixed.direct=off), change "
-        f"{scenario}, "
+        fix=f"select other values with -k or -S (such as -S fixed.direct=off), change {scenario}, "
         "or work in a folder on another file system",
     )
