@@ -165,10 +165,7 @@ class Variant:
 
     @property
     def id(self) -> str:
-        """Twelve hex digits over axis values, experiment and anchor.
-
-        They do not depend on the label or on the order of the axes.
-        """
+        """Twelve hex digits over axis values in any order, experiment and anchor, without the label."""
         return _variant_id(self.values, self.experiment, self.anchor)
 
     @property
