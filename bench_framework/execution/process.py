@@ -164,10 +164,7 @@ class Launcher:
         return self._running
 
     def run(
-        self,
-        command: Command,
-        on_poll: Callable[[], None] | None = None,
-        poll_s: float = POLL_S,
+        self, command: Command, on_poll: Callable[[], None] | None = None, poll_s: float = POLL_S
     ) -> Finished:
         """Start a command and wait for its end; `on_poll` is called about every `poll_s`.
 

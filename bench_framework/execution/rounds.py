@@ -154,10 +154,7 @@ class Measuring:
         return max(1, requested) if self.plan.answer.compare != "none" else requested
 
     def _prepare_input(
-        self,
-        item: Input,
-        builds: Mapping[str, Build],
-        inputs: Mapping[str, PreparedInput],
+        self, item: Input, builds: Mapping[str, Build], inputs: Mapping[str, PreparedInput]
     ) -> InputProgress | None:
         contents = self.record.contents
         targets = {}

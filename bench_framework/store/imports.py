@@ -22,22 +22,7 @@ if TYPE_CHECKING:
     from bench_framework.model.imported import Imported
 
 UNKNOWN_HOST: Final = Host(
-    "",
-    "",
-    "not in the files",
-    0,
-    0,
-    "",
-    "",
-    None,
-    None,
-    None,
-    None,
-    "",
-    None,
-    None,
-    "",
-    "",
+    "", "", "not in the files", 0, 0, "", "", None, None, None, None, "", None, None, "", ""
 )
 """Host of an imported set. Imported files do not name their machine."""
 

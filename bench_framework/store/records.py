@@ -323,11 +323,7 @@ def require_same(
 
 
 def _changes(
-    record: Record,
-    plan: Plan,
-    host: Host,
-    builds: Iterable[Build],
-    inputs: Iterable[PreparedInput],
+    record: Record, plan: Plan, host: Host, builds: Iterable[Build], inputs: Iterable[PreparedInput]
 ) -> Iterable[tuple[str, str, str]]:
     header, old = record.contents.header, record.contents.host
     if header.scenario_sha256 != plan.scenario_sha256:

@@ -24,9 +24,7 @@ def compare(
     later: Annotated[
         str | None,
         typer.Argument(
-            metavar="LATER",
-            help="A later record; it is compared with RECORD.",
-            show_default=False,
+            metavar="LATER", help="A later record; it is compared with RECORD.", show_default=False
         ),
     ] = None,
     baseline: Annotated[

@@ -136,11 +136,7 @@ Duration: TypeAlias = Annotated[
 ]
 CpuList: TypeAlias = Annotated[str, read_by(scalars.cpu_list), WithJsonSchema(SCALAR)]
 CacheName: TypeAlias = Annotated[Literal["warm", "cold", "unknown"], ONE_OF]
-Words: TypeAlias = Annotated[
-    list[Text],
-    read_by(scalars.words),
-    WithJsonSchema(SCALARS),
-]
+Words: TypeAlias = Annotated[list[Text], read_by(scalars.words), WithJsonSchema(SCALARS)]
 """A list of strings, or one string that is split at spaces."""
 NotText: TypeAlias = Annotated[Text, WithJsonSchema(NEVER)]
 """Branch of a union that accepts every other shape, so that the message can name the right one."""

@@ -23,13 +23,7 @@ NOTHING_WRITTEN: Final = "nothing was imported"
 
 
 def fault(
-    code: str,
-    file: str,
-    message: str,
-    *,
-    where: str = "",
-    cause: str = "",
-    fix: str = "",
+    code: str, file: str, message: str, *, where: str = "", cause: str = "", fix: str = ""
 ) -> UsageError:
     """Return an error about one file."""
     details = [("file", file), ("where", where), ("cause", cause)]

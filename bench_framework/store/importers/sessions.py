@@ -149,9 +149,7 @@ def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str) -> Command:
         if memory == "one-figure":
             series.append(Series(PEAK_RSS, 1, max(one.memory), None))
     return Command(
-        one.command,
-        tuple(s for s in series if s is not None),
-        len(one.times) - len(good),
+        one.command, tuple(s for s in series if s is not None), len(one.times) - len(good)
     )
 
 
