@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from typer import Option
 
 from bench_framework.cli.commands import COMMANDS, NAMES
 from bench_framework.cli.console import Console, unwritable_stdout
@@ -73,30 +74,24 @@ def shared(
     context: typer.Context,
     *,
     verbose: Annotated[
-        int, typer.Option("--verbose", "-v", count=True, help="Print more; -vv adds tracebacks.")
+        int, Option("--verbose", "-v", count=True, help="Print more; -vv adds tracebacks.")
     ] = 0,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print results and errors only.")
-    ] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print results and errors only.")] = False,
     color: Annotated[
         Literal["auto", "always", "never"],
-        typer.Option(help="Colour the terminal output; NO_COLOR is respected."),
+        Option(help="Colour the terminal output; NO_COLOR is respected."),
     ] = "auto",
     no_progress: Annotated[
-        bool, typer.Option("--no-progress", help="Disable the live progress display.")
+        bool, Option("--no-progress", help="Disable the live progress display.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on stdout instead of text.")
+        bool, Option("--json", help="Print one JSON document on stdout instead of text.")
     ] = False,
     results: Annotated[
-        Path,
-        typer.Option("--dir", envvar="BENCHCTL_RESULTS", help="Folder that contains the records."),
+        Path, Option("--dir", envvar="BENCHCTL_RESULTS", help="Folder that contains the records.")
     ] = Path("results"),
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Store the global options in the context, where the command reads them."""

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from bench_framework.cli.arguments import RecordName
 from bench_framework.cli.console import Console
@@ -23,33 +24,27 @@ def compare(
     record: RecordName = "@last",
     later: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="LATER", help="A later record; it is compared with RECORD.", show_default=False
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILTER", help="The variant to compare with; default: the scenario's."
-        ),
+        Option(metavar="FILTER", help="The variant to compare with; default: the scenario's."),
     ] = None,
     candidate: Annotated[
-        str | None,
-        typer.Option(metavar="FILTER", help="The variants to compare; default: all others."),
+        str | None, Option(metavar="FILTER", help="The variants to compare; default: all others.")
     ] = None,
     axis: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Compare the values of this axis, with all other axes equal."
-        ),
+        Option(metavar="NAME", help="Compare the values of this axis, with all other axes equal."),
     ] = None,
     where: Annotated[
-        str | None,
-        typer.Option(metavar="FILTER", help="With --axis: only these variants and inputs."),
+        str | None, Option(metavar="FILTER", help="With --axis: only these variants and inputs.")
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="LIST",
             help="Metrics, such as wall,cpu; default: those of the scenario; for two records: "
             "wall,cpu,binary_size.",

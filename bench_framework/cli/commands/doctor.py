@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import UsageError
@@ -35,7 +36,7 @@ def doctor(
     context: typer.Context,
     aa: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--aa",
             help="Run an A/A check: measure false positives, the noise floor and which injected "
             "slowdowns are detected.",
@@ -43,11 +44,11 @@ def doctor(
     ] = False,
     how_long: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="Duration of --aa, such as 15m; default: 1m."),
+        Option("--for", metavar="TIME", help="Duration of --aa, such as 15m; default: 1m."),
     ] = None,
     cpus: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--cpus",
             metavar="LIST",
             help="CPUs that --aa pins its programs to, and to which --tune refers: 0,2-3.",
@@ -55,7 +56,7 @@ def doctor(
     ] = None,
     tune: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--tune",
             help="Show which CPUs to pin programs to, and the commands that set and restore what "
             "makes times vary less: governor, turbo, SMT, isolation, ASLR, interrupts, huge pages, "

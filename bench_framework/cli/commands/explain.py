@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
+from typer import Argument
 
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import UsageError
@@ -40,9 +41,7 @@ def explain(
     context: typer.Context,
     topic: Annotated[
         str | None,
-        typer.Argument(
-            metavar="TOPIC", help="exit-codes, a code such as BC104 or BX201, or a command."
-        ),
+        Argument(metavar="TOPIC", help="exit-codes, a code such as BC104 or BX201, or a command."),
     ] = None,
 ) -> None:
     """Explain an error code, the exit codes or a command; without a topic, list all topics."""

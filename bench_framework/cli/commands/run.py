@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from bench_framework.cli.arguments import (
     Base,
@@ -37,27 +38,25 @@ def run(
     overrides: Overrides = None,
     quick: Annotated[
         bool,
-        typer.Option(
-            "--quick", help="Run 3 rounds without verdicts, to check that everything works."
-        ),
+        Option("--quick", help="Run 3 rounds without verdicts, to check that everything works."),
     ] = False,
     rounds: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="MIN:MAX",
             help="Number of rounds; default: from FILE, else as many as the budget allows.",
         ),
     ] = None,
     budget: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="TIME",
             help="Start no further round after this time, such as 20m; default: from FILE, else 5m.",
         ),
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="conclusive|rounds|X%",
             help="Stop when all comparisons are conclusive, after all rounds, or when the half-widths of "
             "all intervals are at most X%; default: from FILE.",
@@ -65,12 +64,12 @@ def run(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder that contains the records; the same as --dir."),
+        Option(metavar="DIR", help="Folder that contains the records; the same as --dir."),
     ] = None,
     fresh: Fresh = False,
     profile: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--profile/--no-profile", help="Profile functions after measuring; default: from FILE."
         ),
     ] = None,
@@ -78,7 +77,7 @@ def run(
     template: Template = None,
     gated: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--gate",
             help="Then check the record as `benchctl gate` does, and return its exit code.",
         ),
@@ -87,7 +86,7 @@ def run(
     head: Head = None,
     idle: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="LOAD",
             help="Wait before the first round until the load average of the last minute is below "
             "LOAD, such as 0.3; fail after ten minutes.",

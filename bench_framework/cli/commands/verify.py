@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_WORSE
@@ -27,14 +28,14 @@ def verify(
     context: typer.Context,
     record: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="RECORD",
             help="A record: its folder, SCENARIO/ID, @last or @prev; or a single report.html.",
         ),
     ] = "@last",
     digest: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="HEX",
             help="Digest of the measured files that `benchctl run` printed, or its first 16 digits.",
         ),
