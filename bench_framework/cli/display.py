@@ -47,8 +47,6 @@ class LineDisplay:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._work: Work | None = None
-        self._start: float | None = None
-        self._done_at_start = 0
         self._last = 0.0
         self._grouped = False
 
@@ -60,8 +58,6 @@ class LineDisplay:
             case progress.PlanReady():
                 self._work = Work(update.plan)
                 self._line("plan", f"{update.plan.name}: {counts(update.plan)}")
-            case progress.Resumed() if self._work is not None:
-                self._done_at_start = self._work.resume(update.rounds)
             case progress.Message():
                 self._line("note", update.text)
             case progress.LimitKnown() if self._work is not None:
@@ -143,10 +139,7 @@ class LineDisplay:
         work = self._work
         if work is None:
             return
-        now = seconds()
-        if self._start is None:
-            self._start = now
-        left = work.left_s(now - self._start, self._done_at_start)
+        left = work.left_s(work.elapsed_s)
         until = "" if left is None else f"  at most {format_clock(left)} left"
         state = f"{work.state}{until}  problems {work.problems}"
         self._seldom("run", state)

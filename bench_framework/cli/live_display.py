@@ -64,8 +64,6 @@ class LiveDisplay:
         self._doing = "reading the scenario"
         self._timing = False
         self._drawn = 0.0
-        self._start: float | None = None
-        self._done_at_start = 0
         self._live.start()
 
     def notify(self, update: progress.Update) -> None:
@@ -77,10 +75,7 @@ class LiveDisplay:
                 self._work = Work(update.plan)
                 self._draw(force=True)
                 return
-            case progress.Resumed() if self._work is not None:
-                self._done_at_start = self._work.resume(update.rounds)
-                return
-            case progress.InterimVerdicts():
+            case progress.Resumed() | progress.InterimVerdicts():
                 return
             case progress.Message():  # a reaction to the user, so it is printed at once
                 with self._above():
@@ -91,9 +86,6 @@ class LiveDisplay:
                 return
             case progress.BlockFinished():
                 self._timing = False
-            case progress.RoundFinished() if self._start is None:
-                self._start = seconds()
-                self._done_at_start = self._work.rounds_done if self._work else 0
             case progress.Remark():
                 with self._above():
                     self._console.warn(update.event)
@@ -126,9 +118,9 @@ class LiveDisplay:
         if self._timing or (not force and now - self._drawn < EVERY_S):
             return
         self._drawn = now
-        self._live.update(self._page(now), refresh=True)
+        self._live.update(self._page(), refresh=True)
 
-    def _page(self, now: float) -> RenderableType:
+    def _page(self) -> RenderableType:
         work = self._work
         if work is None or work.input_id is None:
             return Text(
@@ -136,12 +128,11 @@ class LiveDisplay:
                 overflow="ellipsis",
                 no_wrap=True,
             )
-        return Group(self._header(work, now), Text(), self._cells(work), self._footer(work))
+        return Group(self._header(work), Text(), self._cells(work), self._footer(work))
 
-    def _header(self, work: Work, now: float) -> RenderableType:
-        elapsed = now - self._start if self._start is not None else 0.0
-        left = work.left_s(elapsed, self._done_at_start)
-        state = f"{work.state} in {format_clock(elapsed)}"
+    def _header(self, work: Work) -> RenderableType:
+        left = work.left_s(work.elapsed_s)
+        state = f"{work.state} in {format_clock(work.elapsed_s)}"
         state += "" if left is None else f", at most {format_clock(left)} left"
         state += f"  problems {work.problems}" if work.problems else ""
         room = self._rich.width - cell_len(work.plan.name) - cell_len(state) - 2 * GAP

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block
 
 from bench_framework.execution import progress
+from bench_framework.execution.machine.host import seconds
 from bench_framework.model.looks import limited
 from bench_framework.model.metrics import WALL
 from bench_framework.units import counted
@@ -41,23 +40,21 @@ class Work:
     blocks: int = 0
     """Number of blocks that this process finished."""
     measured_s: float = 0.0
+    started: float | None = None
+    """Time at which this process finished its first round, by `host.seconds`."""
+    done_at_start: int = 0
+    """Number of finished rounds at that time."""
     input_id: str | None = None
     round: int = 0
     warmup: bool = True
     warmups_done: int = 0
     problems: int = 0
 
-    def resume(self, rounds: Mapping[str, int]) -> int:
-        """Add the rounds per input of an interrupted process.
-
-        Return the number of finished rounds.
-        """
-        self.rounds.update(rounds)
-        return self.rounds_done
-
     def take(self, update: progress.Update) -> None:
         """Count one update."""
         match update:
+            case progress.Resumed():
+                self.rounds.update(update.rounds)
             case progress.LimitKnown():
                 self.plan = limited(self.plan, update.rounds)
             case progress.RoundStarted():
@@ -68,12 +65,8 @@ class Work:
                 )
             case progress.BlockFinished():
                 self._block(update.block)
-            case progress.RoundFinished() if update.warmup:
-                self.warmups_done += 1
-                self.measured_s = update.elapsed_s
             case progress.RoundFinished():
-                self.rounds[update.input_id] = update.round
-                self.measured_s = update.elapsed_s
+                self._round(update)
             case progress.CellDropped():
                 self.dropped[update.cell_id] = update.reason
                 if update.raced:
@@ -86,6 +79,15 @@ class Work:
                 self.stopped.add(update.look.input_id)
             case _:
                 pass
+
+    def _round(self, update: progress.RoundFinished) -> None:
+        if update.warmup:
+            self.warmups_done += 1
+        else:
+            self.rounds[update.input_id] = update.round
+        self.measured_s = update.elapsed_s
+        if self.started is None:
+            self.started, self.done_at_start = seconds(), self.rounds_done
 
     def _block(self, block: Block) -> None:
         self.blocks += 1
@@ -126,9 +128,14 @@ class Work:
         spent = self.measured_s / budget if budget else 0.0
         return min(1.0, max(spent, self.rounds_done / self.rounds_total))
 
-    def left_s(self, elapsed_s: float, done_at_start: int) -> float | None:
+    @property
+    def elapsed_s(self) -> float:
+        """Time since `started` in seconds."""
+        return 0.0 if self.started is None else seconds() - self.started
+
+    def left_s(self, elapsed_s: float) -> float | None:
         """Return the maximum remaining time in seconds, extrapolated from the rounds of this process."""
-        finished = self.rounds_done - done_at_start
+        finished = self.rounds_done - self.done_at_start
         if finished <= 0 or elapsed_s <= 0:
             return None
         left = elapsed_s / finished * (self.rounds_total - self.rounds_done)

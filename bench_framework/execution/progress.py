@@ -6,7 +6,7 @@ An observer draws nothing between `BlockStarted` and `BlockFinished`: a program 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, dataclass_transform
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block, Build, Event, Look
 
 
+@dataclass_transform(frozen_default=True)
 class Update:
-    """A progress update. Each kind is a subclass."""
+    """A progress update. Each kind is a subclass, and a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        """Make the subclass a dataclass."""
+        dataclass(frozen=True)(cls)
 
 
-@dataclass(frozen=True, slots=True)
 class ToolInstall(Update):
     """A tool is missing and is being installed into the cache; about a minute."""
 
@@ -29,7 +33,6 @@ class ToolInstall(Update):
     elapsed_s: float
 
 
-@dataclass(frozen=True, slots=True)
 class Waiting(Update):
     """The measurement waits for another benchctl, or for an idle machine, as `reason` says."""
 
@@ -37,12 +40,10 @@ class Waiting(Update):
     elapsed_s: float
 
 
-@dataclass(frozen=True, slots=True)
 class BuildStarted(Update):
     """cargo has started a build that is not fresh."""
 
 
-@dataclass(frozen=True, slots=True)
 class BuildStep(Update):
     """Progress of cargo: number of compiled crates, the last one, and seconds since the start."""
 
@@ -51,7 +52,6 @@ class BuildStep(Update):
     elapsed_s: float
 
 
-@dataclass(frozen=True, slots=True)
 class BuildFinished(Update):
     """A build succeeded, was unchanged, or failed."""
 
@@ -61,7 +61,6 @@ class BuildFinished(Update):
     total: int
 
 
-@dataclass(frozen=True, slots=True)
 class DataStarted(Update):
     """Start of the generation of an input; size in bytes."""
 
@@ -69,7 +68,6 @@ class DataStarted(Update):
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
 class DataStep(Update):
     """Bytes of the input written so far."""
 
@@ -78,7 +76,6 @@ class DataStep(Update):
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
 class DataFinished(Update):
     """An input is on disk; `reused` if it existed before."""
 
@@ -86,7 +83,6 @@ class DataFinished(Update):
     reused: bool
 
 
-@dataclass(frozen=True, slots=True)
 class RoundStarted(Update):
     """Start of a round of one input.
 
@@ -98,26 +94,22 @@ class RoundStarted(Update):
     warmup: bool
 
 
-@dataclass(frozen=True, slots=True)
 class LimitKnown(Update):
     """The warm-up is over, and the limit of rounds per input is known."""
 
     rounds: int
 
 
-@dataclass(frozen=True, slots=True)
 class BlockStarted(Update):
     """Start of timing. Until `BlockFinished` nothing may be drawn."""
 
 
-@dataclass(frozen=True, slots=True)
 class BlockFinished(Update):
     """Timing has ended and the block is in the journal."""
 
     block: Block
 
 
-@dataclass(frozen=True, slots=True)
 class RoundFinished(Update):
     """A round is complete and on disk; `elapsed_s` is the measuring time of the record so far."""
 
@@ -127,7 +119,6 @@ class RoundFinished(Update):
     elapsed_s: float
 
 
-@dataclass(frozen=True, slots=True)
 class CellDropped(Update):
     """A cell is dropped and not measured any further."""
 
@@ -138,21 +129,18 @@ class CellDropped(Update):
     """True if it lost a race; False if it failed."""
 
 
-@dataclass(frozen=True, slots=True)
 class LookTaken(Update):
     """An interim analysis of an input was done."""
 
     look: Look
 
 
-@dataclass(frozen=True, slots=True)
 class Remark(Update):
     """A warning or an error that is now part of the record."""
 
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
 class Counting(Update):
     """Start of an untimed run: cell `index` (from 1) of `total`, repetition `run` of `runs`."""
 
@@ -163,28 +151,24 @@ class Counting(Update):
     runs: int = 1
 
 
-@dataclass(frozen=True, slots=True)
 class PlanReady(Update):
     """The plan is known; nothing has been built or run yet."""
 
     plan: Plan
 
 
-@dataclass(frozen=True, slots=True)
 class Resumed(Update):
     """An interrupted record is continued; `rounds` has its complete rounds per input."""
 
     rounds: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
 class InterimVerdicts(Update):
     """Verdicts of an interim analysis; they can still change."""
 
     comparisons: tuple[Comparison, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Message(Update):
     """One sentence for the user."""
 
