@@ -34,13 +34,11 @@ class GateResult:
 
     Attributes:
         record: folder of the checked record.
-        plan: plan of the record.
         gating: the result.
         page: the result as text.
     """
 
     record: Path
-    plan: Plan
     gating: Gating
     page: GatePage
 
@@ -236,7 +234,7 @@ def _write(record: Record, gating: Gating) -> GateResult:
             with contextlib.suppress(OSError):
                 (record.path / name).unlink(missing_ok=True)
         raise
-    return GateResult(record.path, record.plan, gating, page)
+    return GateResult(record.path, gating, page)
 
 
 def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
@@ -261,11 +259,14 @@ def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
     }
 
 
+def _labels(plan: Plan, cell_id: str) -> dict[str, Any]:
+    cell = plan.cell(cell_id)
+    variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
+    return {"variant": variant.label, "input": given.label}
+
+
 def _budget(plan: Plan, finding: BudgetFinding) -> dict[str, Any]:
-    cell = plan.cell(finding.cell_id)
-    return {
-        "variant": plan.variant(cell.variant_id).label,
-        "input": plan.input(cell.input_id).label,
+    return _labels(plan, finding.cell_id) | {
         "metric": finding.budget.metric,
         "state": finding.state,
         "max": finding.budget.most,
@@ -278,11 +279,8 @@ def _budget(plan: Plan, finding: BudgetFinding) -> dict[str, Any]:
 
 
 def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
-    cell = plan.cell(pair.cell_id)
     interval = pair.comparison.shown
-    return {
-        "variant": plan.variant(cell.variant_id).label,
-        "input": plan.input(cell.input_id).label,
+    return _labels(plan, pair.cell_id) | {
         "metric": pair.metric,
         "state": pair.state,
         "why": pair.reason,

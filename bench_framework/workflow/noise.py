@@ -9,14 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.errors import (
-    EXIT_DONE,
-    EXIT_INTERRUPTED,
-    EXIT_NOT_MEASURED,
-    BenchError,
-    Interrupted,
-    MachineError,
-)
+from bench_framework import errors
+from bench_framework.errors import BenchError, Interrupted, MachineError
 from bench_framework.execution.progress import Message
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.workflow.scenarios import plan_scenario
@@ -76,9 +70,9 @@ class NoiseFindings:
     def exit_code(self) -> int:
         """Return 130 if interrupted, 3 if the machine failed or has too many false positives, else 0."""
         if self.interrupted:
-            return EXIT_INTERRUPTED
+            return errors.EXIT_INTERRUPTED
         broken = self.failure is not None or self.summary.refuted
-        return EXIT_NOT_MEASURED if broken else EXIT_DONE
+        return errors.EXIT_NOT_MEASURED if broken else errors.EXIT_DONE
 
 
 @dataclass(frozen=True, slots=True)

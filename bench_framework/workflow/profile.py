@@ -5,15 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bench_framework.errors import (
-    EXIT_DONE,
-    EXIT_INTERRUPTED,
-    EXIT_NOT_MEASURED,
-    Interrupted,
-    MachineError,
-    RecordError,
-    UsageError,
-)
+from bench_framework import errors
+from bench_framework.errors import Interrupted, MachineError, RecordError, UsageError
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark, SilentObserver
 from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
 from bench_framework.workflow import corrupt_records
@@ -197,10 +190,14 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
     )
     profiled = {profile.cell_id for profile in outcome.profiles}
     code = (
-        EXIT_INTERRUPTED if outcome.stopped else EXIT_NOT_MEASURED if outcome.events else EXIT_DONE
+        errors.EXIT_INTERRUPTED
+        if outcome.stopped
+        else errors.EXIT_NOT_MEASURED
+        if outcome.events
+        else errors.EXIT_DONE
     )
     if [e.code for e in outcome.events] == ["BX351"] and not outcome.stopped:
-        code = EXIT_DONE  # callgrind replaced perf: there is a profile, so this is a success
+        code = errors.EXIT_DONE  # callgrind replaced perf: there is a profile, so this is a success
     return ProfileResult(
         record.path,
         tuple(shares for shares in judgement.profiles if shares.cell_id in profiled),

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from bench_framework import errors
 from bench_framework.errors import (
-    EXIT_DONE,
-    EXIT_INTERRUPTED,
-    EXIT_NOT_MEASURED,
     AnswerError,
     BenchError,
     CellError,
@@ -128,9 +126,9 @@ def _run_locked(plan: Plan, text: str, options: RunOptions, session: Session) ->
     record.save(judgement)
     pages = _pages(record, judgement, options)
     failures = _failures(plan.variants, record.contents)
-    code, resume = EXIT_NOT_MEASURED if failures else EXIT_DONE, None
+    code, resume = errors.EXIT_NOT_MEASURED if failures else errors.EXIT_DONE, None
     if stopped:
-        code = EXIT_INTERRUPTED
+        code = errors.EXIT_INTERRUPTED
         resume = "profiling was stopped, everything else is complete; repeat it with `benchctl "
         resume += f"profile {record.path}`"
     return Outcome(record.path, judgement, pages.document, failures, resume, code)
@@ -258,13 +256,13 @@ def _interrupted(record: Record | None, command: str) -> Outcome:
     resume = f"interrupted; `{command}` "
     if record is None:
         resume += "starts again with the existing builds and inputs"
-        return Outcome(None, None, None, (), resume, EXIT_INTERRUPTED)
+        return Outcome(None, None, None, (), resume, errors.EXIT_INTERRUPTED)
     record.save()
     record.close()
     done = sum(record.contents.rounds.values())
     verb = "is" if done == 1 else "are"
     resume += f"resumes: {counted(done, 'completed round')} {verb} stored in {record.path}"
-    return Outcome(record.path, None, None, (), resume, EXIT_INTERRUPTED)
+    return Outcome(record.path, None, None, (), resume, errors.EXIT_INTERRUPTED)
 
 
 def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchError, ...]:

@@ -8,16 +8,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from bench_framework.cli.arguments import (
-    Base,
-    EmbedRuns,
-    Fresh,
-    Head,
-    Only,
-    Overrides,
-    ScenarioFile,
-    Template,
-)
+from bench_framework.cli import arguments as shared
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import measure
 
@@ -33,9 +24,9 @@ Ctrl-C finishes the current run and keeps all results; the same command resumes.
 
 def run(
     context: typer.Context,
-    file: ScenarioFile,
-    only: Only = None,
-    overrides: Overrides = None,
+    file: shared.ScenarioFile,
+    only: shared.Only = None,
+    overrides: shared.Overrides = None,
     quick: Annotated[
         bool,
         Option("--quick", help="Run 3 rounds without verdicts, to check that everything works."),
@@ -66,15 +57,15 @@ def run(
         Path | None,
         Option(metavar="DIR", help="Folder that contains the records; the same as --dir."),
     ] = None,
-    fresh: Fresh = False,
+    fresh: shared.Fresh = False,
     profile: Annotated[
         bool | None,
         Option(
             "--profile/--no-profile", help="Profile functions after measuring; default: from FILE."
         ),
     ] = None,
-    embed_runs: EmbedRuns = None,
-    template: Template = None,
+    embed_runs: shared.EmbedRuns = None,
+    template: shared.Template = None,
     gated: Annotated[
         bool,
         Option(
@@ -82,8 +73,8 @@ def run(
             help="Then check the record as `benchctl gate` does, and return its exit code.",
         ),
     ] = False,
-    base: Base = None,
-    head: Head = None,
+    base: shared.Base = None,
+    head: shared.Head = None,
     idle: Annotated[
         float | None,
         Option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -53,7 +54,8 @@ def verify(
     console: Console = context.obj
     result = verify(console.results, record, digest)
     if console.json:
-        console.emit_json(_document(result))
+        more = {"record": str(result.record), "digest": result.digest or None}
+        console.emit_json(asdict(result) | more)
     else:
         for line in result.differences[:MOST_SHOWN]:
             console.emit_sentence(line)
@@ -66,18 +68,6 @@ def verify(
             console.emit_sentence(f"note: {note}")
     if result.differences:
         raise typer.Exit(EXIT_WORSE)
-
-
-def _document(result: Verification) -> dict[str, object]:
-    return {
-        "record": str(result.record),
-        "files": result.files,
-        "claims": result.claims,
-        "source": result.source,
-        "digest": result.digest or None,
-        "notes": list(result.notes),
-        "differences": list(result.differences),
-    }
 
 
 def _summary(result: Verification) -> str:

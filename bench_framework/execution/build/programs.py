@@ -14,7 +14,7 @@ from bench_framework.execution import worker
 from bench_framework.execution.build import binaries
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.process import scratch_folder
-from bench_framework.execution.target import Target, target_of
+from bench_framework.execution.target import Target, run_setup, target_of
 from bench_framework.model.plan import PROGRAM
 from bench_framework.model.run import Build, Event
 
@@ -156,13 +156,11 @@ def _run_once(
     with scratch_folder() as folder:
         out, answers = Path(folder, "stdout"), Path(folder, "answers")
         try:
-            for argv in target.prepare:
-                launcher.capture(argv, target.env, cwd=target.cwd)
+            run_setup(launcher, target, "prepare", timeout_s)
             limited = (str(out), worker.largest_answer(policy))
             command = target.command(answers, timeout_s, stdout=str(out), limited=limited)
             finished = launcher.run(command)
-            for argv in target.cleanup:
-                launcher.capture(argv, target.env, cwd=target.cwd)
+            run_setup(launcher, target, "cleanup", timeout_s)
             digest = worker.digest_of_run(policy, answers, out)
         except MeasureError:
             return None
