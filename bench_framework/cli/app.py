@@ -202,8 +202,7 @@ LEAST = {
 def require_resources() -> None:
     """Require the limits of this process to be large enough.
 
-    Raises:
-        MachineError: BX242, one of them is too small.
+    Raises `MachineError` (BX242): one of them is too small.
     """
     with contextlib.suppress(ImportError):  # only Unix has such limits
         import resource

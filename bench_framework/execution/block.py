@@ -212,8 +212,7 @@ class BlockRunner:
     def _check_free_space(self, block: Block) -> Block | None:
         """Return the block as failed if its output filled the disk, because it is truncated.
 
-        Raises:
-            MachineError: BX235, the disk is full for another reason.
+        Raises `MachineError` (BX235): the disk is full for another reason.
         """
         if _free(self._raw.root) >= LEAST_ROOM_BYTES:
             return None

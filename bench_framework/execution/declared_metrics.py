@@ -44,10 +44,7 @@ class Missing(Exception):  # noqa: N818 -- the reason for one missing number
 class Readings:
     """Reader of the declared metrics of one plan.
 
-    Attributes:
-        declared: the metrics.
-        stdout: the file with the output of the last run.
-        answer: the file of `answer.file`.
+    `stdout` is the file with the output of the last run, `answer` that of `answer.file`.
     """
 
     declared: Sequence[DeclaredMetric]
@@ -141,8 +138,7 @@ class Readings:
 def number_in(text: str, metric: DeclaredMetric) -> float:
     """Return a metric's value in a program's output, in stored units.
 
-    Raises:
-        Missing: it is absent, has several different values, or is not a number.
+    Raises `Missing`: it is absent, has several different values, or is not a number.
     """
     if not metric.regex:
         return _number_at(_document(text), metric.path, metric)

@@ -99,9 +99,8 @@ def _unreadable(cause: str) -> CellError:
 def find(launcher: Launcher, env: Mapping[str, str], progress: Observer) -> Hyperfine:
     """Find hyperfine: ``BENCHCTL_HYPERFINE``, PATH, the cache, or installed there with cargo.
 
-    Raises:
-        MachineError: BC403, none was found and none could be installed, or ``BENCHCTL_HYPERFINE``
-            is not hyperfine or too old.
+    Raises `MachineError` (BC403): none was found and none could be installed, or
+    ``BENCHCTL_HYPERFINE`` is not hyperfine or too old.
     """
     if configured := env.get("BENCHCTL_HYPERFINE"):
         return _configured(launcher, env, configured)

@@ -168,9 +168,8 @@ class Launcher:
     ) -> Finished:
         """Start a command and wait for its end; `on_poll` is called about every `poll_s`.
 
-        Raises:
-            MachineError: BX231, the program cannot be started; BX232, the launcher died; BX235, the
-                output of the command cannot be stored.
+        Raises `MachineError` (BX231): the program cannot be started; BX232, the launcher died;
+        BX235, the output of the command cannot be stored.
         """
         with self._lock:
             self._send(_request(command))
@@ -214,8 +213,7 @@ class Launcher:
 
         Of a stream of more than 1 MiB, the first and the last bytes are kept.
 
-        Raises:
-            MachineError: BX231, the program cannot be started.
+        Raises `MachineError` (BX231): the program cannot be started.
         """
         with scratch_folder() as folder:
             out, err = Path(folder, "stdout"), Path(folder, "stderr")

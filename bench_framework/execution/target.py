@@ -52,8 +52,7 @@ def run_setup(
 ) -> str | None:
     """Run `prepare` or `cleanup`, outside timing. Return the reason if it failed.
 
-    Raises:
-        Interrupted: the user killed a command.
+    Raises `Interrupted`: the user killed a command.
     """
     for argv in target.prepare if what == "prepare" else target.cleanup:
         try:
@@ -80,8 +79,7 @@ def target_of(
     The control cell runs the `control_path` of its build. `tuning` is the file that ``{tuning}``
     stands for.
 
-    Raises:
-        CellError: BX202, a slot has no value.
+    Raises `CellError` (BX202): a slot has no value.
     """
     binary = None
     if build is not None:
@@ -117,8 +115,7 @@ def target_of(
 def parse_cpus(text: str) -> tuple[int, ...]:
     """Parse CPU numbers such as ``0-1,3``, the format of taskset; none for an empty text.
 
-    Raises:
-        CellError: BX203, the text is not such a list.
+    Raises `CellError` (BX203): the text is not such a list.
     """
     cpus: set[int] = set()
     try:
@@ -145,8 +142,7 @@ def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quot
 def require_cpus(cells: Sequence[Cell], usable: Collection[int] | None = None) -> None:
     """Check that every CPU in every `cpus` is available.
 
-    Raises:
-        MachineError: BX238, a CPU is not available.
+    Raises `MachineError` (BX238): a CPU is not available.
     """
     lists = dict.fromkeys(cell.cpus for cell in cells if cell.cpus)
     if not lists:
@@ -162,8 +158,7 @@ def require_usable(
 ) -> None:
     """Check that every CPU of a list is available.
 
-    Raises:
-        MachineError: BX238, a CPU is not available.
+    Raises `MachineError` (BX238): a CPU is not available.
     """
     missing = [cpu for cpu in parse_cpus(text) if cpu not in usable]
     if missing:

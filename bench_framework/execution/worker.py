@@ -70,8 +70,7 @@ class AnswersFile:
     def read(self) -> list[bytes]:
         """Return the lines appended since `mark`, without newlines.
 
-        Raises:
-            AnswerError: BX211, they are too large. They are removed.
+        Raises `AnswerError` (BX211): they are too large. They are removed.
         """
         size = os.fstat(self._fd).st_size - self._start
         if size > MOST_ANSWERS:
@@ -103,8 +102,7 @@ def answer_lines(path: Path) -> list[bytes]:
 def parse_reply(line: bytes) -> Reply:
     """Read one line of protocol 1 (docs/reference/worker-protocol.md); unknown keys are ignored.
 
-    Raises:
-        AnswerError: BX211, the line does not follow the protocol.
+    Raises `AnswerError` (BX211): the line does not follow the protocol.
     """
     try:
         reply = parse_json(line, members=_members)
@@ -150,9 +148,8 @@ def parse_reply(line: bytes) -> Reply:
 def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[Reply]:
     """Parse the replies of a block of `runs` runs; only hyperfine numbers the runs, if `timed`.
 
-    Raises:
-        AnswerError: BX211, a line does not follow the protocol or is of another run; BX213, there are fewer or more
-            lines than runs; BX214, the runs of one block answered differently.
+    Raises `AnswerError` (BX211): a line does not follow the protocol or is of another run; BX213,
+    there are fewer or more lines than runs; BX214, the runs of one block answered differently.
     """
     replies = [parse_reply(line) for line in lines]
     if len(replies) != runs:
@@ -189,8 +186,7 @@ def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
 
     ``exact`` hashes the file in pieces; ``sorted-lines`` and ``json`` read it whole.
 
-    Raises:
-        AnswerError: BX215, the file cannot be read; BX216, it is not the declared JSON.
+    Raises `AnswerError` (BX215): the file cannot be read; BX216, it is not the declared JSON.
     """
     source: Literal["file", "stdout"] = "file" if policy.file else "stdout"
     try:
@@ -227,8 +223,7 @@ def largest_answer(policy: AnswerPolicy) -> int:
 def digest_of_run(policy: AnswerPolicy, answers: Path, stdout: Path) -> str:
     """Return the digest of the answer of one run; empty if a worker gave none.
 
-    Raises:
-        AnswerError: see `parse_reply` and `digest_file`.
+    Raises `AnswerError`: see `parse_reply` and `digest_file`.
     """
     if policy.contract:
         lines = answer_lines(answers)
@@ -239,8 +234,7 @@ def digest_of_run(policy: AnswerPolicy, answers: Path, stdout: Path) -> str:
 def sha256_of(path: Path, most: int | None = None) -> str:
     """Return the SHA-256 of a file in hex, read in pieces of 1 MiB.
 
-    Raises:
-        OSError: it is not a regular file, cannot be read, or has more than `most` bytes.
+    Raises `OSError`: it is not a regular file, cannot be read, or has more than `most` bytes.
     """
     digest, size = hashlib.sha256(), 0
     with open_regular(path) as file:

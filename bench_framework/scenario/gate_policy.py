@@ -61,8 +61,7 @@ def with_gate(scenario: Scenario, plan: Plan) -> Plan:
 def selected(plan: Plan, words: str) -> tuple[Cell, ...]:
     """Return the compared cells of a plan, including baselines, that a selection matches.
 
-    Raises:
-        ScenarioError: BC113, the selection is invalid or has an unknown name or value.
+    Raises `ScenarioError` (BC113): the selection is invalid or has an unknown name or value.
     """
     compared = (Role.BASELINE, Role.CANDIDATE)
     return tuple(c for c in select_cells(plan, words) if c.role in compared)
@@ -84,8 +83,7 @@ def unit_of(scenario: Scenario, metric: str) -> str | None:
 def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
     """Return the limit of a budget, in the unit of its metric's values.
 
-    Raises:
-        Refused: the limit is not in that unit, or not above zero.
+    Raises `Refused`: the limit is not in that unit, or not above zero.
     """
     unit, text = unit_of(scenario, part.metric), part.max
     try:
@@ -111,8 +109,7 @@ def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
     A name that the plan does not have is stored in `Accepted.unknown` and is not an error, because
     a scenario may change before the file does.
 
-    Raises:
-        UsageError: the file does not exist, or an entry is invalid (BX112).
+    Raises `UsageError` (BX112): the file does not exist, or an entry is invalid.
     """
     try:
         text = read_regular(path, MAX_BYTES).decode("utf-8")

@@ -50,8 +50,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     Relative paths start at the folder of the file. The value of an override such as
     ``measure.rounds.max=5`` is YAML. `text` replaces the contents of the file.
 
-    Raises:
-        ScenarioError: all problems, in file order. `render` formats them.
+    Raises `ScenarioError`: all problems, in file order. `render` formats them.
     """
     file = str(path)
     try:

@@ -42,8 +42,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
     `only` is the selection of ``-k``. Other cells become holes, except baselines on inputs with a
     selected cell.
 
-    Raises:
-        ScenarioError: `only` is invalid (BC113) or selects nothing (BC207).
+    Raises `ScenarioError` (BC207): `only` is invalid (BC113) or selects nothing.
     """
     expansion = Expansion(scenario, combine(scenario))
     pairs = expansion.pairs()

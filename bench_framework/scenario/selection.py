@@ -90,8 +90,7 @@ def parse_selection(
 
     The values of `open_names` are not checked. `option` contains the selection, for error messages.
 
-    Raises:
-        ScenarioError: all problems of the selection (BC113).
+    Raises `ScenarioError` (BC113): all problems of the selection.
     """
     terms, problems = _split(text)
     for term in terms:
@@ -106,8 +105,7 @@ def parse_selection(
 def select_cells(plan: Plan, text: str, *, option: str = OPTION) -> tuple[Cell, ...]:
     """Return the cells of a plan that a selection matches.
 
-    Raises:
-        ScenarioError: BC113, the selection is invalid or has an unknown name or value.
+    Raises `ScenarioError` (BC113): the selection is invalid or has an unknown name or value.
     """
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
     selection = parse_selection(text, known, option=option)

@@ -80,9 +80,8 @@ def is_embedded(page: str) -> bool:
 def read(page: str) -> Embedded:
     """Return the record in a page.
 
-    Raises:
-        RecordError: the page contains no runs (BX414), they are damaged (BX411), or a newer
-            benchctl wrote them (BX412).
+    Raises `RecordError` (BX412): the page contains no runs (BX414), they are damaged (BX411), or a
+    newer benchctl wrote them.
     """
     if not is_embedded(page):
         raise RecordError(

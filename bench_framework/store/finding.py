@@ -47,8 +47,7 @@ def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None 
 
     `say` prints a message about a skipped imported set.
 
-    Raises:
-        UsageError: no record was found (BX101).
+    Raises `UsageError` (BX101): no record was found.
     """
     try:
         folder = resolve(root, text, imported=False)
@@ -70,8 +69,7 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
     Without `imported`, a newest record is never an imported set. A set with an explicit name is
     still returned.
 
-    Raises:
-        UsageError: no record was found (BX101). The message lists the existing ones.
+    Raises `UsageError`: no record was found (BX101). The message lists the existing ones.
     """
     if text in NEWEST:
         records = find_records(root, imported=imported)

@@ -69,8 +69,7 @@ class Frames:
     def record_id(self) -> str:
         """Id such as ``20260302T1704Z``.
 
-        Raises:
-            RecordError: it is not a record (BX411), or a newer benchctl wrote it (BX412).
+        Raises `RecordError` (BX412): it is not a record (BX411), or a newer benchctl wrote it.
         """
         return self.opened.id if self.opened else read_header(self.path / layout.JOURNAL).record_id
 

@@ -30,8 +30,7 @@ UNKNOWN_HOST: Final = Host(
 def open_record(path: Path) -> Record:
     """Open the folder of a record of either kind, measured or imported.
 
-    Raises:
-        RecordError: it is damaged (BX411), or a newer benchctl wrote it (BX412).
+    Raises `RecordError` (BX412): it is damaged (BX411), or a newer benchctl wrote it.
     """
     if not is_imported(path):
         return Record.open(path)
@@ -99,8 +98,7 @@ def new_folder(root: Path, name: str, at: str) -> Iterator[tuple[Path, Path]]:
 
     The time `at` (UTC, ISO 8601) gives the folder its name.
 
-    Raises:
-        MachineError: writing failed (BX235).
+    Raises `MachineError` (BX235): writing failed.
     """
     with layout.writing(root):
         final = layout.create_folder(root / name, at, draft=True)

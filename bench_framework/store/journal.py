@@ -56,9 +56,8 @@ class JournalWriter:
     def write(self, line: lines.Line) -> None:
         """Append one line in one ``write``, so that kill -9 leaves the whole line or none of it.
 
-        Raises:
-            MachineError: the disk is full or the record was removed (BX235). The journal then ends
-                with the previous line.
+        Raises `MachineError`: the disk is full or the record was removed (BX235). The journal then
+        ends with the previous line.
         """
         text, chain = wire.dump_line(line), self._chain
         if chain is not None:
@@ -149,9 +148,8 @@ class Contents:
 def read_header(path: Path) -> lines.Header:
     """Return the first line of a journal, without reading the others.
 
-    Raises:
-        RecordError: the file is missing or the line is damaged (BX411), or a newer version of
-            benchctl wrote it (BX412).
+    Raises `RecordError` (BX412): the file is missing or the line is damaged (BX411), or a newer
+    version of benchctl wrote it.
     """
     try:
         with open_regular(path) as file:
@@ -163,9 +161,8 @@ def read_header(path: Path) -> lines.Header:
 def read_journal(path: Path) -> Contents:
     """Read a journal. An incomplete last line is ignored, as its writer was killed.
 
-    Raises:
-        RecordError: the file is missing or a line is damaged (BX411), or a newer version of
-            benchctl wrote it (BX412).
+    Raises `RecordError` (BX412): the file is missing or a line is damaged (BX411), or a newer
+    version of benchctl wrote it.
     """
     try:
         text = read_regular(path)

@@ -115,8 +115,7 @@ def order_key(name: str) -> tuple[str, int]:
 def write_whole(path: Path, text: str | bytes) -> None:
     """Write a file under a temporary name, flush it to the disk, and rename it.
 
-    Raises:
-        MachineError: writing failed (BX235). An existing file is unchanged.
+    Raises `MachineError`: writing failed (BX235). An existing file is unchanged.
     """
     write_all(path.parent, {path.name: text})
 
@@ -126,8 +125,7 @@ def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
 
     The names are paths within the folder.
 
-    Raises:
-        MachineError: writing failed (BX235). Existing files are unchanged.
+    Raises `MachineError`: writing failed (BX235). Existing files are unchanged.
     """
     paths = {folder / name: text for name, text in texts.items()}
     temporary = {path: path.with_name(f".{path.name}.part") for path in paths}
@@ -151,8 +149,7 @@ def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
 def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
     """Replace the contents of a folder by these files. Without files, the folder is removed.
 
-    Raises:
-        MachineError: writing failed (BX235).
+    Raises `MachineError` (BX235): writing failed.
     """
     with writing(folder):
         if folder.is_dir():

@@ -65,9 +65,8 @@ def _of_measured(folder: Path) -> dict[str, str]:
 def check_manifest(folder: Path) -> tuple[Mismatch, ...]:
     """Return the files that differ from the manifest, in order of path.
 
-    Raises:
-        RecordError: the manifest is missing or damaged (BX411), or a newer benchctl wrote it
-            (BX412).
+    Raises `RecordError` (BX412): the manifest is missing or damaged (BX411), or a newer benchctl
+    wrote it.
     """
     listed = read_manifest(folder)
     there = set(_files(folder))

@@ -84,9 +84,8 @@ class Record:
     def open(cls, path: Path) -> Record:
         """Open the folder of a measured record. `imports.open_record` opens either kind.
 
-        Raises:
-            RecordError: it is not a record or is damaged (BX411), a newer benchctl wrote it
-                (BX412), or it is an imported set, which has no rounds (BX455).
+        Raises `RecordError` (BX455): it is not a record or is damaged (BX411), a newer benchctl
+        wrote it (BX412), or it is an imported set, which has no rounds.
         """
         if is_imported(path):
             message = f"{path} is an imported set, which has no rounds"
@@ -123,8 +122,7 @@ class Record:
 
         Existing results and the manifest are removed, because the record is no longer finished.
 
-        Raises:
-            RecordError: the journal was changed (BX411).
+        Raises `RecordError` (BX411): the journal was changed.
         """
         if (number := self.contents.changed_line) is not None:
             message = f"{self.path / layout.JOURNAL}:{number} was changed after it was written"
@@ -180,8 +178,7 @@ class Record:
     def judgement(self) -> Judgement | None:
         """Return the saved judgement, or `None` if it was not saved yet.
 
-        Raises:
-            RecordError: it is damaged (BX411).
+        Raises `RecordError` (BX411): it is damaged.
         """
         judged = self.judged()
         return judged.judgement if judged is not None else None
@@ -220,8 +217,7 @@ class Record:
 def require_unicode(path: Path) -> None:
     """Refuse a folder whose name is not UTF-8, which JSON, CSV and hyperfine need.
 
-    Raises:
-        UsageError: the name is not UTF-8 (BX100).
+    Raises `UsageError` (BX100): the name is not UTF-8.
     """
     try:
         str(path).encode()
@@ -298,8 +294,7 @@ def require_same(
 ) -> None:
     """Refuse to continue a record under other conditions, as its rounds would not be comparable.
 
-    Raises:
-        RecordError: conditions changed (BX410). The message lists the changes.
+    Raises `RecordError`: conditions changed (BX410). The message lists the changes.
     """
     changes = list(_changes(record, plan, host, builds, inputs))
     if changes:

@@ -21,8 +21,7 @@ NOT_AUDITED: Final = "nothing was audited"
 def audit_files(page: Path, data: Sequence[Path]) -> Audit:
     """Audit a page with its data.
 
-    Raises:
-        UsageError: BX456, the page cannot be read; BX450 to BX454, a data file is wrong.
+    Raises `UsageError` (BX456): the page cannot be read; BX450 to BX454, a data file is wrong.
     """
     from bench_framework.features.audit.report import audit
     from bench_framework.store.importers import sessions as reader
@@ -60,8 +59,7 @@ def _fault(message: str) -> UsageError:
 def write_audit(result: Audit, path: Path) -> None:
     """Write an audit as Markdown.
 
-    Raises:
-        MachineError: BX235, the file cannot be written.
+    Raises `MachineError` (BX235): the file cannot be written.
     """
     from bench_framework.features.audit.report import as_markdown
 

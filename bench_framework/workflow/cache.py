@@ -44,8 +44,7 @@ def list_items(
 
     The kind ``scratch`` is what killed processes left: temporary folders, and drafts of imports.
 
-    Raises:
-        UsageError: BX105, an unknown kind.
+    Raises `UsageError` (BX105): an unknown kind.
     """
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:

@@ -28,8 +28,7 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     The descriptions are by build id, or "program" for a program that is not built. A variant
     without one is kept.
 
-    Raises:
-        MachineError: BX223, the baseline or all candidates cannot run here.
+    Raises `MachineError` (BX223): the baseline or all candidates cannot run here.
     """
     reasons = {
         v.id: reason

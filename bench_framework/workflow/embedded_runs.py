@@ -39,8 +39,7 @@ def judge_embedded(embedded: Embedded) -> Judgement:
 def render_embedded(embedded: Embedded, judgement: Judgement) -> str:
     """Render a page again from the runs that it contains.
 
-    Raises:
-        UsageError: BX113, a custom template in the page cannot be used.
+    Raises `UsageError` (BX113): a custom template in the page cannot be used.
     """
     from bench_framework.features.document import build_document
 

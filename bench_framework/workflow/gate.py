@@ -30,13 +30,7 @@ GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The result of a gate, and the record that contains its files.
-
-    Attributes:
-        record: folder of the checked record.
-        gating: the result.
-        page: the result as text.
-    """
+    """The result of a gate, and the record that contains its files."""
 
     record: Path
     gating: Gating
@@ -137,8 +131,7 @@ def _require_this_machine(record: Record) -> None:
 def _first_pass_folder(folder: Path, observer: Observer) -> Path:
     """Return the folder of the first pass if a record is a confirmation, otherwise the given folder.
 
-    Raises:
-        RecordError: BX411, the record of the first pass is missing.
+    Raises `RecordError` (BX411): the record of the first pass is missing.
     """
     from bench_framework.store import layout, records
 

@@ -44,16 +44,9 @@ OnWindow = Callable[["WindowVerdicts", int, float], None]
 class NoiseFindings:
     """The results of an A/A check, complete or until it was stopped.
 
-    Attributes:
-        windows: number of measured windows.
-        rounds: number of rounds per window.
-        summary: statistics over all windows.
-        programs: description by name.
-        elapsed_s: duration in seconds.
-        interrupted: the user stopped it.
-        failure: error that ended it early, or `None`.
-        copied: by program, True if its A/A control ran from a copy of the file.
-        cpus: CPUs that the programs were pinned to, `None` for all.
+    `rounds` is per window. `failure` ended it early. `programs` has descriptions by name, and
+    `copied` is true if the A/A control of a program ran from a copy of its file. `cpus` is `None`
+    for all CPUs.
     """
 
     windows: int

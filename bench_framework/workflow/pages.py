@@ -50,8 +50,7 @@ class Pages:
 def parse_formats(text: str) -> tuple[Format, ...]:
     """Parse a comma-separated list of formats.
 
-    Raises:
-        UsageError: BX104, an unknown format.
+    Raises `UsageError` (BX104): an unknown format.
     """
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in FORMATS]
@@ -75,8 +74,7 @@ def report_record(
 
     `embed_runs` and `template` are those of `write_pages`.
 
-    Raises:
-        UsageError: BX104, the options contradict each other; BX113, a template is invalid.
+    Raises `UsageError` (BX104): the options contradict each other; BX113, a template is invalid.
     """
     from bench_framework.store import finding, imports
 
@@ -318,8 +316,7 @@ def render_files(
     With `runs`, they are embedded in the HTML page. `templates` is a folder whose templates replace
     the shipped ones.
 
-    Raises:
-        UsageError: BX113, a custom template is invalid.
+    Raises `UsageError` (BX113): a custom template is invalid.
     """
     from bench_framework.features.profile.flame_graph import profile_files
     from bench_framework.report import figures

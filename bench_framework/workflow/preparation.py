@@ -119,9 +119,8 @@ def require_known(
 ) -> None:
     """Refuse a judged metric that neither benchctl, nor the scenario, nor any of its workers knows.
 
-    Raises:
-        MachineError: BX252, no worker announces the metric, or a worker announces it without a
-            direction (lower or higher is better).
+    Raises `MachineError` (BX252): no worker announces the metric, or a worker announces it without
+    a direction (lower or higher is better).
     """
     announced: dict[str, str] = {}
     for build in builds:

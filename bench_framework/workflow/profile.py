@@ -36,9 +36,8 @@ SECTIONS = ("S15",)
 class ProfileOptions:
     """The options of `benchctl profile`; `None` means the value of the scenario, or the default.
 
-    Attributes:
-        only: filter of ``-k``; `None`: the cells that the scenario names, or those of the baseline.
-        buckets: groups of functions, such as ``JSON=serde|sonic``; they replace those of the scenario.
+    Without `only`, the filter of ``-k``, the cells that the scenario names are profiled, or those
+    of the baseline. `buckets` such as ``JSON=serde|sonic`` replace those of the scenario.
     """
 
     only: str | None = None
@@ -53,12 +52,7 @@ class ProfileOptions:
 class ProfileResult:
     """The result of `benchctl profile`.
 
-    Attributes:
-        record: folder of the record.
-        profiles: shares of functions of the profiled cells.
-        document: the profile section of the report.
-        events: warnings about cells that could not be profiled.
-        exit_code: exit code of the command.
+    `document` is the profile section of the report. `events` are about cells without a profile.
     """
 
     record: Path

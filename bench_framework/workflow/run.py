@@ -43,13 +43,9 @@ if TYPE_CHECKING:
 class Outcome:
     """The outcome of a run.
 
-    Attributes:
-        record: folder of the record; `None` if the run stopped before it was created.
-        judgement: results; `None` if the run was interrupted.
-        document: the report; `None` if the run was interrupted.
-        failures: what could not be measured.
-        resume: how to resume, if the run was interrupted.
-        exit_code: exit code of the command.
+    Judgement and report are `None` if the run was interrupted, and the record if that was before it
+    was created. `failures` is what could not be measured, `resume` how to resume an interrupted
+    run.
     """
 
     record: Path | None

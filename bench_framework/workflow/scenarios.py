@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 def find_scenario(name: str) -> Path:
     """Return the file of a scenario from its path, or from the name of a shipped one (``-`` or ``_``).
 
-    Raises:
-        UsageError: BX102, there is neither; the message suggests the nearest name.
+    Raises `UsageError` (BX102): there is neither; the message suggests the nearest name.
     """
     path = Path(name)
     shipped = assets.shipped_scenarios()
@@ -45,8 +44,7 @@ def find_scenario(name: str) -> Path:
 def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None = None) -> Plan:
     """Load and expand a scenario.
 
-    Raises:
-        ScenarioError: the scenario has errors. UsageError: BX102, there is no such scenario.
+    Raises `ScenarioError`: the scenario has errors. UsageError: BX102, there is no such scenario.
     """
     from bench_framework.scenario.load import load
     from bench_framework.scenario.plan import expand

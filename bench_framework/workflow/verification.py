@@ -104,8 +104,7 @@ def _is_in_record(page: Path) -> bool:
 def verify_page(path: Path) -> Verification:
     """Recompute the results of a page from its runs, render it again, and compare it byte by byte.
 
-    Raises:
-        UsageError: BX101, it cannot be read. RecordError: BX414, it contains no runs.
+    Raises `UsageError` (BX101): it cannot be read. RecordError: BX414, it contains no runs.
     """
     from bench_framework.store import embedded
     from bench_framework.workflow.embedded_runs import judge_embedded, read_page, render_embedded
@@ -130,8 +129,7 @@ def verify_page(path: Path) -> Verification:
 def verify_record(results: Path, name: str) -> Verification:
     """Check files against the manifest and tables against the journal, recompute results and pages.
 
-    Raises:
-        RecordError: the record has no results yet, or cannot be read.
+    Raises `RecordError`: the record has no results yet, or cannot be read.
     """
     from bench_framework.store import finding, imports, layout, manifest, records
 

@@ -49,8 +49,7 @@ def store(root: Path, source: Path, name: str) -> Stored:
     `root` is ``<cache>/binaries``. The copies have the file name `name`; programs may read
     ``argv[0]``.
 
-    Raises:
-        MachineError: BX235, the store cannot be written.
+    Raises `MachineError` (BX235): the store cannot be written.
     """
     digest = sha256_of(source)
     path, control = root / digest / name, root / digest / "control" / name
@@ -112,8 +111,7 @@ def describe(
     It runs in `place`, where it will work, or in the nearest existing parent, to probe the
     filesystem.
 
-    Raises:
-        BuildError: BX221, the answer does not follow docs/reference/worker-protocol.md.
+    Raises `BuildError` (BX221): the answer does not follow docs/reference/worker-protocol.md.
     """
     cwd = next(
         folder for folder in (place.absolute(), *place.absolute().parents) if folder.is_dir()

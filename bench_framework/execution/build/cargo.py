@@ -227,8 +227,7 @@ def build_all(
 
     `place` is the folder in which the binaries will work, as `describe` checks it.
 
-    Raises:
-        MachineError: BX231, cargo is not installed.
+    Raises `MachineError` (BX231): cargo is not installed.
     """
     if specs:
         try:

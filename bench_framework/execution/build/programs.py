@@ -33,8 +33,7 @@ COPIED: Final = (b"\x7fELF", b"#!")
 def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build:
     """Find a program by an absolute path, a path relative to the scenario, or a name on PATH.
 
-    Raises:
-        MachineError: BX234, the program does not exist or is not executable.
+    Raises `MachineError` (BX234): the program does not exist or is not executable.
     """
     base = Path(scenario_path).absolute().parent
     path = str(base / name) if "/" in name else shutil.which(name, path=env.get("PATH"))
@@ -68,8 +67,7 @@ def add_description(
 ) -> Build:
     """Add the answer to `describe` to a program that is declared to follow the worker protocol.
 
-    Raises:
-        BuildError: BX221, it does not follow the protocol, so its receipts cannot be trusted.
+    Raises `BuildError` (BX221): it does not follow the protocol, so its receipts cannot be trusted.
     """
     assert build.path is not None
     description = binaries.describe([build.path, *arguments], launcher, env, place)

@@ -39,12 +39,8 @@ ENVIRONMENT: Final = {"LC_ALL": "C"}
 class ReferenceProgram:
     """A program with a known amount of work.
 
-    Attributes:
-        name: name of the program.
-        path: absolute path.
-        about: description of the work.
-        args: arguments of the baseline.
-        slower: effect such as 0.03 → arguments that add this share of work.
+    `slower` maps an effect such as 0.03 to the arguments that add this share of work to the
+    baseline's `args`.
     """
 
     name: str

@@ -72,9 +72,8 @@ def checkout(
     The source is a crate in a local repository, or the URL of a repository. `revision` is a branch,
     tag or commit; the remote's HEAD if `None`.
 
-    Raises:
-        BuildError: BX224, the repository cannot be fetched; BX225, the crate is in no repository,
-            or the revision does not exist.
+    Raises `BuildError` (BX224): the repository cannot be fetched; BX225, the crate is in no
+    repository, or the revision does not exist.
     """
     repository = _repository(git, cache, crate, url, revision or HEAD)
     inner = Path() if crate is None else crate.resolve().relative_to(repository.resolve())
@@ -90,9 +89,8 @@ def commit_of(git: Git, cache: Path, *, crate: Path | None, url: str | None, rev
 
     The source is given as in `checkout`.
 
-    Raises:
-        BuildError: BX225, the crate is in no repository, or the revision does not exist; BX224, git
-            failed.
+    Raises `BuildError` (BX225): the crate is in no repository, or the revision does not exist;
+    BX224, git failed.
     """
     return _resolve(git, _repository(git, cache, crate, url, revision), url, revision)
 
@@ -113,8 +111,7 @@ def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
 def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Sequence[str]) -> str:
     """Return the merge base of `head` and the first of `branches` that exists.
 
-    Raises:
-        BuildError: BX225, there is no repository, no such branch, or no common commit.
+    Raises `BuildError` (BX225): there is no repository, no such branch, or no common commit.
     """
     repository = _repository(git, cache, crate, None, head)
     main = next((b for b in branches if _commit(git, repository, b)), None)

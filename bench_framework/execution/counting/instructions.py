@@ -41,10 +41,8 @@ _NO_COUNTER: Final = ("<not supported>", "<not counted>")
 class Counter:
     """A counter of instructions that works on this machine.
 
-    Attributes:
-        tool: name and version.
-        under: returns the command prefix, given a scratch folder.
-        read: returns the count from that folder, or the reason for none.
+    Given a scratch folder, `under` returns the command prefix, and `read` the count or the reason
+    for none.
     """
 
     tool: str
@@ -55,8 +53,7 @@ class Counter:
 def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str]) -> Counter:
     """Return the counter that a plan requests, after a test.
 
-    Raises:
-        MachineError: BX250, the tool is not installed or cannot count on this machine.
+    Raises `MachineError` (BX250): the tool is not installed or cannot count on this machine.
     """
     program = shutil.which(policy.tool, path=env.get("PATH"))
     if program is None:
@@ -140,8 +137,7 @@ def count(
     `ran` has the actual modes of the timed runs; they must be the same under valgrind. `run` counts
     from 1.
 
-    Raises:
-        Interrupted: the user killed the run.
+    Raises `Interrupted`: the user killed the run.
     """
     started = utc_now()
     counted: list[int | str] = []

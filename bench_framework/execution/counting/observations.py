@@ -69,8 +69,7 @@ def _counter(
 
     `None` if none works and only the gate needs it; then an event is added.
 
-    Raises:
-        MachineError: BX250, none works, and the scenario requests it.
+    Raises `MachineError` (BX250): none works, and the scenario requests it.
     """
     try:
         return instructions.counter(policy, session.launcher, session.env)
@@ -202,8 +201,7 @@ def observe_kernel(
 
     The run is repeated until its memory was sampled near the peak, at most `MOST_RUNS` times.
 
-    Raises:
-        Interrupted: the user killed the run.
+    Raises `Interrupted`: the user killed the run.
     """
     started = utc_now()
     for _ in range(MOST_RUNS):

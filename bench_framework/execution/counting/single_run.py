@@ -29,11 +29,8 @@ SAMPLE_S: Final = 0.001
 class SingleRun:
     """The outcome of a single run.
 
-    Attributes:
-        status: ``ok`` if it did the expected work.
-        finished: how the process ended; `None` if it could not be started.
-        message: the reason if it is not ``ok``, in one line.
-        receipt: receipt of a worker that follows the protocol.
+    `finished` is `None` if the process could not be started. `message` is the reason if the status
+    is not ``ok``, in one line.
     """
 
     status: Literal["ok", "failed", "timeout"]
@@ -46,10 +43,7 @@ class SingleRun:
 class SingleRunner:
     """Runner of the single runs of a plan.
 
-    Attributes:
-        launcher: starts the processes.
-        policy: how answers are compared.
-        setup_timeout_s: time limit of each command of `prepare` and `cleanup`.
+    `setup_timeout_s` is the time limit of each command of `prepare` and `cleanup`.
     """
 
     launcher: Launcher

@@ -58,9 +58,8 @@ def prepare_inputs(
 
     `folder` is that of generated inputs, see `data_dir`.
 
-    Raises:
-        MachineError: BC401, the disk has too little space; BC405, the generator is missing;
-            BC406, a file is missing.
+    Raises `MachineError` (BC401): the disk has too little space; BC405, the generator is missing;
+    BC406, a file is missing.
     """
     missing = _missing_bytes(inputs, folder)
     if missing:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 def files(path: Path) -> Iterator[Path]:
     """Yield the file itself, or every file below a folder in the byte order of their names.
 
-    Raises:
-        OSError: a folder cannot be listed.
+    Raises `OSError`: a folder cannot be listed.
     """
     if not path.is_dir():
         yield path
@@ -51,8 +50,7 @@ def digest(path: Path) -> str:
 def stamp(path: Path) -> str:
     """Return a digest over size, mtime and inode of every file, which changes if a file does.
 
-    Raises:
-        OSError: the path is gone.
+    Raises `OSError`: the path is gone.
     """
     hasher = hashlib.sha256()
     for file in files(path):

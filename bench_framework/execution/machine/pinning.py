@@ -26,10 +26,8 @@ FAST_SHARE: Final = 0.9
 class PinnedCpus:
     """CPUs to pin programs to, as lists such as ``0,2-3``.
 
-    Attributes:
-        one_thread: for a program with one thread; the settings refer to these CPUs.
-        several_threads: for a program with several threads, `None` if it needs all CPUs.
-        reason: reason of the choice.
+    The settings refer to the CPUs for a program with one thread. Those for several threads are
+    `None` if such a program needs all CPUs.
     """
 
     one_thread: str

@@ -78,8 +78,7 @@ def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
 
     The CPUs are chosen if `cpus` is `None`.
 
-    Raises:
-        MachineError: BX238, a CPU of `cpus` is not available; BC410, this is not Linux.
+    Raises `MachineError` (BX238): a CPU of `cpus` is not available; BC410, this is not Linux.
     """
     host.require_linux()
     available = available_cpus()

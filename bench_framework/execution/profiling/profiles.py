@@ -39,10 +39,8 @@ MEASURED: Final = "only the profile is missing; the measurements are complete"
 class Outcome:
     """The outcome of profiling.
 
-    Attributes:
-        profiles: profiles of the cells, in plan order.
-        events: warnings about cells that could not be profiled.
-        stopped: True if the user stopped it; finished profiles are kept.
+    If the user `stopped` it, finished profiles are kept. The events are about cells without a
+    profile.
     """
 
     profiles: list[Profile] = field(default_factory=list)
@@ -65,8 +63,7 @@ def profile(
 ) -> Outcome:
     """Profile cells one after the other, on these inputs. A failure is an event: measuring succeeded.
 
-    Raises:
-        MachineError: BX232, the launcher died; BX235, a temporary folder cannot be created.
+    Raises `MachineError` (BX232): the launcher died; BX235, a temporary folder cannot be created.
     """
     outcome = Outcome()
     sampler, refused = find_sampler(

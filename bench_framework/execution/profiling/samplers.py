@@ -44,10 +44,7 @@ _LOST_SHARE: Final = re.compile(r"Processed (\d+) samples and lost ([\d.]+)%")
 class SampledRun:
     """One run under a sampler.
 
-    Attributes:
-        finished: how the program ended.
-        samples: `None` if the sampler left no readable data.
-        failure: the reason in that case.
+    `samples` is `None` if the sampler left no readable data, for the reason in `failure`.
     """
 
     finished: Finished
@@ -69,8 +66,7 @@ class Perf:
     def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> SampledRun:
         """Run a command once and return its samples. The sampler writes its files to `folder`.
 
-        Raises:
-            MachineError: BX231, the program cannot be started; BX232, the launcher died.
+        Raises `MachineError` (BX231): the program cannot be started; BX232, the launcher died.
         """
         data, errors = folder / "perf.data", folder / "perf.stderr"
         graph = "fp" if unwinding == "frame-pointers" else f"dwarf,{STACK_BYTES}"

@@ -189,8 +189,7 @@ def docstrings(part: type[BaseModel]) -> dict[str, str]:
     pydantic's `use_attribute_docstrings` reads the docstrings of every model at import. Only the
     JSON Schema and the message about a missing key need them.
 
-    Raises:
-        OSError: the package was installed without its sources.
+    Raises `OSError`: the package was installed without its sources.
     """
     kind = next(
         node

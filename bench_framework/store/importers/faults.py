@@ -39,9 +39,8 @@ def fault(
 def require_time(seconds: float, what: str, file: str, where: str) -> float:
     """Check a measured time in seconds and return it.
 
-    Raises:
-        UsageError: the time is not finite, not above zero (so that ratios are not defined), below
-            a picosecond or above 30 years (BX452).
+    Raises `UsageError` (BX452): the time is not finite, not above zero (so that ratios are not
+    defined), below a picosecond or above 30 years.
     """
     if not math.isfinite(seconds) or seconds <= 0:
         raise fault(
@@ -57,8 +56,7 @@ def require_time(seconds: float, what: str, file: str, where: str) -> float:
 def require_amount(value: float, most: float, what: str, file: str, where: str) -> float:
     """Check that a spread, a CPU time or a size is from zero to `most`, and return it.
 
-    Raises:
-        UsageError: it is not (BX452).
+    Raises `UsageError` (BX452): it is not.
     """
     if not 0 <= value <= most:
         message = f"{what} is {value:g}; it must lie between 0 and {most:g}"

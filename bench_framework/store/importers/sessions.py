@@ -53,8 +53,7 @@ def read_session(content: bytes, file: str, number: int) -> Session:
 
     `number` is the position of the file in the set, from 1.
 
-    Raises:
-        UsageError: the contents are invalid (BX451 to BX454).
+    Raises `UsageError`: the contents are invalid (BX451 to BX454).
     """
     try:
         text = content.decode("utf-8-sig")

@@ -41,9 +41,8 @@ def read_table(text: str, file: str) -> tuple[Published, ...]:
     The text is CSV with a header line, or a Markdown table. The columns label, mean, sd, n and unit
     may have any order.
 
-    Raises:
-        UsageError: it is not such a table (BX451), a value is not possible (BX452), or the units
-            are invalid (BX454).
+    Raises `UsageError` (BX454): it is not such a table (BX451), a value is not possible (BX452), or
+    the units are invalid.
     """
     lines = _markdown(text) if text.lstrip().startswith("|") else _comma(text, file)
     head, *rows = lines or [[]]
