@@ -124,13 +124,8 @@ class LineDisplay:
 
     def _built(self, update: progress.BuildFinished) -> None:
         build = update.build
-        outcome = (
-            "failed"
-            if not build.ok
-            else "unchanged"
-            if build.build_s is None
-            else f"{build.build_s:.1f} s"
-        )
+        outcome = "unchanged" if build.build_s is None else f"{build.build_s:.1f} s"
+        outcome = outcome if build.ok else "failed"
         self._line("build", f"{update.index}/{update.total} {update.label}: {outcome}")
         if update.index == update.total:
             self.close()

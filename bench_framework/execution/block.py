@@ -272,11 +272,9 @@ class BlockRunner:
                 missing=self._readings.unreported(lines),
             )
             known = [peak for peak in peaks if peak is not None]
-            return (
-                replace(block, peak_rss_bytes=max(known), peak_rss_source="worker")
-                if known
-                else block
-            )
+            if known:
+                return replace(block, peak_rss_bytes=max(known), peak_rss_source="worker")
+            return block
         if self._policy.file is not None:
             return replace(block, answer=worker.digest_file(Path(self._policy.file), self._policy))
         if self.stdout_is_answer:

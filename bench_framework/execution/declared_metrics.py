@@ -78,11 +78,9 @@ class Readings:
                 values[metric.name] = number_in(text, metric)
             except Missing as reason:
                 missing[metric.name] = str(reason)
-        return (
-            replace(block, metrics=values, missing={**block.missing, **missing})
-            if values or missing
-            else block
-        )
+        if values or missing:
+            return replace(block, metrics=values, missing={**block.missing, **missing})
+        return block
 
     def _text(self, source: str) -> str | Missing:
         path = self.stdout if source == "stdout" else self.answer
@@ -213,17 +211,15 @@ def _signature(path: Path | None) -> tuple[int, ...] | None:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def missing_events(target: Target, block: Block) -> list[Event]:
+def missing_event(target: Target, block: Block) -> Event:
     """Return the event BX217: metrics that are missing in a block, with reasons."""
     reasons = "; ".join(f"{name}: {reason}" for name, reason in block.missing.items())
-    return [
-        Event(
-            "BX217",
-            f"{target.cell.label}: a metric cannot be read ({reasons})",
-            "error",
-            block.cell_id,
-            block.round,
-            effect="rounds without the number are left out of comparisons of this metric only",
-            help="correct the output of the program, or `metrics` in the scenario",
-        )
-    ]
+    return Event(
+        "BX217",
+        f"{target.cell.label}: a metric cannot be read ({reasons})",
+        "error",
+        block.cell_id,
+        block.round,
+        effect="rounds without the number are left out of comparisons of this metric only",
+        help="correct the output of the program, or `metrics` in the scenario",
+    )

@@ -18,7 +18,7 @@ from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.process import Command, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
-from bench_framework.store.importers.hyperfine import read_export
+from bench_framework.store.importers.hyperfine import UNREADABLE, read_export
 from bench_framework.store.layout import writing
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ MINIMUM: Final[Version] = (1, 20, 0)
 INSTALLED: Final = "1.20.0"
 """Newest version that builds with the minimum rustc of this project."""
 OPTIONS: Final = ("--shell=none", "--style", "none", "--warmup", "0", "--ignore-failure")
-UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
-"""Errors of the reader for a document that is not hyperfine's JSON."""
 INSTALL_TIMEOUT_S: Final = 1800.0
 _VERSION: Final = re.compile(r"hyperfine (\d+)\.(\d+)\.(\d+)")
 
@@ -159,11 +157,9 @@ def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Ob
 def _configured(launcher: Launcher, env: Mapping[str, str], path: str) -> Hyperfine:
     version = probe(launcher, env, path)
     if version is None or version < MINIMUM:
-        state = (
-            "is not a working hyperfine"
-            if version is None
-            else f"is {'.'.join(map(str, version))}, too old"
-        )
+        state = "is not a working hyperfine"
+        if version is not None:
+            state = f"is {'.'.join(map(str, version))}, too old"
         fix = "set it to hyperfine 1.20 or newer, or unset it to let benchctl find or install one"
         raise _missing((), f"BENCHCTL_HYPERFINE is {path}, which {state}", fix)
     return Hyperfine(str(Path(path).absolute()), version)

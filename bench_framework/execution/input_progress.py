@@ -110,8 +110,8 @@ class BlockChecks:
             block, events = self._verify_answer(state, target, block, block.answer)
         if event := cache_event(target, block):
             events += state.new_event(event)
-        for event in declared_metrics.missing_events(target, block) if block.missing else ():
-            events += state.new_event(event)
+        if block.missing:
+            events += state.new_event(declared_metrics.missing_event(target, block))
         return block, events
 
     def _handle_failure(

@@ -222,11 +222,9 @@ class _Builder:
         return data
 
     def _merge_parts(self, value: Any, child: Place) -> list[tuple[Any, Place]]:
-        parts = (
-            [(v, child.children[i]) for i, v in enumerate(value)]
-            if isinstance(value, list)
-            else [(value, child)]
-        )
+        parts = [(value, child)]
+        if isinstance(value, list):
+            parts = [(v, child.children[i]) for i, v in enumerate(value)]
         if all(isinstance(part, dict) for part, _ in parts):
             return parts
         msg = "`<<` takes a mapping, or a list of mappings"
@@ -321,11 +319,8 @@ def too_deep(file: str) -> Problem:
 
 def bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
     """Return the problem of a control character or an unpaired surrogate."""
-    code = (
-        error.character
-        if isinstance(error.character, int)
-        else ord(str(error.character)[:1] or "?")
-    )
+    character = error.character
+    code = character if isinstance(character, int) else ord(str(character)[:1] or "?")
     at = lines.position(error.position, error.position + 1)
     advice = "remove it, or write it as an escape in double quotes"
     return Problem(

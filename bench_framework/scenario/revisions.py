@@ -148,12 +148,10 @@ class _Pairs:
     def input(self, cell: Cell) -> Input:
         """Return a cell of the scenario as an input, on which two revisions run."""
         variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
-        input_label = given.label if given.dataset or given.values else ""
-        label = (
-            ", ".join(text for text in (variant.label, input_label) if text)
-            if self.several
-            else given.label
-        )
+        label = given.label
+        if self.several:
+            named = given.dataset or given.values
+            label = f"{variant.label}, {label}" if named and label else variant.label
         return Input(label, (*variant.values, *given.values), given.dataset)
 
     def cell_id(self, cell: Cell, side: str, role: str = "") -> str:

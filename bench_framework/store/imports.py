@@ -38,13 +38,7 @@ def open_record(path: Path) -> Record:
         imported = wire.load_imported(read_regular(path / layout.IMPORTED))
     except OSError as error:
         raise RecordError(f"{path / layout.IMPORTED} cannot be read", code="BX411") from error
-    if imported.schema_version > journal.SCHEMA_VERSION:
-        raise RecordError(
-            f"{path} has schema version {imported.schema_version}; "
-            f"this benchctl reads up to {journal.SCHEMA_VERSION}",
-            code="BX412",
-            fix="use a newer benchctl",
-        )
+    journal.require_version(path, imported.schema_version)
     return _record(path, imported)
 
 

@@ -223,13 +223,15 @@ def _header(path: Path, text: bytes) -> lines.Header:
         line = None
     if not isinstance(line, lines.Header):
         raise RecordError(f"{path} does not begin with a header", code="BX411")
-    if line.schema_version > SCHEMA_VERSION:
-        raise RecordError(
-            f"{path} has schema version {line.schema_version}; this benchctl reads up to {SCHEMA_VERSION}",
-            code="BX412",
-            fix=f"use benchctl {line.benchctl} or newer",
-        )
+    require_version(path, line.schema_version, f"use benchctl {line.benchctl} or newer")
     return line
+
+
+def require_version(what: Path | str, version: int, fix: str = "use a newer benchctl") -> None:
+    """Refuse data of a later format. Raises `RecordError` (BX412)."""
+    if version > SCHEMA_VERSION:
+        message = f"{what} has schema version {version}; this benchctl reads up to {SCHEMA_VERSION}"
+        raise RecordError(message, code="BX412", fix=fix)
 
 
 def take(contents: Contents, line: lines.Line, open_round: int) -> int:

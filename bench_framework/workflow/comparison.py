@@ -173,15 +173,13 @@ def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
     known = [axis for axis in axes if axis.kind != "input" and len(axis.values) > 1]
     axis = next((axis for axis in known if axis.name == name), None)
     if axis is None:
-        of_input = any(axis.name == name and axis.kind == "input" for axis in axes)
-        reason = (
-            f"{name} is an axis of the input: its levels do different work in separate rounds"
-            if of_input
-            else f"no axis {name} varies in this record"
-        )
-        raise UsageError(
-            reason, code="BX106", fix=f"axes: {', '.join(a.name for a in known) or 'none'}"
-        )
+        message = f"no axis {name} varies in this record"
+        if any(axis.name == name and axis.kind == "input" for axis in axes):
+            message = (
+                f"{name} is an axis of the input: its levels do different work in separate rounds"
+            )
+        fix = f"axes: {', '.join(a.name for a in known) or 'none'}"
+        raise UsageError(message, code="BX106", fix=fix)
     return axis
 
 

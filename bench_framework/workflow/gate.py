@@ -194,16 +194,10 @@ def _second_pass(record: Record, first: Gating, again: Judgement, folder: Path) 
         contents = second.contents
         builds = {build.id: build for build in contents.builds}
         measured = (contents.blocks, builds, contents.inputs, contents.looks)
-        counted = (
-            gate.counted_pairs(
-                second.plan,
-                cells_to_count(second.plan, *measured),
-                *measured,
-                contents.observations,
-            )
-            if contents.observations
-            else ()
-        )
+        counted: tuple[GatedPair, ...] = ()
+        if contents.observations:
+            cells = cells_to_count(second.plan, *measured)
+            counted = gate.counted_pairs(second.plan, cells, *measured, contents.observations)
         return gate.second_pass(record.plan, first, again, second.id, counted)
 
 

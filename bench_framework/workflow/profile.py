@@ -172,26 +172,20 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
         )
     for event in outcome.events:
         observer.notify(Remark(event))
-    saved = record.judgement()
-    judgement = (
-        judge_record(record)
-        if saved is None
-        else attach(saved, record.plan, read_profiles(record.path, record.plan))
-    )
+    judgement = record.judgement()
+    if judgement is None:
+        judgement = judge_record(record)
+    else:
+        judgement = attach(judgement, record.plan, read_profiles(record.path, record.plan))
     record.save(judgement)
     write_pages(
         record, judgement, embed_runs=contains_runs(record), template=custom_templates(record)
     )
     profiled = {profile.cell_id for profile in outcome.profiles}
-    code = (
-        errors.EXIT_INTERRUPTED
-        if outcome.stopped
-        else errors.EXIT_NOT_MEASURED
-        if outcome.events
-        else errors.EXIT_DONE
-    )
-    if [e.code for e in outcome.events] == ["BX351"] and not outcome.stopped:
-        code = errors.EXIT_DONE  # callgrind replaced perf: there is a profile, so this is a success
+    # callgrind in place of perf (BX351) is a success: there is a profile.
+    failed = outcome.events and [e.code for e in outcome.events] != ["BX351"]
+    code = errors.EXIT_NOT_MEASURED if failed else errors.EXIT_DONE
+    code = errors.EXIT_INTERRUPTED if outcome.stopped else code
     return ProfileResult(
         record.path,
         tuple(shares for shares in judgement.profiles if shares.cell_id in profiled),

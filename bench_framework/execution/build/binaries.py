@@ -119,11 +119,8 @@ def describe(
     output = launcher.capture([*argv, "describe"], env, cwd=str(cwd), timeout_s=DESCRIBE_TIMEOUT_S)
     description = _object(output.stdout) if output.ok else None
     if description is None or description.get("protocol") != PROTOCOL:
-        cause = (
-            output.finished.how
-            if not output.ok
-            else f"it printed no JSON object with protocol {PROTOCOL}"
-        )
+        cause = f"it printed no JSON object with protocol {PROTOCOL}"
+        cause = cause if output.ok else output.finished.how
         raise BuildError(
             f"{Path(argv[0]).name} gives no valid answer to `describe`",
             code="BX221",

@@ -110,11 +110,9 @@ def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
 
     def read(folder: Path) -> int | str:
         path = folder / "perf"
-        return (
-            parse_perf(path.read_text(errors="replace"))
-            if path.is_file()
-            else "perf wrote no counts"
-        )
+        if path.is_file():
+            return parse_perf(path.read_text(errors="replace"))
+        return "perf wrote no counts"
 
     return Counter(version, under, read)
 
@@ -212,9 +210,7 @@ def parse_perf(text: str) -> int | str:
         if len(fields) > 2 and fields[2].startswith("instructions"):  # noqa: PLR2004 -- value, unit, event
             if fields[0] in _NO_COUNTER:
                 return "the CPU's counter of instructions is not available on this machine"
-            return (
-                int(fields[0])
-                if fields[0].isdigit()
-                else f"perf printed {fields[0]!r} instead of a count"
-            )
+            if fields[0].isdigit():
+                return int(fields[0])
+            return f"perf printed {fields[0]!r} instead of a count"
     return "perf wrote no count of instructions"

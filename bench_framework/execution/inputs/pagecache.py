@@ -186,11 +186,9 @@ def verify_state(
 def _not_warm(before: float | None) -> str:
     if before is None:
         return NOT_REPORTED
-    return (
-        ""
-        if before >= WARM_SHARE
-        else f"only {format_percent(before, decimals=0)} of it was in memory"
-    )
+    if before >= WARM_SHARE:
+        return ""
+    return f"only {format_percent(before, decimals=0)} of it was in memory"
 
 
 def _not_cold(

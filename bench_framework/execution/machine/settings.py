@@ -140,12 +140,9 @@ def _turbo(machine: Machine, _cpus: frozenset[int]) -> Setting:
 
 
 def _no_frequency(value: str) -> Setting:
-    guest = _guest()
-    where = (
-        f"the host of this {guest} sets the frequency"
-        if guest
-        else "the kernel has no cpufreq driver here, and the firmware sets the frequency"
-    )
+    where = "the kernel has no cpufreq driver here, and the firmware sets the frequency"
+    if guest := _guest():
+        where = f"the host of this {guest} sets the frequency"
     return Setting("", "unknown", value, obstacle=where)
 
 

@@ -208,11 +208,9 @@ class _CellProfiler:
             finally:
                 after = self._run_setup(target, target.cleanup, "cleanup")
         if sampled.samples is None:
-            return (
-                f"it {sampled.failure}"
-                if sampled.finished.timed_out or sampled.finished.killed
-                else sampled.failure
-            )
+            if sampled.finished.timed_out or sampled.finished.killed:
+                return f"it {sampled.failure}"
+            return sampled.failure
         if reason or after:
             return reason or after
         if not sampled.samples.total:

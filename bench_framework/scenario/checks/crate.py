@@ -92,11 +92,8 @@ def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
         for value, setting in axis.settings.items():
             path: Place = ("axes", axis.name, "values", value, "features")
             features += [((*path, index), name) for index, name in enumerate(setting.features)]
-    folder = (
-        scenario.spec.worker.crate
-        if scenario.spec.worker.crate != BUILTIN
-        else f"native/crates/{crate.name}"
-    )
+    folder = scenario.spec.worker.crate
+    folder = f"native/crates/{crate.name}" if folder == BUILTIN else folder
     for place, name in features:
         if name in crate.features or "/" in name:
             continue  # cargo checks `dependency/feature`

@@ -282,11 +282,9 @@ class MetricPart(Part):
 
 def _rows(value: Any) -> Any:
     """Return one command, or a list of commands, as a list of commands."""
-    return (
-        [value]
-        if isinstance(value, list) and not any(isinstance(item, list) for item in value) and value
-        else value
-    )
+    if isinstance(value, list) and not any(isinstance(item, list) for item in value) and value:
+        return [value]
+    return value
 
 
 Rule: TypeAlias = dict[

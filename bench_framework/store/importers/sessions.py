@@ -25,7 +25,6 @@ MOST_COMMANDS: Final = 200
 MOST_LABEL: Final = 1000
 """Most characters of a label. Pages repeat it in tables, captions and sentences."""
 KNOWN_VERSION: Final = 2
-_UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -92,7 +91,7 @@ def read_session(content: bytes, file: str, number: int) -> Session:
 def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command, ...]]:
     try:
         export = hyperfine.read_export(text)
-    except _UNREADABLE as error:
+    except hyperfine.UNREADABLE as error:
         message = f"{file} is not hyperfine's JSON"
         fix = "use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table"
         raise faults.fault(

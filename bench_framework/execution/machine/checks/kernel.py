@@ -44,11 +44,7 @@ def io_uring(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this
 def counters(machine: Machine) -> Check:
     """Open a hardware counter of instructions for this process."""
     paranoid = machine.read(machine.proc / "sys/kernel/perf_event_paranoid")
-    figure = (
-        f"perf_event_paranoid {paranoid}"
-        if paranoid is not None
-        else "the kernel has no perf events"
-    )
+    figure = f"perf_event_paranoid {paranoid}" if paranoid else "the kernel has no perf events"
     number = PERF_EVENT_OPEN.get(platform.machine())
     if number is None:
         return warn(
