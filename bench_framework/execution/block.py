@@ -115,13 +115,13 @@ class BlockRunner:
             place.seq, place.round, place.position, target.cell.id, place.warmup, "ok", utc_now()
         )
         if failed := run_setup(self._launcher, target, "prepare", self._timeout_s):
-            return replace(block, status="failed", message=failed)
+            return _failed(block, failed)
         if target.stdin is not None and (fault := fault_of(Path(target.stdin))):
-            return replace(block, status="failed", message=f"stdin: {target.stdin} {fault}")
+            return _failed(block, f"stdin: {target.stdin} {fault}")
         block = self._run_with_cache(target, block, runs)
         failed = run_setup(self._launcher, target, "cleanup", self._timeout_s)
         if failed and block.status == "ok":
-            return replace(block, status="failed", message=failed)
+            return _failed(block, failed)
         return block
 
     def _run_with_cache(self, target: Target, block: Block, runs: int) -> Block:
@@ -176,9 +176,7 @@ class BlockRunner:
             if error.code != "BX231" or not Path(self._tool.path).is_file():
                 raise
             # The working directory or a requested CPU is missing; other cells may have other ones.
-            return replace(
-                block, status="failed", message="; ".join(text for _, text in error.details)
-            )
+            return _failed(block, "; ".join(text for _, text in error.details))
         after = self._gauge.read(target.cpus)
         sensors = between(before, after, finished.cpu_s)
         sensors = replace(sensors, device_bytes=finished.read_bytes)
@@ -207,7 +205,7 @@ class BlockRunner:
             log.write_bytes(head + b"\n[bytes are left out here]\n" + tail)
         place = log.relative_to(self._raw.root.parent)
         words = f"{how} ({format_size(printed)}, of which {place} contains both ends)"
-        return replace(block, status="failed", message=words)
+        return _failed(block, words)
 
     def _check_free_space(self, block: Block) -> Block | None:
         """Return the block as failed if its output filled the disk, because it is truncated.
@@ -230,7 +228,7 @@ class BlockRunner:
 
     def _read(self, block: Block, finished: Finished, runs: int, log_start: int) -> Block:
         if finished.signal is not None:
-            return replace(block, status="failed", message=f"hyperfine was {finished.how}")
+            return _failed(block, f"hyperfine was {finished.how}")
         try:
             text = self._raw.export.read_bytes()
             measured = hf.parse(text)
@@ -240,7 +238,7 @@ class BlockRunner:
                 if isinstance(error, OSError)
                 else str(error)
             )
-            return replace(block, status="failed", message=words)
+            return _failed(block, words)
         stored = masked(text.decode(errors="replace")).encode()  # it contains the command
         with writing(self._raw.hyperfine):
             os.write(
@@ -256,9 +254,7 @@ class BlockRunner:
             return self._readings.read(self._add_answer(block, runs))
         except AnswerError as error:
             cause = "; ".join(f"{name} {text}" for name, text in error.details)
-            return replace(
-                block, status="failed", message=f"{error.message}{f' ({cause})' if cause else ''}"
-            )
+            return _failed(block, f"{error.message}{f' ({cause})' if cause else ''}")
 
     def _add_answer(self, block: Block, runs: int) -> Block:
         if self._policy.contract:
@@ -289,6 +285,10 @@ class BlockRunner:
             line.strip() for line in text.splitlines() if line.strip().lower().startswith("error: ")
         ]
         return lines[-1].partition(": ")[2] if lines else None
+
+
+def _failed(block: Block, message: str) -> Block:
+    return replace(block, status="failed", message=message)
 
 
 def _free(folder: Path) -> int:

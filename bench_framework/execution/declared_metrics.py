@@ -214,12 +214,7 @@ def _signature(path: Path | None) -> tuple[int, ...] | None:
 def missing_event(target: Target, block: Block) -> Event:
     """Return the event BX217: metrics that are missing in a block, with reasons."""
     reasons = "; ".join(f"{name}: {reason}" for name, reason in block.missing.items())
-    return Event(
-        "BX217",
-        f"{target.cell.label}: a metric cannot be read ({reasons})",
-        "error",
-        block.cell_id,
-        block.round,
-        effect="rounds without the number are left out of comparisons of this metric only",
-        help="correct the output of the program, or `metrics` in the scenario",
-    )
+    message = f"{target.cell.label}: a metric cannot be read ({reasons})"
+    effect = "rounds without the number are left out of comparisons of this metric only"
+    advice = "correct the output of the program, or `metrics` in the scenario"
+    return Event("BX217", message, "error", block.cell_id, block.round, effect=effect, help=advice)

@@ -147,12 +147,10 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
             same = same and not revisions.has_changes(git, crate)
     if same:
         head = head or "the working tree, which has no changes"
+        message = f"base and head are the same commit, {base_id[:12]}"
+        fix = "on the main branch, compare with the previous commit: --base HEAD~1"
         raise GateError(
-            f"base and head are the same commit, {base_id[:12]}",
-            code="BX111",
-            details=(("base", base), ("head", head)),
-            effect=NOTHING,
-            fix="on the main branch, compare with the previous commit: --base HEAD~1",
+            message, code="BX111", details=(("base", base), ("head", head)), effect=NOTHING, fix=fix
         )
     return at_revisions(plan, Revisions(base_id, head_id, base))
 

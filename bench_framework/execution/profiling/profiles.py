@@ -69,27 +69,19 @@ def profile(
     sampler, refused = find_sampler(
         policy.sampler, policy.frequency_hz, session.launcher, session.env
     )
+    reasons, fixes = [r.reason for r in refused], [r.fix for r in refused]
     if sampler is None:
-        outcome.events.append(
-            Event(
-                "BX350",
-                f"nothing was profiled: {'; '.join(r.reason for r in refused)}",
-                effect=MEASURED,
-                help="; ".join(dict.fromkeys(r.fix for r in refused)),
-            )
+        message, advice = (
+            f"nothing was profiled: {'; '.join(reasons)}",
+            "; ".join(dict.fromkeys(fixes)),
         )
+        outcome.events.append(Event("BX350", message, effect=MEASURED, help=advice))
         return outcome
     if refused:
-        outcome.events.append(
-            Event(
-                "BX351",
-                f"callgrind is used instead of perf: {refused[0].reason}",
-                effect="shares are of user-space instructions, not of time; "
-                "kernel code and waiting are missing",
-                help=refused[0].fix,
-            )
-        )
-    remarks = tuple(r.reason for r in refused)
+        message = f"callgrind is used instead of perf: {reasons[0]}"
+        effect = "shares are of user-space instructions, not of time; kernel code and waiting are "
+        effect += "missing"
+        outcome.events.append(Event("BX351", message, effect=effect, help=fixes[0]))
     known: dict[str, symbols.Symbols] = {}
     for cell in cells:
         if session.stop.level:
@@ -97,7 +89,7 @@ def profile(
             break
         cell_profiler = _CellProfiler(record, inputs, policy, cell, session, sampler)
         try:
-            result = cell_profiler.profile(known, remarks)
+            result = cell_profiler.profile(known, tuple(reasons))
         except Interrupted:  # during the build
             outcome.stopped = True
             break
@@ -105,14 +97,11 @@ def profile(
         if isinstance(result, Profile):
             outcome.profiles.append(result)
         elif result:
+            label = record.plan.variant(cell.variant_id).label
+            message = f"{label} could not be profiled: {result}"
+            advice = "correct the cause, then run `benchctl profile RECORD`"
             outcome.events.append(
-                Event(
-                    "BX352",
-                    f"{record.plan.variant(cell.variant_id).label} could not be profiled: {result}",
-                    cell_id=cell.id,
-                    effect=MEASURED,
-                    help="correct the cause, then run `benchctl profile RECORD`",
-                )
+                Event("BX352", message, cell_id=cell.id, effect=MEASURED, help=advice)
             )
     return outcome
 
