@@ -124,7 +124,7 @@ def _prepare(
     folder: Path, session: Session, cpus: str | None
 ) -> tuple[_Bench, tuple[_Subject, ...]]:
     from bench_framework.execution import hyperfine, target
-    from bench_framework.execution.build import programs, reference_programs
+    from bench_framework.execution.build import binaries, reference_programs
     from bench_framework.execution.machine import host
 
     launcher, env = session.launcher, session.env
@@ -140,8 +140,8 @@ def _prepare(
         plan = plan_scenario(str(scenario))
         target.require_cpus(plan.cells)
         assert plan.program is not None
-        build, event = programs.add_control(
-            plan, programs.find_program(plan.program[0], plan.scenario_path, env), {}, launcher, env
+        build, event = binaries.add_control(
+            plan, binaries.find_program(plan.program[0], plan.scenario_path, env), {}, launcher, env
         )
         if event is not None:
             session.observer.notify(Message(event.message))

@@ -44,7 +44,7 @@ def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
         Interrupted: the user stopped it.
     """
     from bench_framework.execution import hyperfine
-    from bench_framework.execution.build import cargo, programs
+    from bench_framework.execution.build import binaries, cargo
     from bench_framework.execution.counting import instructions
     from bench_framework.execution.inputs import datasets
     from bench_framework.execution.machine import host
@@ -58,9 +58,9 @@ def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     )
     if plan.program is not None:
         name, *arguments = plan.program
-        program = programs.find_program(name, plan.scenario_path, env)
+        program = binaries.find_program(name, plan.scenario_path, env)
         if plan.answer.contract:
-            program = programs.add_description(program, arguments, launcher, env, place)
+            program = binaries.add_description(program, arguments, launcher, env, place)
         builds = (program,)
     _require_builds(plan, builds)
     descriptions = {build.id: build.describe for build in builds if build.describe}
@@ -78,7 +78,7 @@ def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     data = datasets.data_dir(plan.data_dir, env)
     inputs = datasets.prepare_inputs(plan.inputs, data, env, careful)
     if plan.program is not None:
-        build, event = programs.add_control(
+        build, event = binaries.add_control(
             plan, builds[0], {i.input_id: i for i in inputs}, launcher, env
         )
         builds = (build,)
