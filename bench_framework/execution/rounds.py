@@ -16,7 +16,7 @@ from bench_framework.execution.block import BlockPosition, BlockRunner
 from bench_framework.execution.input_progress import BlockChecks, InputProgress
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.execution.racing import REASONS, cells_to_drop, drop_pending
+from bench_framework.execution.schedule import REASONS, cells_to_drop, drop_pending
 from bench_framework.execution.target import target_of
 from bench_framework.model.looks import LAST_LOOK, decidable, limit_of_rounds, looks_of
 from bench_framework.model.run import Event, Look
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from bench_framework.execution.hyperfine import Hyperfine
-    from bench_framework.execution.racing import Looker
+    from bench_framework.execution.schedule import Looker
     from bench_framework.execution.stop import Session
     from bench_framework.model import race
     from bench_framework.model.looks import Looks

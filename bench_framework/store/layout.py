@@ -7,7 +7,6 @@ import errno
 import os
 import re
 import shutil
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
@@ -35,31 +34,19 @@ EVENTS: Final = "events.csv"
 _RECORD_ID: Final = re.compile(r"^\d{8}T\d{4}Z(-\d+)?$")
 
 
-@dataclass(frozen=True, slots=True)
 class Raw:
     """The folder ``raw/`` of a record, with the unmodified output of the tools."""
 
-    root: Path
-
-    @property
-    def answers(self) -> Path:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.answers = root / "answers.jsonl"
         """File with one line per run of a worker with the contract."""
-        return self.root / "answers.jsonl"
-
-    @property
-    def hyperfine(self) -> Path:
+        self.hyperfine = root / "hyperfine.jsonl"
         """File with one line per block: hyperfine's JSON with the block's `seq`."""
-        return self.root / "hyperfine.jsonl"
-
-    @property
-    def export(self) -> Path:
+        self.export = root / "export.json"
         """File with hyperfine's JSON of the current block."""
-        return self.root / "export.json"
-
-    @property
-    def stdout(self) -> Path:
+        self.stdout = root / "stdout"
         """File with the stdout of the current block."""
-        return self.root / "stdout"
 
     def log(self, name: str) -> Path:
         """Return the path of a log file, such as the stderr of a failed run."""

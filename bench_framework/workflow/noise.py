@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.build.reference_programs import ReferenceProgram
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.progress import Observer
-    from bench_framework.execution.racing import Decision
+    from bench_framework.execution.schedule import Decision
     from bench_framework.execution.stop import Session
     from bench_framework.features.noise.compute import NoiseSummary, Rate, Window, WindowVerdicts
     from bench_framework.model.plan import Plan
@@ -237,7 +237,7 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
 
 def _never_stop(_input: str, _index: int, _round: int) -> Decision:
     """Return the decision to continue: every window has all of its rounds."""
-    from bench_framework.execution.racing import Decision
+    from bench_framework.execution.schedule import Decision
 
     return Decision(stop=False)
 

@@ -200,8 +200,9 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     until the gate can judge; for a scenario with a gate, until both.
     """
     from bench_framework.compare.interim_analysis import look
-    from bench_framework.execution import racing, rounds, tuning
+    from bench_framework.execution import rounds, tuning
     from bench_framework.execution.counting.observations import observe_cells
+    from bench_framework.execution.schedule import Decision
     from bench_framework.features.gate import measuring as gate
     from bench_framework.features.gate.plans import rounds_needed
     from bench_framework.features.judge import finished_cells
@@ -214,7 +215,7 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     only_gate = gated and (reopened or plan.measure.until == "conclusive")
     builds = {build.id: build for build in prepared.builds}
 
-    def looker(input_id: str, index: int, number: int) -> racing.Decision:
+    def looker(input_id: str, index: int, number: int) -> Decision:
         plan, blocks = record.plan, record.contents.blocks
         decision = look(plan, blocks, input_id, index, number, builds=builds)
         observer.notify(progress.InterimVerdicts(decision.verdicts))
@@ -230,7 +231,7 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
                 decision, idle = replace(decision, trailing=()), answer.idle if fixed else ()
             elif fixed:
                 idle = tuple(cell_id for cell_id in idle if cell_id in answer.idle)
-        return racing.Decision(decision.stop, decision.reason, decision.trailing, idle)
+        return Decision(decision.stop, decision.reason, decision.trailing, idle)
 
     def decides(plan: Plan) -> bool:
         return decidable(plan) and rounds_needed(plan) is None
