@@ -165,20 +165,16 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
                 f"iteration is {reply.iteration!r}, HYPERFINE_ITERATION of the run was '{number}'"
             )
             raise _invalid_line(line, cause)
-    one_answer([reply.answer.digest for reply in replies])
-    return replies
-
-
-def one_answer(digests: list[str]) -> None:
-    """Check that the runs of one block did the same work. Raises `AnswerError`, BX214."""
-    if len(set(digests)) > 1:
+    digests = {reply.answer.digest for reply in replies}
+    if len(digests) > 1:
         raise AnswerError(
-            f"the same command gave {len(set(digests))} different answers in {len(digests)} runs",
+            f"the same command gave {len(digests)} different answers in {runs} runs",
             code="BX214",
-            details=tuple(("digest", digest) for digest in sorted(set(digests))[:3]),
+            details=tuple(("digest", digest) for digest in sorted(digests)[:3]),
             effect="the variant is not compared, because its runs do different work",
             fix="make the program deterministic, or set answer: {compare: none}",
         )
+    return replies
 
 
 def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
