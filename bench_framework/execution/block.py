@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.target import Target
-    from bench_framework.model.metrics import DeclaredMetric
-    from bench_framework.model.policies import AnswerPolicy
-    from bench_framework.store.layout import Raw
+    from bench_framework.store.records import Record
 
 HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine itself takes 5 ms, and much longer on a busy machine."""
@@ -56,22 +54,12 @@ class BlockPosition:
 class BlockRunner:
     """Runner of blocks that keeps its files open between them. A context manager."""
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        tool: hf.Hyperfine,
-        raw: Raw,
-        policy: AnswerPolicy,
-        timeout_s: float,
-        metrics: Sequence[DeclaredMetric] = (),
-    ) -> None:
-        self._launcher = launcher
-        self._tool = tool
-        self._raw = raw
-        self._policy = policy
-        self._timeout_s = timeout_s
-        file = Path(policy.file) if policy.file is not None else None
-        self._readings = declared_metrics.Readings(metrics, raw.stdout, file)
+    def __init__(self, launcher: Launcher, tool: hf.Hyperfine, record: Record) -> None:
+        plan, raw = record.plan, record.raw
+        self._launcher, self._tool, self._raw = launcher, tool, raw
+        self._policy, self._timeout_s = plan.answer, plan.measure.timeout_s
+        file = Path(self._policy.file) if self._policy.file is not None else None
+        self._readings = declared_metrics.Readings(plan.metrics, raw.stdout, file)
         self._log = raw.log("hyperfine.log")
         with writing(raw.root):
             raw.log("").mkdir(parents=True, exist_ok=True)

@@ -52,10 +52,7 @@ def measure(
         Interrupted: a stop was requested; the record can be continued.
         MachineError: the launcher was killed.
     """
-    plan = record.plan
-    with BlockRunner(
-        session.launcher, hyperfine, record.raw, plan.answer, plan.measure.timeout_s, plan.metrics
-    ) as runner:
+    with BlockRunner(session.launcher, hyperfine, record) as runner:
         began = seconds() - record.contents.elapsed_s
         try:
             Measuring(record, session, runner, looker, decides, began).run()
@@ -225,7 +222,7 @@ class Measuring:
         self.session.observer.notify(progress.BlockStarted())
         block = self.runner.run(target, place, runs)
         stdout_is_answer = self.runner.stdout_is_answer
-        checks = BlockChecks(self.plan, self.record, self.session.launcher, stdout_is_answer)
+        checks = BlockChecks(self.record, self.session.launcher, stdout_is_answer)
         block, events = checks.check(state, target, block)
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)

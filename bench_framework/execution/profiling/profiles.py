@@ -106,29 +106,25 @@ def profile(
     return outcome
 
 
+@dataclass(slots=True)
 class _CellProfiler:
     """The profiled runs of one cell."""
 
-    def __init__(
-        self,
-        record: Record,
-        inputs: Mapping[str, PreparedInput],
-        policy: ProfilePolicy,
-        cell: Cell,
-        session: Session,
-        sampler: Sampler,
-    ) -> None:
-        self._record, self._inputs, self._policy, self._cell = record, inputs, policy, cell
-        self._session, self._sampler = session, sampler
-        self._runs: list[Samples] = []
-        self._remarks: list[str] = []
-        self.stopped = False
+    record: Record
+    inputs: Mapping[str, PreparedInput]
+    policy: ProfilePolicy
+    cell: Cell
+    session: Session
+    sampler: Sampler
+    stopped: bool = False
+    runs: list[Samples] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
     def profile(self, known: dict[str, symbols.Symbols], remarks: tuple[str, ...]) -> Profile | str:
         """Return the profile, or the reason for none; empty if stopped in the first run."""
-        plan, cell, session = self._record.plan, self._cell, self._session
+        plan, cell, session = self.record.plan, self.cell, self.session
         variant = plan.variant(cell.variant_id)
-        builds = {build.id: build for build in self._record.contents.builds}
+        builds = {build.id: build for build in self.record.contents.builds}
         measured, spec = builds.get(variant.build_id), variant.build
         if measured is None:
             return "it was not built"
@@ -143,56 +139,56 @@ class _CellProfiler:
             target = target_of(
                 cell,
                 replace(measured, path=binary.path),
-                self._inputs.get(cell.input_id),
+                self.inputs.get(cell.input_id),
                 session.env,
-                str(self._record.path / layout.TUNING),
+                str(self.record.path / layout.TUNING),
             )
             self._run_all(target, unwinding)
         except MeasureError as error:
             if isinstance(error, MachineError) and error.code != "BX231":
                 raise
-            self._remarks.append(
+            self.remarks.append(
                 f"{error.message} {'; '.join(text for _, text in error.details)}".strip()
             )
-        if not self._runs:
-            return "" if self.stopped else "; ".join(self._remarks) or "no run succeeded"
+        if not self.runs:
+            return "" if self.stopped else "; ".join(self.remarks) or "no run succeeded"
         return self._build_profile(measured, binary, unwinding, remarks)
 
     def _unwinding(self, *, built: bool) -> Unwinding:
-        if self._policy.unwinding != "auto":
-            return self._policy.unwinding
+        if self.policy.unwinding != "auto":
+            return self.policy.unwinding
         return "frame-pointers" if built else "dwarf"
 
     def _run_all(self, target: Target, unwinding: Unwinding) -> None:
-        label = self._record.plan.variant(self._cell.variant_id).label
-        runs = 1 if self._sampler.name == "callgrind" else self._policy.runs
+        label = self.record.plan.variant(self.cell.variant_id).label
+        runs = 1 if self.sampler.name == "callgrind" else self.policy.runs
         for number in range(1, runs + 1):
-            if self._session.stop.level:
+            if self.session.stop.level:
                 self.stopped = True
-                self._remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
+                self.remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
                 return
             if number == 1:
-                text = f"profiling {label} by {self._sampler.name}, {counted(runs, 'run')}"
-                self._session.observer.notify(Message(text))
+                text = f"profiling {label} by {self.sampler.name}, {counted(runs, 'run')}"
+                self.session.observer.notify(Message(text))
             reason = self._run(target, unwinding)
-            if self._session.stop.level > 1:  # the user killed it
+            if self.session.stop.level > 1:  # the user killed it
                 self.stopped = True
-                self._remarks.append(f"stopped by the user in run {number} of {runs}")
+                self.remarks.append(f"stopped by the user in run {number} of {runs}")
                 return
             if reason:
-                self._remarks.append(f"run {number} of {runs}: {reason}")
+                self.remarks.append(f"run {number} of {runs}: {reason}")
 
     def _run(self, target: Target, unwinding: Unwinding) -> str:
         """Profile one run. Return the reason if it does not count."""
         with scratch_folder() as name:
             folder = Path(name)
             answers, printed = folder / "answers", folder / "stdout"
-            errors, timeout_s = str(folder / "perf.stderr"), self._policy.timeout_s
+            errors, timeout_s = str(folder / "perf.stderr"), self.policy.timeout_s
             command = target.command(answers, timeout_s, stdout=str(printed), stderr=errors)
             if reason := self._run_setup(target, target.prepare, "prepare"):
                 return reason
             try:
-                sampled = self._sampler.watch(command, unwinding, folder)
+                sampled = self.sampler.watch(command, unwinding, folder)
                 reason = self._answer_error(sampled.finished.exit_code, answers, printed)
             finally:
                 after = self._run_setup(target, target.cleanup, "cleanup")
@@ -203,19 +199,19 @@ class _CellProfiler:
         if reason or after:
             return reason or after
         if not sampled.samples.total:
-            return f"{self._sampler.name} recorded no samples of it"
-        self._runs.append(sampled.samples)
+            return f"{self.sampler.name} recorded no samples of it"
+        self.runs.append(sampled.samples)
         return ""
 
     def _answer_error(self, exit_code: int | None, answers: Path, printed: Path) -> str:
         """Return the reason if the run did not do the measured work; empty if it did."""
-        policy = self._record.plan.answer
+        policy = self.record.plan.answer
         if exit_code not in policy.exit_codes:
             return f"exit status {exit_code}"
         digests = Counter(
             b.answer.digest
-            for b in self._record.contents.blocks
-            if b.cell_id == self._cell.id
+            for b in self.record.contents.blocks
+            if b.cell_id == self.cell.id
             and b.status == "ok"
             and b.answer
             and b.answer.source != "none"
@@ -227,8 +223,8 @@ class _CellProfiler:
 
     def _run_setup(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:
         for argv in commands:
-            output = self._session.launcher.capture(
-                argv, target.env, cwd=target.cwd, timeout_s=self._policy.timeout_s
+            output = self.session.launcher.capture(
+                argv, target.env, cwd=target.cwd, timeout_s=self.policy.timeout_s
             )
             if not output.ok:
                 return f"{what} ({argv[0]}): {output.finished.how}"
@@ -243,28 +239,28 @@ class _CellProfiler:
     ) -> Profile:
         frames: dict[Frame, int] = {}
         stacks: list[Stack] = []
-        for number, samples in enumerate(self._runs, start=1):
+        for number, samples in enumerate(self.runs, start=1):
             for stack in sorted(samples.stacks, key=_sort_key):
                 places = tuple(frames.setdefault(frame, len(frames)) for frame in stack)
                 stacks.append(Stack(number, samples.stacks[stack], places))
-        events = sum((samples.events for samples in self._runs), Counter())
-        perf = self._sampler.name == "perf"
+        events = sum((samples.events for samples in self.runs), Counter())
+        perf = self.sampler.name == "perf"
         return Profile(
-            cell_id=self._cell.id,
-            sampler=self._sampler.name,
-            tool=self._sampler.tool,
+            cell_id=self.cell.id,
+            sampler=self.sampler.name,
+            tool=self.sampler.tool,
             event=events.most_common(1)[0][0],
-            frequency_hz=self._sampler.frequency_hz,
+            frequency_hz=self.sampler.frequency_hz,
             unwinding=unwinding if perf else None,
-            runs=tuple(samples.total for samples in self._runs),
-            runs_asked=self._policy.runs if perf else 1,
-            lost=sum(samples.lost for samples in self._runs),
+            runs=tuple(samples.total for samples in self.runs),
+            runs_asked=self.policy.runs if perf else 1,
+            lost=sum(samples.lost for samples in self.runs),
             measured_sha256=measured.sha256,
             profiled_sha256=binary.sha256,
             frames=tuple(frames),
             stacks=tuple(stacks),
-            buckets=self._policy.buckets,
-            remarks=(*remarks, *self._remarks),
+            buckets=self.policy.buckets,
+            remarks=(*remarks, *self.remarks),
         )
 
 
