@@ -17,6 +17,7 @@ from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import RunOptions, accepted_changes, require_decidable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
@@ -194,7 +195,7 @@ def _second_pass(record: Record, first: Gating, again: Judgement, folder: Path) 
         contents = second.contents
         builds = {build.id: build for build in contents.builds}
         measured = (contents.blocks, builds, contents.inputs, contents.looks)
-        counted: tuple[GatedPair, ...] = ()
+        counted: Sequence[GatedPair] = ()
         if contents.observations:
             cells = cells_to_count(second.plan, *measured)
             counted = gate.counted_pairs(second.plan, cells, *measured, contents.observations)
