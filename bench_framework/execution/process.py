@@ -143,9 +143,8 @@ class Launcher:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
-        self._running: int | None = (
-            None  # the command's process id, which also names its session and group
-        )
+        # The command's process id, which also names its session and group.
+        self._running: int | None = None
 
     def __enter__(self) -> Self:
         return self

@@ -56,9 +56,8 @@ class Stop:
     def on_signals(self) -> Iterator[None]:
         """Let SIGINT, SIGTERM and SIGHUP request a stop within the block; main thread only."""
         numbers = [signal.SIGINT, signal.SIGTERM]
-        if (
-            signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
-        ):  # nohup: continue without the terminal
+        # nohup: continue without the terminal
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             numbers.append(signal.SIGHUP)
         before = {number: signal.getsignal(number) for number in numbers}
         for number in numbers:

@@ -60,9 +60,8 @@ class AnswersFile:
 
     def mark(self) -> None:
         """Mark the start of a block, to ignore earlier bytes, such as a torn line."""
-        if not os.fstat(
-            self._fd
-        ).st_nlink:  # a worker removed the file; the next one shall not fail
+        # A worker removed the file; the next one shall not fail.
+        if not os.fstat(self._fd).st_nlink:
             os.close(self._fd)
             self._fd = self._open()
         self._start = os.fstat(self._fd).st_size

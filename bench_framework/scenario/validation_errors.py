@@ -140,15 +140,11 @@ def _refused_key(
 
 def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Problem:
     key = str(loc[-1])
-    keys = keys_of(part_at(loc[:-1]))
+    fields = part_at(loc[:-1]).model_fields.items()
+    keys = [field.alias or name for name, field in fields]
     where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
     advice = scalars.did_you_mean(key, sorted(keys), "keys allowed here")
     return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", advice)
-
-
-def keys_of(part: type[Part]) -> list[str]:
-    """Return the keys of a part as they are written in YAML."""
-    return [field.alias or name for name, field in part.model_fields.items()]
 
 
 def part_at(loc: Sequence[str | int]) -> type[Part]:

@@ -81,9 +81,7 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
             code="BX101",
             fix="`benchctl run FILE` makes one; --dir names another folder",
         )
-    with contextlib.suppress(
-        OSError
-    ):  # a name that is not valid in the file system is not a record
+    with contextlib.suppress(OSError):  # an invalid file name is not a record
         for path in (root.__class__(text), root / text):
             folder = path.parent if path.is_file() else path
             if is_record(folder):

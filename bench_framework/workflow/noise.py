@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from bench_framework.execution.build.reference_programs import ReferenceProgram
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.progress import Observer
-    from bench_framework.execution.schedule import Decision
     from bench_framework.execution.stop import Session
     from bench_framework.features.noise.compute import NoiseSummary, Rate, Window, WindowVerdicts
     from bench_framework.model.plan import Plan
@@ -216,7 +215,7 @@ def _examine(
 
 def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     """Measure one record with the normal measurement loop and all rounds, and read it back."""
-    from bench_framework.execution import rounds
+    from bench_framework.execution import rounds, schedule
     from bench_framework.execution.machine.host import utc_now
     from bench_framework.store.records import Record
     from bench_framework.version import __version__
@@ -228,18 +227,13 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     ) as record:
         try:
             record.prepare(at=utc_now(), host=bench.host, builds=(subject.build,), inputs=())
-            rounds.measure(record, bench.session, bench.hyperfine, _never_stop)
+            # Every window has all of its rounds.
+            never_stop = schedule.Decision(stop=False)
+            rounds.measure(record, bench.session, bench.hyperfine, lambda *_: never_stop)
             return _read(plan, record.contents.blocks, subject.reference)
         finally:
             record.close()
             shutil.rmtree(record.path, ignore_errors=True)
-
-
-def _never_stop(_input: str, _index: int, _round: int) -> Decision:
-    """Return the decision to continue: every window has all of its rounds."""
-    from bench_framework.execution.schedule import Decision
-
-    return Decision(stop=False)
 
 
 def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:

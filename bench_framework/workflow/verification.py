@@ -78,8 +78,11 @@ def verify(results: Path, name: str, digest: str | None = None) -> Verification:
         UsageError: BX101, there is no such record or page; BX104, the digest is invalid, or of a page.
         RecordError: it cannot be read at all; BX414, the page contains no runs.
     """
+    from bench_framework.store.finding import is_record
+
     path = Path(name)
-    is_page = path.suffix == ".html" and path.is_file() and not _is_in_record(path)
+    in_record = path.name == PAGE and is_record(path.absolute().parent)
+    is_page = path.suffix == ".html" and path.is_file() and not in_record
     if digest is not None and (is_page or not _DIGEST.fullmatch(digest)):
         raise UsageError(
             f"a page has no digest: {path}" if is_page else f"{digest!r} is no digest",
@@ -93,12 +96,6 @@ def verify(results: Path, name: str, digest: str | None = None) -> Verification:
         return result
     line = f"digest: expected {digest}, found {result.digest}"
     return replace(result, differences=(line, *result.differences))
-
-
-def _is_in_record(page: Path) -> bool:
-    from bench_framework.store.finding import is_record
-
-    return page.name == PAGE and is_record(page.absolute().parent)
 
 
 def verify_page(path: Path) -> Verification:
