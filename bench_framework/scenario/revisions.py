@@ -150,8 +150,8 @@ class _Pairs:
         variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
         label = given.label
         if self.several:
-            named = given.dataset or given.values
-            label = f"{variant.label}, {label}" if named and label else variant.label
+            shown = label and (given.dataset or given.values)
+            label = f"{variant.label}, {label}" if shown else variant.label
         return Input(label, (*variant.values, *given.values), given.dataset)
 
     def cell_id(self, cell: Cell, side: str, role: str = "") -> str:

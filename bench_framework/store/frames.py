@@ -128,7 +128,7 @@ class Frames:
             raise RecordError(message, code="BX411", fix=fix) from error
 
     def table(self, name: str) -> pd.DataFrame:
-        """Read a table. Raises `RecordError`: there is none (BX413), or it is damaged (BX411)."""
+        """Read a table. Raises `RecordError`: it is missing (BX413) or damaged (BX411)."""
         fields = self._dictionary.get(name)
         if fields is None:
             message = f"{self.path.name} has no {name}: it is not judged yet"
