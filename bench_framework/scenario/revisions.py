@@ -150,8 +150,8 @@ class _Pairs:
         variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
         label = given.label
         if self.several:
-            shown = label and (given.dataset or given.values)
-            label = f"{variant.label}, {label}" if shown else variant.label
+            suffix = f", {label}" if label and (given.dataset or given.values) else ""
+            label = f"{variant.label}{suffix}"
         return Input(label, (*variant.values, *given.values), given.dataset)
 
     def cell_id(self, cell: Cell, side: str, role: str = "") -> str:
