@@ -195,11 +195,7 @@ def full(session: nox.Session) -> None:
 @nox.session
 def generate(session: nox.Session) -> None:
     """Write every generated file: references, schema, features of the workers, the example reports."""
-    for module in (
-        "bench_framework.workflow.reference_pages",
-        "bench_framework.cli.reference",
-    ):
-        python(session, "-m", module, "--write")
+    python(session, "docs/generate.py", "--write")
     python(session, "native/generate.py", "--write", CARGO_TARGET_DIR=NATIVE_TARGET)
     for example in sorted((ROOT / "results" / "examples").iterdir()):
         # Computed from the runs in its page, with the present texts.

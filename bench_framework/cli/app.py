@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import itertools
 import os
@@ -12,10 +13,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from typer import Option
 
 from bench_framework.cli.commands import COMMANDS, NAMES
 from bench_framework.cli.console import Console, unwritable_stdout
-from bench_framework.cli.resources import require_resources
 from bench_framework.errors import EXIT_BUG, BenchError, MachineError
 from bench_framework.version import __version__
 
@@ -73,30 +74,24 @@ def shared(
     context: typer.Context,
     *,
     verbose: Annotated[
-        int, typer.Option("--verbose", "-v", count=True, help="Print more; -vv adds tracebacks.")
+        int, Option("--verbose", "-v", count=True, help="Print more; -vv adds tracebacks.")
     ] = 0,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print results and errors only.")
-    ] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print results and errors only.")] = False,
     color: Annotated[
         Literal["auto", "always", "never"],
-        typer.Option(help="Colour the terminal output; NO_COLOR is respected."),
+        Option(help="Colour the terminal output; NO_COLOR is respected."),
     ] = "auto",
     no_progress: Annotated[
-        bool, typer.Option("--no-progress", help="Disable the live progress display.")
+        bool, Option("--no-progress", help="Disable the live progress display.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on stdout instead of text.")
+        bool, Option("--json", help="Print one JSON document on stdout instead of text.")
     ] = False,
     results: Annotated[
-        Path,
-        typer.Option("--dir", envvar="BENCHCTL_RESULTS", help="Folder that contains the records."),
+        Path, Option("--dir", envvar="BENCHCTL_RESULTS", help="Folder that contains the records.")
     ] = Path("results"),
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Store the global options in the context, where the command reads them."""
@@ -165,13 +160,10 @@ def _report_refusal(error: OSError, arguments: list[str]) -> int:
     if _traceback_requested(arguments):
         console.say(traceback.format_exc())
     where = (("path", str(error.filename)),) if error.filename else ()
-    refusal = MachineError(
-        f"the operating system reported an error: {error.strerror or error}",
-        code="BX237",
-        details=where,
-        effect="earlier measurements are kept; `benchctl run` resumes them",
-        fix="resolve the error and repeat the command; -vv prints the traceback",
-    )
+    message = f"the operating system reported an error: {error.strerror or error}"
+    effect = "earlier measurements are kept; `benchctl run` resumes them"
+    fix = "resolve the error and repeat the command; -vv prints the traceback"
+    refusal = MachineError(message, code="BX237", details=where, effect=effect, fix=fix)
     console.error(refusal)
     return refusal.exit_code
 
@@ -197,3 +189,27 @@ def _report_bug(arguments: list[str]) -> int:
         )
     )
     return EXIT_BUG
+
+
+LEAST = {
+    "RLIMIT_NOFILE": (64, "-n", "64 open files"),
+    "RLIMIT_FSIZE": (64 << 20, "-f", "files of 64 MiB"),
+    "RLIMIT_AS": (1 << 30, "-v", "1 GiB of memory"),
+}
+"""Least value of each limit, the option of `ulimit`, and the value in words."""
+
+
+def require_resources() -> None:
+    """Require the limits of this process to be large enough.
+
+    Raises `MachineError` (BX242): one of them is too small.
+    """
+    with contextlib.suppress(ImportError):  # only Unix has such limits
+        import resource
+
+        for name, (least, option, words) in LEAST.items():
+            limit = resource.getrlimit(getattr(resource, name))[0]
+            if limit != resource.RLIM_INFINITY and limit < least:
+                message = f"`ulimit {option}` is too small: benchctl needs {words}"
+                fix = "raise the limit, or start benchctl from another shell"
+                raise MachineError(message, code="BX242", effect="nothing was started", fix=fix)

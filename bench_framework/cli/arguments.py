@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 ScenarioFile = Annotated[
-    str, typer.Argument(metavar="FILE", help="A scenario file, or the name of a bundled scenario.")
+    str, Argument(metavar="FILE", help="A scenario file, or the name of a bundled scenario.")
 ]
 RecordName = Annotated[
-    str, typer.Argument(metavar="RECORD", help="A record: its folder, SCENARIO/ID, @last or @prev.")
+    str, Argument(metavar="RECORD", help="A record: its folder, SCENARIO/ID, @last or @prev.")
 ]
 Only = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--only",
         "-k",
         metavar="FILTER",
@@ -24,7 +24,7 @@ Only = Annotated[
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--set",
         "-S",
         metavar="KEY=VALUE",
@@ -33,7 +33,7 @@ Overrides = Annotated[
 ]
 Base = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--base",
         metavar="REV",
         help=(
@@ -43,21 +43,20 @@ Base = Annotated[
     ),
 ]
 Head = Annotated[
-    str | None,
-    typer.Option("--head", metavar="REV", help="Revision to test; default: the working tree."),
+    str | None, Option("--head", metavar="REV", help="Revision to test; default: the working tree.")
 ]
 Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Start a new record; do not resume an interrupted one.")
+    bool, Option("--fresh", help="Start a new record; do not resume an interrupted one.")
 ]
 Template = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--template", metavar="DIR", help="Folder with templates that replace the default ones."
     ),
 ]
 EmbedRuns = Annotated[
     bool | None,
-    typer.Option(
+    Option(
         "--embed-runs/--no-embed-runs",
         help="Embed all runs in report.html, so that it can be verified without its record; "
         "default: if they take at most 1 MB.",

@@ -153,13 +153,21 @@ def _columns(stream: TextIO) -> int | None:
         return None
 
 
-def wrap_sentence(text: str, width: int) -> str:
-    """Wrap a sentence with a hanging indent. Paths are not broken."""
-    return "\n".join(
-        textwrap.wrap(
-            text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-        )
+def wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Return the lines of a text, with their indents. Paths are not broken."""
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
+
+
+def wrap_sentence(text: str, width: int) -> str:
+    """Wrap a sentence with a hanging indent."""
+    return "\n".join(wrap(text, width, rest="  "))
 
 
 def fold_diagnostic(text: str, width: int | None) -> str:
@@ -180,14 +188,7 @@ def fold_diagnostic(text: str, width: int | None) -> str:
         text = _QUOTED.sub(
             lambda quoted: quoted[0].replace(" ", _FIXED_SPACE), line[sentence.end() :]
         )
-        parts = textwrap.wrap(
-            text,
-            width,
-            initial_indent=sentence[0],
-            subsequent_indent=" " * (3 if head else sentence.end()),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        parts = wrap(text, width, sentence[0], " " * (3 if head else sentence.end()))
         lines += [part.replace(_FIXED_SPACE, " ") for part in parts]
     return "\n".join(lines)
 
@@ -237,12 +238,10 @@ def _write(stream: TextIO, text: str) -> None:
 
 def unwritable_stdout(error: OSError) -> MachineError:
     """Return the error BX236: stdout does not accept the output of a command."""
-    return MachineError(
-        f"results cannot be written to stdout: {error.strerror}",
-        code="BX236",
-        effect="the output is incomplete; measurements are stored in their record",
-        fix="write it to another place; `benchctl report @last` prints a report again",
-    )
+    message = f"results cannot be written to stdout: {error.strerror}"
+    effect = "the output is incomplete; measurements are stored in their record"
+    fix = "write it to another place; `benchctl report @last` prints a report again"
+    return MachineError(message, code="BX236", effect=effect, fix=fix)
 
 
 def escape_active(text: str) -> str:

@@ -13,27 +13,8 @@ from bench_framework.cli.github import on_github
 from bench_framework.cli.live_display import LiveDisplay
 from bench_framework.cli.plan_page import counts
 from bench_framework.cli.run_progress import Work, progress_of
+from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.execution.progress import (
-    BlockFinished,
-    BuildFinished,
-    BuildStarted,
-    BuildStep,
-    CellDropped,
-    Counting,
-    DataFinished,
-    DataStarted,
-    LimitKnown,
-    LookTaken,
-    Message,
-    PlanReady,
-    Remark,
-    Resumed,
-    RoundFinished,
-    ToolInstall,
-    Update,
-    Waiting,
-)
 from bench_framework.units import counted, format_clock, format_size
 
 if TYPE_CHECKING:
@@ -66,61 +47,57 @@ class LineDisplay:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._work: Work | None = None
-        self._start: float | None = None
-        self._done_at_start = 0
         self._last = 0.0
         self._grouped = False
 
-    def notify(self, update: Update) -> None:
+    def notify(self, update: progress.Update) -> None:
         """Print a line for the updates that a log needs."""
         if self._work is not None:
             self._work.take(update)
         match update:
-            case PlanReady():
+            case progress.PlanReady():
                 self._work = Work(update.plan)
                 self._line("plan", f"{update.plan.name}: {counts(update.plan)}")
-            case Resumed() if self._work is not None:
-                self._done_at_start = self._work.resume(update.rounds)
-            case Message():
+            case progress.Message():
                 self._line("note", update.text)
-            case LimitKnown() if self._work is not None:
+            case progress.LimitKnown() if self._work is not None:
                 self._limit(update.rounds, self._work.plan.measure.budget_s)
-            case RoundFinished():
+            case progress.RoundFinished():
                 self._round()
-            case BlockFinished():
+            case progress.BlockFinished():
                 self._heartbeat()
-            case CellDropped():
+            case progress.CellDropped():
                 self._line("drop", f"{self._label(update.cell_id)}: {update.reason}")
-            case LookTaken() if update.look.stopped and self._work is not None:
+            case progress.LookTaken() if update.look.stopped and self._work is not None:
                 plan, look = self._work.plan, update.look
                 where = f"{plan.input(look.input_id).label}: " if len(plan.inputs) > 1 else ""
                 self._line("stop", f"{where}after {look.round} rounds, {look.reason}")
-            case Counting():
+            case progress.Counting():
                 self._seldom(
                     "count", f"{update.what}: configuration {update.index} of {update.total}"
                 )
-            case Remark():
+            case progress.Remark():
                 self._console.warn(update.event)
             case _:
                 self._preparation(update)
 
-    def _preparation(self, update: Update) -> None:
+    def _preparation(self, update: progress.Update) -> None:
         """Print a line for tools, builds and inputs."""
         match update:
-            case ToolInstall():
+            case progress.ToolInstall():
                 self._tool(update)
-            case Waiting():
+            case progress.Waiting():
                 self._seldom("wait", f"{update.reason} ({format_clock(update.elapsed_s)})")
-            case BuildStarted() if on_github() and not self._grouped:
+            case progress.BuildStarted() if on_github() and not self._grouped:
                 self._grouped = True
                 self._console.say("::group::builds")
-            case BuildStep():
+            case progress.BuildStep():
                 self._seldom("build", f"{progress_of(update)}, {format_clock(update.elapsed_s)}")
-            case BuildFinished():
+            case progress.BuildFinished():
                 self._built(update)
-            case DataStarted():
+            case progress.DataStarted():
                 self._line("data", f"{update.label}: generating {format_size(update.size_bytes)}")
-            case DataFinished() if not update.reused:
+            case progress.DataFinished() if not update.reused:
                 self._line("data", f"{update.label}: ready")
             case _:
                 pass
@@ -135,7 +112,7 @@ class LineDisplay:
         until = f" or {format_clock(budget_s)}" if budget_s is not None else ""
         self._line("limit", f"at most {counted(rounds, 'round')}{until}")
 
-    def _tool(self, update: ToolInstall) -> None:
+    def _tool(self, update: progress.ToolInstall) -> None:
         if update.elapsed_s == 0:
             self._line(
                 "tool",
@@ -145,15 +122,10 @@ class LineDisplay:
         else:
             self._seldom("tool", f"{update.tool}: {format_clock(update.elapsed_s)}")
 
-    def _built(self, update: BuildFinished) -> None:
+    def _built(self, update: progress.BuildFinished) -> None:
         build = update.build
-        outcome = (
-            "failed"
-            if not build.ok
-            else "unchanged"
-            if build.build_s is None
-            else f"{build.build_s:.1f} s"
-        )
+        outcome = "unchanged" if build.build_s is None else f"{build.build_s:.1f} s"
+        outcome = outcome if build.ok else "failed"
         self._line("build", f"{update.index}/{update.total} {update.label}: {outcome}")
         if update.index == update.total:
             self.close()
@@ -162,10 +134,7 @@ class LineDisplay:
         work = self._work
         if work is None:
             return
-        now = seconds()
-        if self._start is None:
-            self._start = now
-        left = work.left_s(now - self._start, self._done_at_start)
+        left = work.left_s(work.elapsed_s)
         until = "" if left is None else f"  at most {format_clock(left)} left"
         state = f"{work.state}{until}  problems {work.problems}"
         self._seldom("run", state)

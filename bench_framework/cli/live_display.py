@@ -15,25 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bench_framework.cli.run_progress import Work, progress_of
+from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds
-from bench_framework.execution.progress import (
-    BlockFinished,
-    BlockStarted,
-    BuildFinished,
-    BuildStep,
-    Counting,
-    DataFinished,
-    DataStep,
-    InterimVerdicts,
-    Message,
-    PlanReady,
-    Remark,
-    Resumed,
-    RoundFinished,
-    ToolInstall,
-    Update,
-    Waiting,
-)
 from bench_framework.model import words
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
@@ -81,37 +64,29 @@ class LiveDisplay:
         self._doing = "reading the scenario"
         self._timing = False
         self._drawn = 0.0
-        self._start: float | None = None
-        self._done_at_start = 0
         self._live.start()
 
-    def notify(self, update: Update) -> None:
+    def notify(self, update: progress.Update) -> None:
         """Record the update, and draw if nothing is timed and the last drawing is old enough."""
         if self._work is not None:
             self._work.take(update)
         match update:
-            case PlanReady():
+            case progress.PlanReady():
                 self._work = Work(update.plan)
                 self._draw(force=True)
                 return
-            case Resumed() if self._work is not None:
-                self._done_at_start = self._work.resume(update.rounds)
+            case progress.Resumed() | progress.InterimVerdicts():
                 return
-            case InterimVerdicts():
-                return
-            case Message():  # a reaction to the user, so it is printed at once
+            case progress.Message():  # a reaction to the user, so it is printed at once
                 with self._above():
                     self._console.say(update.text)
                 return
-            case BlockStarted():
+            case progress.BlockStarted():
                 self._timing = True
                 return
-            case BlockFinished():
+            case progress.BlockFinished():
                 self._timing = False
-            case RoundFinished() if self._start is None:
-                self._start = seconds()
-                self._done_at_start = self._work.rounds_done if self._work else 0
-            case Remark():
+            case progress.Remark():
                 with self._above():
                     self._console.warn(update.event)
             case _:
@@ -143,9 +118,9 @@ class LiveDisplay:
         if self._timing or (not force and now - self._drawn < EVERY_S):
             return
         self._drawn = now
-        self._live.update(self._page(now), refresh=True)
+        self._live.update(self._page(), refresh=True)
 
-    def _page(self, now: float) -> RenderableType:
+    def _page(self) -> RenderableType:
         work = self._work
         if work is None or work.input_id is None:
             return Text(
@@ -153,12 +128,11 @@ class LiveDisplay:
                 overflow="ellipsis",
                 no_wrap=True,
             )
-        return Group(self._header(work, now), Text(), self._cells(work), self._footer(work))
+        return Group(self._header(work), Text(), self._cells(work), self._footer(work))
 
-    def _header(self, work: Work, now: float) -> RenderableType:
-        elapsed = now - self._start if self._start is not None else 0.0
-        left = work.left_s(elapsed, self._done_at_start)
-        state = f"{work.state} in {format_clock(elapsed)}"
+    def _header(self, work: Work) -> RenderableType:
+        left = work.left_s(work.elapsed_s)
+        state = f"{work.state} in {format_clock(work.elapsed_s)}"
         state += "" if left is None else f", at most {format_clock(left)} left"
         state += f"  problems {work.problems}" if work.problems else ""
         room = self._rich.width - cell_len(work.plan.name) - cell_len(state) - 2 * GAP
@@ -216,26 +190,25 @@ class LiveDisplay:
         return Text(f"\n{state}.  Ctrl-C stops; the same command resumes.", style="dim")
 
 
-def _doing(update: Update) -> str | None:
+def _doing(update: progress.Update) -> str | None:
     match update:
-        case ToolInstall():
+        case progress.ToolInstall():
             return (
-                f"installing {update.tool} {update.version} into the cache with cargo, once, "
-                "about 1 minute"
-                f" ({format_clock(update.elapsed_s)})"
+                f"installing {update.tool} {update.version} into the cache with cargo, once, about "
+                f"1 minute ({format_clock(update.elapsed_s)})"
             )
-        case Waiting():
+        case progress.Waiting():
             return f"waiting for {update.reason} ({format_clock(update.elapsed_s)})"
-        case BuildStep():
+        case progress.BuildStep():
             return f"building: {progress_of(update)} ({format_clock(update.elapsed_s)})"
-        case BuildFinished():
+        case progress.BuildFinished():
             return f"built {update.index}/{update.total} {update.label}"
-        case DataStep():
+        case progress.DataStep():
             size = format_size(update.size_bytes)
             return f"generating {update.label}: {format_size(update.done_bytes)} of {size}"
-        case DataFinished():
+        case progress.DataFinished():
             return f"{update.label} is ready"
-        case Counting():
+        case progress.Counting():
             times = f", {update.run} of {update.runs}" if update.runs > 1 else ""
             return f"counting {update.what}: configuration {update.index} of {update.total}{times}"
         case _:

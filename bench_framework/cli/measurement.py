@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 def measure(console: Console, file: str, options: RunOptions, *, confirm: bool = True) -> None:
     """Run a scenario, print the result, and apply the gate if the options request it.
 
-    Raises:
-        typer.Exit: the exit code is not 0.
+    Raises `typer.Exit`: the exit code is not 0.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.store import manifest

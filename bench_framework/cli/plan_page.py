@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from bench_framework.cli.console import wrap
 from bench_framework.model.plan import Role, Slot
 from bench_framework.model.words import noun
 from bench_framework.units import counted, format_clock, format_percent, format_size
@@ -38,8 +38,9 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     plan = forecast.plan
     axes = [axis for axis in plan.axes if len(axis.values) > 1]
     varied = f"{len(axes)} {'axis' if len(axes) == 1 else 'axes'}"
+    title = f"{plan.name}   {plan.scenario_path}   {varied}, {counts(plan)}"
     lines = [
-        *_head(f"{plan.name}   {plan.scenario_path}   {varied}, {counts(plan)}", width),
+        *wrap(title, max(width, 2 * INDENT), rest="  "),
         *_item("Question", plan.question, width),
         "",
         *_item("Build", _builds(forecast), width),
@@ -55,8 +56,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *_item(
             "Disk",
             f"{format_size(forecast.disk_needed)} of inputs to write, "
-            f"{format_size(forecast.disk_free)} free; "
-            "output of the programs not included",
+            f"{format_size(forecast.disk_free)} free; output of the programs not included",
             width,
         ),
     ]
@@ -67,25 +67,8 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     return "\n".join(lines)
 
 
-def _head(text: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        max(width, 2 * INDENT),
-        subsequent_indent="  ",
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-
-
 def _item(word: str, text: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        max(width, 2 * INDENT),
-        initial_indent=f"  {word:<{INDENT - 2}}",
-        subsequent_indent=" " * INDENT,
-        break_on_hyphens=False,
-        break_long_words=False,  # users copy paths
-    )
+    return wrap(text, max(width, 2 * INDENT), f"  {word:<{INDENT - 2}}", " " * INDENT)
 
 
 def _builds(forecast: Forecast) -> str:
@@ -96,8 +79,7 @@ def _builds(forecast: Forecast) -> str:
     known = [build.build_s for build in todo if build.build_s is not None]
     text = (
         f"{counted(len(forecast.builds), 'build')} for "
-        f"{counted(len(forecast.plan.variants), 'variant')},"
-        f" {len(todo)} to do"
+        f"{counted(len(forecast.plan.variants), 'variant')}, {len(todo)} to do"
     )
     if todo and len(known) == len(todo):
         return f"{text}, about {format_clock(sum(known))} (like last time){again}"
@@ -121,10 +103,8 @@ def _cold(plan: Plan) -> str:
         return ""
     return (
         f"cold before every run of {cold} of {counted(len(plan.cells), 'configuration')}: the "
-        "input is "
-        "evicted from the page cache, and this is verified; a configuration with a run that was "
-        "not cold "
-        "is not compared"
+        "input is evicted from the page cache, and this is verified; a configuration with a run "
+        "that was not cold is not compared"
     )
 
 

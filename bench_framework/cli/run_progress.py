@@ -7,28 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from bench_framework.execution.progress import BuildStep, Update
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block
 
-from bench_framework.execution.progress import (
-    BlockFinished,
-    CellDropped,
-    InterimVerdicts,
-    LimitKnown,
-    LookTaken,
-    RoundFinished,
-    RoundStarted,
-)
+from bench_framework.execution import progress
+from bench_framework.execution.machine.host import seconds
 from bench_framework.model.looks import limited
 from bench_framework.model.metrics import WALL
 from bench_framework.units import counted
 
 
-def progress_of(step: BuildStep) -> str:
+def progress_of(step: progress.BuildStep) -> str:
     """Return the progress of a build; cargo names no crate before the first one is finished."""
     return f"{step.crates} crates, {step.crate}" if step.crate else "cargo started"
 
@@ -50,51 +40,54 @@ class Work:
     blocks: int = 0
     """Number of blocks that this process finished."""
     measured_s: float = 0.0
+    started: float | None = None
+    """Time at which this process finished its first round, by `host.seconds`."""
+    done_at_start: int = 0
+    """Number of finished rounds at that time."""
     input_id: str | None = None
     round: int = 0
     warmup: bool = True
     warmups_done: int = 0
     problems: int = 0
 
-    def resume(self, rounds: Mapping[str, int]) -> int:
-        """Add the rounds per input of an interrupted process.
-
-        Return the number of finished rounds.
-        """
-        self.rounds.update(rounds)
-        return self.rounds_done
-
-    def take(self, update: Update) -> None:
+    def take(self, update: progress.Update) -> None:
         """Count one update."""
         match update:
-            case LimitKnown():
+            case progress.Resumed():
+                self.rounds.update(update.rounds)
+            case progress.LimitKnown():
                 self.plan = limited(self.plan, update.rounds)
-            case RoundStarted():
+            case progress.RoundStarted():
                 self.input_id, self.round, self.warmup = (
                     update.input_id,
                     update.round,
                     update.warmup,
                 )
-            case BlockFinished():
+            case progress.BlockFinished():
                 self._block(update.block)
-            case RoundFinished() if update.warmup:
-                self.warmups_done += 1
-                self.measured_s = update.elapsed_s
-            case RoundFinished():
-                self.rounds[update.input_id] = update.round
-                self.measured_s = update.elapsed_s
-            case CellDropped():
+            case progress.RoundFinished():
+                self._round(update)
+            case progress.CellDropped():
                 self.dropped[update.cell_id] = update.reason
                 if update.raced:
                     self.raced.add(update.cell_id)
                 else:
                     self.problems += 1
-            case InterimVerdicts():
+            case progress.InterimVerdicts():
                 self.verdicts.update({c.cell_id: c for c in update.comparisons if c.metric == WALL})
-            case LookTaken() if update.look.stopped:
+            case progress.LookTaken() if update.look.stopped:
                 self.stopped.add(update.look.input_id)
             case _:
                 pass
+
+    def _round(self, update: progress.RoundFinished) -> None:
+        if update.warmup:
+            self.warmups_done += 1
+        else:
+            self.rounds[update.input_id] = update.round
+        self.measured_s = update.elapsed_s
+        if self.started is None:
+            self.started, self.done_at_start = seconds(), self.rounds_done
 
     def _block(self, block: Block) -> None:
         self.blocks += 1
@@ -135,9 +128,14 @@ class Work:
         spent = self.measured_s / budget if budget else 0.0
         return min(1.0, max(spent, self.rounds_done / self.rounds_total))
 
-    def left_s(self, elapsed_s: float, done_at_start: int) -> float | None:
+    @property
+    def elapsed_s(self) -> float:
+        """Time since `started` in seconds."""
+        return 0.0 if self.started is None else seconds() - self.started
+
+    def left_s(self, elapsed_s: float) -> float | None:
         """Return the maximum remaining time in seconds, extrapolated from the rounds of this process."""
-        finished = self.rounds_done - done_at_start
+        finished = self.rounds_done - self.done_at_start
         if finished <= 0 or elapsed_s <= 0:
             return None
         left = elapsed_s / finished * (self.rounds_total - self.rounds_done)

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError, MeasureError
+from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError
 from bench_framework.execution import declared_metrics, worker
 from bench_framework.execution import hyperfine as hf
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.sensors import Gauge, between
 from bench_framework.execution.process import Finished, signal_name
+from bench_framework.execution.target import run_setup
 from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
 from bench_framework.model.metrics import PEAK_RSS
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
 
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.target import Target
-    from bench_framework.model.metrics import DeclaredMetric
-    from bench_framework.model.policies import AnswerPolicy
-    from bench_framework.store.layout import Raw
+    from bench_framework.store.records import Record
 
 HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine itself takes 5 ms, and much longer on a busy machine."""
@@ -55,22 +54,12 @@ class BlockPosition:
 class BlockRunner:
     """Runner of blocks that keeps its files open between them. A context manager."""
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        tool: hf.Hyperfine,
-        raw: Raw,
-        policy: AnswerPolicy,
-        timeout_s: float,
-        metrics: Sequence[DeclaredMetric] = (),
-    ) -> None:
-        self._launcher = launcher
-        self._tool = tool
-        self._raw = raw
-        self._policy = policy
-        self._timeout_s = timeout_s
-        file = Path(policy.file) if policy.file is not None else None
-        self._readings = declared_metrics.Readings(metrics, raw.stdout, file)
+    def __init__(self, launcher: Launcher, tool: hf.Hyperfine, record: Record) -> None:
+        plan, raw = record.plan, record.raw
+        self._launcher, self._tool, self._raw = launcher, tool, raw
+        self._policy, self._timeout_s = plan.answer, plan.measure.timeout_s
+        file = Path(self._policy.file) if self._policy.file is not None else None
+        self._readings = declared_metrics.Readings(plan.metrics, raw.stdout, file)
         self._log = raw.log("hyperfine.log")
         with writing(raw.root):
             raw.log("").mkdir(parents=True, exist_ok=True)
@@ -113,13 +102,14 @@ class BlockRunner:
         block = Block(
             place.seq, place.round, place.position, target.cell.id, place.warmup, "ok", utc_now()
         )
-        if failed := self._run_setup(target, target.prepare, "prepare"):
-            return replace(block, status="failed", message=failed)
+        if failed := run_setup(self._launcher, target, "prepare", self._timeout_s):
+            return _failed(block, failed)
         if target.stdin is not None and (fault := fault_of(Path(target.stdin))):
-            return replace(block, status="failed", message=f"stdin: {target.stdin} {fault}")
+            return _failed(block, f"stdin: {target.stdin} {fault}")
         block = self._run_with_cache(target, block, runs)
-        if (failed := self._run_setup(target, target.cleanup, "cleanup")) and block.status == "ok":
-            return replace(block, status="failed", message=failed)
+        failed = run_setup(self._launcher, target, "cleanup", self._timeout_s)
+        if failed and block.status == "ok":
+            return _failed(block, failed)
         return block
 
     def _run_with_cache(self, target: Target, block: Block, runs: int) -> Block:
@@ -174,9 +164,7 @@ class BlockRunner:
             if error.code != "BX231" or not Path(self._tool.path).is_file():
                 raise
             # The working directory or a requested CPU is missing; other cells may have other ones.
-            return replace(
-                block, status="failed", message="; ".join(text for _, text in error.details)
-            )
+            return _failed(block, "; ".join(text for _, text in error.details))
         after = self._gauge.read(target.cpus)
         sensors = between(before, after, finished.cpu_s)
         sensors = replace(sensors, device_bytes=finished.read_bytes)
@@ -184,12 +172,8 @@ class BlockRunner:
         if finished.killed:
             raise Interrupted("interrupted", effect="the block in flight is dropped")
         if finished.timed_out:
-            return replace(
-                block,
-                status="timeout",
-                timed_out=True,
-                message=f"timed out after {self._timeout_s:g} s",
-            )
+            message = f"timed out after {self._timeout_s:g} s"
+            return replace(block, status="timeout", timed_out=True, message=message)
         if limited and self._printed > limited[1]:
             return self._cut_output(block, "its output is too large")
         return self._check_free_space(block) or self._read(block, finished, runs, log_start)
@@ -209,13 +193,12 @@ class BlockRunner:
             log.write_bytes(head + b"\n[bytes are left out here]\n" + tail)
         place = log.relative_to(self._raw.root.parent)
         words = f"{how} ({format_size(printed)}, of which {place} contains both ends)"
-        return replace(block, status="failed", message=words)
+        return _failed(block, words)
 
     def _check_free_space(self, block: Block) -> Block | None:
         """Return the block as failed if its output filled the disk, because it is truncated.
 
-        Raises:
-            MachineError: BX235, the disk is full for another reason.
+        Raises `MachineError` (BX235): the disk is full for another reason.
         """
         if _free(self._raw.root) >= LEAST_ROOM_BYTES:
             return None
@@ -233,33 +216,24 @@ class BlockRunner:
 
     def _read(self, block: Block, finished: Finished, runs: int, log_start: int) -> Block:
         if finished.signal is not None:
-            return replace(block, status="failed", message=f"hyperfine was {finished.how}")
+            return _failed(block, f"hyperfine was {finished.how}")
         try:
             text = self._raw.export.read_bytes()
-            result = hf.parse(text)
+            measured = hf.parse(text)
         except (OSError, CellError) as error:
             words = self._hyperfine_error(log_start) or (
                 f"hyperfine wrote no result ({finished.how})"
                 if isinstance(error, OSError)
                 else str(error)
             )
-            return replace(block, status="failed", message=words)
+            return _failed(block, words)
         stored = masked(text.decode(errors="replace")).encode()  # it contains the command
         with writing(self._raw.hyperfine):
             os.write(
                 self._exports,
                 b'{"seq":%d,"export":%s}\n' % (block.seq, b"".join(stored.split(b"\n"))),
             )
-        block = replace(
-            block,
-            wall_s=result.times,
-            user_s=result.user,
-            sys_s=result.system,
-            peak_rss_bytes=result.memory_bytes,
-            peak_rss_source="hyperfine" if result.memory_bytes is not None else None,
-            exit_codes=result.exit_codes,
-        )
-        return self._check(block, runs)
+        return self._check(replace(block, **measured), runs)
 
     def _check(self, block: Block, runs: int) -> Block:
         if failure := failure_of(block.exit_codes, self._policy.exit_codes):
@@ -268,9 +242,7 @@ class BlockRunner:
             return self._readings.read(self._add_answer(block, runs))
         except AnswerError as error:
             cause = "; ".join(f"{name} {text}" for name, text in error.details)
-            return replace(
-                block, status="failed", message=f"{error.message}{f' ({cause})' if cause else ''}"
-            )
+            return _failed(block, f"{error.message}{f' ({cause})' if cause else ''}")
 
     def _add_answer(self, block: Block, runs: int) -> Block:
         if self._policy.contract:
@@ -284,34 +256,14 @@ class BlockRunner:
                 missing=self._readings.unreported(lines),
             )
             known = [peak for peak in peaks if peak is not None]
-            return (
-                replace(block, peak_rss_bytes=max(known), peak_rss_source="worker")
-                if known
-                else block
-            )
+            if known:
+                return replace(block, peak_rss_bytes=max(known), peak_rss_source="worker")
+            return block
         if self._policy.file is not None:
             return replace(block, answer=worker.digest_file(Path(self._policy.file), self._policy))
         if self.stdout_is_answer:
             return replace(block, answer=worker.digest_file(self._raw.stdout, self._policy))
         return block
-
-    def _run_setup(
-        self, target: Target, commands: Sequence[Sequence[str]], what: str
-    ) -> str | None:
-        """Run `prepare` or `cleanup`, outside timing. Return the reason if it failed."""
-        for argv in commands:
-            try:
-                output = self._launcher.capture(
-                    argv, target.env, cwd=target.cwd, timeout_s=self._timeout_s
-                )
-            except MeasureError as error:
-                return f"{what}: {error.message}"
-            if output.finished.killed:
-                raise Interrupted("interrupted", effect="the block in flight is dropped")
-            if not output.ok:
-                last = output.stderr.strip().splitlines()[-1:] or [""]
-                return f"{what} ({argv[0]}): {output.finished.how} {last[0]}".rstrip()
-        return None
 
     def _hyperfine_error(self, start: int) -> str | None:
         with self._log.open("rb") as file:
@@ -321,6 +273,10 @@ class BlockRunner:
             line.strip() for line in text.splitlines() if line.strip().lower().startswith("error: ")
         ]
         return lines[-1].partition(": ")[2] if lines else None
+
+
+def _failed(block: Block, message: str) -> Block:
+    return replace(block, status="failed", message=message)
 
 
 def _free(folder: Path) -> int:

@@ -44,10 +44,7 @@ class Missing(Exception):  # noqa: N818 -- the reason for one missing number
 class Readings:
     """Reader of the declared metrics of one plan.
 
-    Attributes:
-        declared: the metrics.
-        stdout: the file with the output of the last run.
-        answer: the file of `answer.file`.
+    `stdout` is the file with the output of the last run, `answer` that of `answer.file`.
     """
 
     declared: Sequence[DeclaredMetric]
@@ -81,11 +78,9 @@ class Readings:
                 values[metric.name] = number_in(text, metric)
             except Missing as reason:
                 missing[metric.name] = str(reason)
-        return (
-            replace(block, metrics=values, missing={**block.missing, **missing})
-            if values or missing
-            else block
-        )
+        if values or missing:
+            return replace(block, metrics=values, missing={**block.missing, **missing})
+        return block
 
     def _text(self, source: str) -> str | Missing:
         path = self.stdout if source == "stdout" else self.answer
@@ -141,8 +136,7 @@ class Readings:
 def number_in(text: str, metric: DeclaredMetric) -> float:
     """Return a metric's value in a program's output, in stored units.
 
-    Raises:
-        Missing: it is absent, has several different values, or is not a number.
+    Raises `Missing`: it is absent, has several different values, or is not a number.
     """
     if not metric.regex:
         return _number_at(_document(text), metric.path, metric)
@@ -217,17 +211,10 @@ def _signature(path: Path | None) -> tuple[int, ...] | None:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def missing_events(target: Target, block: Block) -> list[Event]:
+def missing_event(target: Target, block: Block) -> Event:
     """Return the event BX217: metrics that are missing in a block, with reasons."""
     reasons = "; ".join(f"{name}: {reason}" for name, reason in block.missing.items())
-    return [
-        Event(
-            "BX217",
-            f"{target.cell.label}: a metric cannot be read ({reasons})",
-            "error",
-            block.cell_id,
-            block.round,
-            effect="rounds without the number are left out of comparisons of this metric only",
-            help="correct the output of the program, or `metrics` in the scenario",
-        )
-    ]
+    message = f"{target.cell.label}: a metric cannot be read ({reasons})"
+    effect = "rounds without the number are left out of comparisons of this metric only"
+    advice = "correct the output of the program, or `metrics` in the scenario"
+    return Event("BX217", message, "error", block.cell_id, block.round, effect=effect, help=advice)

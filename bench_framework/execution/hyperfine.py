@@ -12,13 +12,13 @@ import shutil
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.process import Command, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
-from bench_framework.store.importers.hyperfine import read_export
+from bench_framework.store.importers.hyperfine import UNREADABLE, read_export
 from bench_framework.store.layout import writing
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ Version = tuple[int, int, int]
 MINIMUM: Final[Version] = (1, 20, 0)
 INSTALLED: Final = "1.20.0"
 """Newest version that builds with the minimum rustc of this project."""
-UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
-"""Errors of the reader for a document that is not hyperfine's JSON."""
+OPTIONS: Final = ("--shell=none", "--style", "none", "--warmup", "0", "--ignore-failure")
 INSTALL_TIMEOUT_S: Final = 1800.0
 _VERSION: Final = re.compile(r"hyperfine (\d+)\.(\d+)\.(\d+)")
 
@@ -58,49 +57,16 @@ class Hyperfine:
             stdin: absolute path of the file that the command reads; /dev/null if `None`.
             export: path of the JSON file.
         """
-        return [
-            self.path,
-            "--shell=none",
-            "--style",
-            "none",
-            "--warmup",
-            "0",
-            "--runs",
-            str(runs),
-            "--ignore-failure",
-            "--export-json",
-            str(export),
-            "--input",
-            stdin or "null",
-            "--output",
-            output,
-            "--",
-            shlex.join(with_secrets(argv)),
-        ]
+        words = [self.path, *OPTIONS, "--runs", str(runs), "--export-json", str(export)]
+        words += ["--input", stdin or "null", "--output", output]
+        return [*words, "--", shlex.join(with_secrets(argv))]
 
 
-@dataclass(frozen=True, slots=True)
-class HyperfineResult:
-    """Results of one hyperfine call, in seconds and bytes.
+def parse(text: str | bytes) -> dict[str, Any]:
+    """Read the JSON of one command as fields of a `Block`, of any version of hyperfine.
 
-    Attributes:
-        times: wall time of each run.
-        user: CPU time in user mode, mean over the runs (1.x exports only the mean).
-        system: CPU time in the kernel, mean over the runs.
-        memory_bytes: largest resident set of the runs; `None` if hyperfine did not report it. 1.20
-            reports a running maximum over all its children, so only one value per call is valid.
-        exit_codes: exit code of each run; 128 + n for signal n.
-    """
-
-    times: tuple[float, ...]
-    user: float
-    system: float
-    memory_bytes: int | None
-    exit_codes: tuple[int | None, ...]
-
-
-def parse(text: str | bytes) -> HyperfineResult:
-    """Read the JSON of one command: version 1, with or without memory, or schema version 2.
+    CPU times are means over the runs: 1.x exports only those. 1.20 reports memory as a running
+    maximum over all its children, so only one value per call is valid.
 
     Raises:
         CellError: BX233, it is not JSON of hyperfine, or does not contain exactly one command.
@@ -112,30 +78,27 @@ def parse(text: str | bytes) -> HyperfineResult:
     if len(results) != 1:
         raise _unreadable(f"it contains {len(results)} results instead of one")
     only = results[0]
-    return HyperfineResult(
-        only.times,
-        statistics.fmean(only.user),
-        statistics.fmean(only.system),
-        int(max(only.memory)) if only.memory else None,
-        only.exit_codes,
-    )
+    return {
+        "wall_s": only.times,
+        "user_s": statistics.fmean(only.user),
+        "sys_s": statistics.fmean(only.system),
+        "peak_rss_bytes": int(max(only.memory)) if only.memory else None,
+        "peak_rss_source": "hyperfine" if only.memory else None,
+        "exit_codes": only.exit_codes,
+    }
 
 
 def _unreadable(cause: str) -> CellError:
-    return CellError(
-        "hyperfine's JSON cannot be read",
-        code="BX233",
-        details=(("cause", cause),),
-        fix="run again; if it fails again, check the hyperfine that `benchctl doctor` shows",
-    )
+    message = "hyperfine's JSON cannot be read"
+    fix = "run again; if it fails again, check the hyperfine that `benchctl doctor` shows"
+    return CellError(message, code="BX233", details=(("cause", cause),), fix=fix)
 
 
 def find(launcher: Launcher, env: Mapping[str, str], progress: Observer) -> Hyperfine:
     """Find hyperfine: ``BENCHCTL_HYPERFINE``, PATH, the cache, or installed there with cargo.
 
-    Raises:
-        MachineError: BC403, none was found and none could be installed, or ``BENCHCTL_HYPERFINE``
-            is not hyperfine or too old.
+    Raises `MachineError` (BC403): none was found and none could be installed, or
+    ``BENCHCTL_HYPERFINE`` is not hyperfine or too old.
     """
     if configured := env.get("BENCHCTL_HYPERFINE"):
         return _configured(launcher, env, configured)
@@ -194,16 +157,11 @@ def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Ob
 def _configured(launcher: Launcher, env: Mapping[str, str], path: str) -> Hyperfine:
     version = probe(launcher, env, path)
     if version is None or version < MINIMUM:
-        state = (
-            "is not a working hyperfine"
-            if version is None
-            else f"is {'.'.join(map(str, version))}, too old"
-        )
-        raise _missing(
-            (),
-            f"BENCHCTL_HYPERFINE is {path}, which {state}",
-            "set it to hyperfine 1.20 or newer, or unset it to let benchctl find or install one",
-        )
+        state = "is not a working hyperfine"
+        if version is not None:
+            state = f"is {'.'.join(map(str, version))}, too old"
+        fix = "set it to hyperfine 1.20 or newer, or unset it to let benchctl find or install one"
+        raise _missing((), f"BENCHCTL_HYPERFINE is {path}, which {state}", fix)
     return Hyperfine(str(Path(path).absolute()), version)
 
 

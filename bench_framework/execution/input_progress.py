@@ -92,7 +92,6 @@ class InputProgress:
 class BlockChecks:
     """The checks of a measured block, before it is added to the record."""
 
-    plan: Plan
     record: Record
     launcher: Launcher
     stdout_is_answer: bool
@@ -110,8 +109,8 @@ class BlockChecks:
             block, events = self._verify_answer(state, target, block, block.answer)
         if event := cache_event(target, block):
             events += state.new_event(event)
-        for event in declared_metrics.missing_events(target, block) if block.missing else ():
-            events += state.new_event(event)
+        if block.missing:
+            events += state.new_event(declared_metrics.missing_event(target, block))
         return block, events
 
     def _handle_failure(
@@ -122,9 +121,15 @@ class BlockChecks:
         again = None
         if not block.timed_out:  # a program that hangs would hang again
             log = self.record.raw.log(f"{block.cell_id}.stderr")
-            again = rerun(self.launcher, target, self.plan.answer, log, self.plan.measure.timeout_s)
+            again = rerun(
+                self.launcher,
+                target,
+                self.record.plan.answer,
+                log,
+                self.record.plan.measure.timeout_s,
+            )
             block = replace(block, stderr_log=str(log.relative_to(self.record.path)))
-        event = failure_event(self.plan, target, block, again)
+        event = failure_event(self.record.plan, target, block, again)
         return block, state.new_event(event)
 
     def _verify_answer(
@@ -142,7 +147,7 @@ class BlockChecks:
             return block, state.new_event(event)
         if (block.cell_id, "BX210") in state.noted:
             return block, []
-        label = self.plan.cell(state.reference_id).label
+        label = self.record.plan.cell(state.reference_id).label
         raw = self.record.raw if self.stdout_is_answer else None
         event = other_output_event(target, block, state.reference, label, raw)
         return block, state.new_event(event)
@@ -303,12 +308,7 @@ def other_output_event(
 ) -> Event:
     """Return the event BX210: a cell did other work than the reference.
 
-    Args:
-        target: the cell.
-        block: its block.
-        reference: the answer that was expected.
-        reference_label: label of the cell that gave it.
-        raw: folder of stdout and the reference; `None` if the answer was not stdout.
+    `raw` is the folder of stdout and the reference; `None` if the answer was not stdout.
     """
     assert block.answer is not None
     details = [("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…")]

@@ -143,9 +143,8 @@ class Launcher:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
-        self._running: int | None = (
-            None  # the command's process id, which also names its session and group
-        )
+        # The command's process id, which also names its session and group.
+        self._running: int | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -164,16 +163,12 @@ class Launcher:
         return self._running
 
     def run(
-        self,
-        command: Command,
-        on_poll: Callable[[], None] | None = None,
-        poll_s: float = POLL_S,
+        self, command: Command, on_poll: Callable[[], None] | None = None, poll_s: float = POLL_S
     ) -> Finished:
         """Start a command and wait for its end; `on_poll` is called about every `poll_s`.
 
-        Raises:
-            MachineError: BX231, the program cannot be started; BX232, the launcher died; BX235, the
-                output of the command cannot be stored.
+        Raises `MachineError` (BX231): the program cannot be started; BX232, the launcher died;
+        BX235, the output of the command cannot be stored.
         """
         with self._lock:
             self._send(_request(command))
@@ -198,12 +193,10 @@ class Launcher:
             finally:
                 self._running = None
         if "error" in last:
-            raise MachineError(
-                f"the output of {command.argv[0]} cannot be stored: {last['error']}",
-                code="BX235",
-                effect="what was measured before is kept",
-                fix="free some space (`benchctl clean` lists what is kept); the same command goes on",
-            )
+            message = f"the output of {command.argv[0]} cannot be stored: {last['error']}"
+            effect = "what was measured before is kept"
+            fix = "free some space (`benchctl clean` lists what is kept); the same command goes on"
+            raise MachineError(message, code="BX235", effect=effect, fix=fix)
         return Finished(**last)
 
     def capture(
@@ -219,8 +212,7 @@ class Launcher:
 
         Of a stream of more than 1 MiB, the first and the last bytes are kept.
 
-        Raises:
-            MachineError: BX231, the program cannot be started.
+        Raises `MachineError` (BX231): the program cannot be started.
         """
         with scratch_folder() as folder:
             out, err = Path(folder, "stdout"), Path(folder, "stderr")
@@ -296,12 +288,9 @@ class Launcher:
         self._running = None
         self._buffer = b""
         self.close()
-        raise MachineError(
-            "benchctl's launcher process was killed",
-            code="BX232",
-            effect="its command was killed too",
-            fix="run the same command again; it continues where it stopped",
-        )
+        message = "benchctl's launcher process was killed"
+        fix = "run the same command again; it continues where it stopped"
+        raise MachineError(message, code="BX232", effect="its command was killed too", fix=fix)
 
 
 @contextlib.contextmanager
@@ -310,12 +299,9 @@ def scratch_folder() -> Iterator[str]:
     try:
         folder = tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
     except OSError as error:
-        raise MachineError(
-            f"a temporary folder cannot be created: {error.strerror}",
-            code="BX235",
-            effect="nothing was started",
-            fix="free some space, or set TMPDIR to a writable folder",
-        ) from error
+        message = f"a temporary folder cannot be created: {error.strerror}"
+        fix = "free some space, or set TMPDIR to a writable folder"
+        raise MachineError(message, code="BX235", effect="nothing was started", fix=fix) from error
     try:
         yield folder
     finally:
@@ -339,12 +325,9 @@ def with_secrets(words: Iterable[str]) -> list[str]:
     try:
         return [revealed(word) for word in words]
     except LookupError as error:
-        raise MachineError(
-            f"a command needs the secret {error}, which its record does not contain",
-            code="BX240",
-            effect="nothing was started",
-            fix="use `benchctl run` with the scenario, or list the name under `reveal` in it",
-        ) from error
+        message = f"a command needs the secret {error}, which its record does not contain"
+        fix = "use `benchctl run` with the scenario, or list the name under `reveal` in it"
+        raise MachineError(message, code="BX240", effect="nothing was started", fix=fix) from error
 
 
 def _text(path: Path) -> str:

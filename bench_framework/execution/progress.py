@@ -6,7 +6,7 @@ An observer draws nothing between `BlockStarted` and `BlockFinished`: a program 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, dataclass_transform
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +16,16 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block, Build, Event, Look
 
 
-@dataclass(frozen=True, slots=True)
-class ToolInstall:
+@dataclass_transform(frozen_default=True)
+class Update:
+    """A progress update. Each kind is a subclass, and a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        """Make the subclass a dataclass."""
+        dataclass(frozen=True)(cls)
+
+
+class ToolInstall(Update):
     """A tool is missing and is being installed into the cache; about a minute."""
 
     tool: str
@@ -25,21 +33,18 @@ class ToolInstall:
     elapsed_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Update):
     """The measurement waits for another benchctl, or for an idle machine, as `reason` says."""
 
     reason: str
     elapsed_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class BuildStarted:
+class BuildStarted(Update):
     """cargo has started a build that is not fresh."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuildStep:
+class BuildStep(Update):
     """Progress of cargo: number of compiled crates, the last one, and seconds since the start."""
 
     crates: int
@@ -47,8 +52,7 @@ class BuildStep:
     elapsed_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class BuildFinished:
+class BuildFinished(Update):
     """A build succeeded, was unchanged, or failed."""
 
     build: Build
@@ -57,16 +61,14 @@ class BuildFinished:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class DataStarted:
+class DataStarted(Update):
     """Start of the generation of an input; size in bytes."""
 
     label: str
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class DataStep:
+class DataStep(Update):
     """Bytes of the input written so far."""
 
     label: str
@@ -74,16 +76,14 @@ class DataStep:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class DataFinished:
+class DataFinished(Update):
     """An input is on disk; `reused` if it existed before."""
 
     label: str
     reused: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RoundStarted:
+class RoundStarted(Update):
     """Start of a round of one input.
 
     `round` counts from 1, separately for warm-up rounds.
@@ -94,27 +94,23 @@ class RoundStarted:
     warmup: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LimitKnown:
+class LimitKnown(Update):
     """The warm-up is over, and the limit of rounds per input is known."""
 
     rounds: int
 
 
-@dataclass(frozen=True, slots=True)
-class BlockStarted:
+class BlockStarted(Update):
     """Start of timing. Until `BlockFinished` nothing may be drawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlockFinished:
+class BlockFinished(Update):
     """Timing has ended and the block is in the journal."""
 
     block: Block
 
 
-@dataclass(frozen=True, slots=True)
-class RoundFinished:
+class RoundFinished(Update):
     """A round is complete and on disk; `elapsed_s` is the measuring time of the record so far."""
 
     input_id: str
@@ -123,8 +119,7 @@ class RoundFinished:
     elapsed_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class CellDropped:
+class CellDropped(Update):
     """A cell is dropped and not measured any further."""
 
     cell_id: str
@@ -134,22 +129,19 @@ class CellDropped:
     """True if it lost a race; False if it failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class LookTaken:
+class LookTaken(Update):
     """An interim analysis of an input was done."""
 
     look: Look
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Update):
     """A warning or an error that is now part of the record."""
 
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
-class Counting:
+class Counting(Update):
     """Start of an untimed run: cell `index` (from 1) of `total`, repetition `run` of `runs`."""
 
     what: str
@@ -159,57 +151,28 @@ class Counting:
     runs: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class PlanReady:
+class PlanReady(Update):
     """The plan is known; nothing has been built or run yet."""
 
     plan: Plan
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(Update):
     """An interrupted record is continued; `rounds` has its complete rounds per input."""
 
     rounds: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class InterimVerdicts:
+class InterimVerdicts(Update):
     """Verdicts of an interim analysis; they can still change."""
 
     comparisons: tuple[Comparison, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Update):
     """One sentence for the user."""
 
     text: str
-
-
-Update = (
-    PlanReady
-    | Resumed
-    | ToolInstall
-    | Waiting
-    | BuildStarted
-    | BuildStep
-    | BuildFinished
-    | DataStarted
-    | DataStep
-    | DataFinished
-    | RoundStarted
-    | LimitKnown
-    | BlockStarted
-    | BlockFinished
-    | RoundFinished
-    | CellDropped
-    | LookTaken
-    | InterimVerdicts
-    | Counting
-    | Remark
-    | Message
-)
 
 
 class Observer(Protocol):

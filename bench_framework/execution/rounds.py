@@ -16,19 +16,18 @@ from bench_framework.execution.block import BlockPosition, BlockRunner
 from bench_framework.execution.input_progress import BlockChecks, InputProgress
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.execution.racing import REASONS, cells_to_drop, drop_pending
+from bench_framework.execution.schedule import REASONS, cells_to_drop, drop_pending
 from bench_framework.execution.target import target_of
 from bench_framework.model.looks import LAST_LOOK, decidable, limit_of_rounds, looks_of
 from bench_framework.model.run import Event, Look
 from bench_framework.store import layout, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from bench_framework.execution.hyperfine import Hyperfine
-    from bench_framework.execution.process import Launcher
-    from bench_framework.execution.racing import Looker
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.schedule import Looker
+    from bench_framework.execution.stop import Session
     from bench_framework.model import race
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Input, Plan
@@ -38,36 +37,25 @@ if TYPE_CHECKING:
 
 def measure(
     record: Record,
-    *,
-    builds: Iterable[Build],
-    inputs: Iterable[PreparedInput],
-    launcher: Launcher,
+    session: Session,
     hyperfine: Hyperfine,
-    observer: progress.Observer,
     looker: Looker,
-    stop: Stop,
-    env: Mapping[str, str],
     decides: Callable[[Plan], bool] = decidable,
 ) -> None:
     """Measure the plan of a record. A record with earlier rounds is resumed.
 
-    `Record.prepare` must be called before. A failure of a cell becomes a block and an event of the
-    record; the other cells continue. `decides` is that of `model.looks.limit_of_rounds`.
+    `Record.prepare` must be called before; the builds and inputs are those that it stored. A failure
+    of a cell becomes a block and an event of the record; the other cells continue. `decides` is that
+    of `model.looks.limit_of_rounds`.
 
     Raises:
-        Interrupted: `stop` was requested; the record can be continued.
+        Interrupted: a stop was requested; the record can be continued.
         MachineError: the launcher was killed.
     """
-    plan = record.plan
-    with BlockRunner(
-        launcher, hyperfine, record.raw, plan.answer, plan.measure.timeout_s, plan.metrics
-    ) as runner:
+    with BlockRunner(session.launcher, hyperfine, record) as runner:
         began = seconds() - record.contents.elapsed_s
-        measuring = Measuring(record, launcher, runner, observer, looker, stop, decides, began)
         try:
-            measuring.run(
-                {build.id: build for build in builds}, {item.input_id: item for item in inputs}, env
-            )
+            Measuring(record, session, runner, looker, decides, began).run()
         finally:
             record.sync()
 
@@ -77,11 +65,9 @@ class Measuring:
     """A session that measures a record."""
 
     record: Record
-    launcher: Launcher
+    session: Session
     runner: BlockRunner
-    observer: progress.Observer
     looker: Looker
-    stop: Stop
     decides: Callable[[Plan], bool]
     began: float
     """Monotonic time at which measuring would have started without interruptions."""
@@ -96,28 +82,25 @@ class Measuring:
         """Return the measuring time of the record without interruptions."""
         return seconds() - self.began
 
-    def run(
-        self,
-        builds: Mapping[str, Build],
-        inputs: Mapping[str, PreparedInput],
-        env: Mapping[str, str],
-    ) -> None:
+    def run(self) -> None:
         """Measure all rounds of all inputs that are not stopped yet."""
-        if self.record.contents.complete:
+        contents = self.record.contents
+        if contents.complete:
             return
-        guard = folders.Guard(inputs, builds.values())
+        builds = {build.id: build for build in contents.builds}
+        inputs = {item.input_id: item for item in contents.inputs}
+        guard = folders.Guard(inputs, contents.builds)
         drop_pending(self.plan, self.record)
         states = [
             state
             for item in self.plan.inputs
-            if (state := self._prepare_input(item, builds, inputs, env)) is not None
+            if (state := self._prepare_input(item, builds, inputs)) is not None
         ]
         self._warm_up(states, guard)
         self._measure(states, guard)
         for event in guard.digests():
             self._add_event(event)
-        replaced = guard.replaced()
-        if replaced is not None and replaced not in self.record.contents.events:
+        if (replaced := guard.replaced()) is not None:
             self._add_event(replaced)
         self.record.append(lines.End(utc_now(), self.elapsed_s))
 
@@ -131,7 +114,7 @@ class Measuring:
         if self.plan.measure.by_budget:
             rounds = limit_of_rounds(self.plan, self._affordable_rounds(states), self.decides)
             self.record.append(lines.Limit(rounds))
-        self.observer.notify(progress.LimitKnown(self.plan.measure.rounds_max))
+        self.session.observer.notify(progress.LimitKnown(self.plan.measure.rounds_max))
 
     def _affordable_rounds(self, states: Sequence[InputProgress]) -> float:
         """Return how many rounds of all inputs fit into the rest of the budget.
@@ -168,11 +151,7 @@ class Measuring:
         return max(1, requested) if self.plan.answer.compare != "none" else requested
 
     def _prepare_input(
-        self,
-        item: Input,
-        builds: Mapping[str, Build],
-        inputs: Mapping[str, PreparedInput],
-        env: Mapping[str, str],
+        self, item: Input, builds: Mapping[str, Build], inputs: Mapping[str, PreparedInput]
     ) -> InputProgress | None:
         contents = self.record.contents
         targets = {}
@@ -182,11 +161,11 @@ class Measuring:
             if cell.id in contents.dropped or build is None or not build.ok:
                 continue
             try:
-                targets[cell.id] = target_of(cell, build, inputs.get(item.id), env, tuning)
+                targets[cell.id] = target_of(
+                    cell, build, inputs.get(item.id), self.session.env, tuning
+                )
             except CellError as error:
-                event = Event(error.code, error.message, "error", cell.id, help=error.fix)
-                if event not in contents.events:
-                    self._add_event(event)
+                self._add_event(Event(error.code, error.message, "error", cell.id, help=error.fix))
         if not targets:
             return None
         baseline = self.plan.baseline_cell(item.id)
@@ -203,13 +182,12 @@ class Measuring:
     ) -> None:
         order = self._order(state, number, warmup=warmup)
         if event := guard.changed(state.input.id) or guard.replaced():
-            if event not in self.record.contents.events:
-                self._add_event(event)
+            self._add_event(event)
             state.stopped = True
             return
-        self.observer.notify(progress.RoundStarted(state.input.id, number, warmup))
+        self.session.observer.notify(progress.RoundStarted(state.input.id, number, warmup))
         for position, cell_id in enumerate(order):
-            self.stop.check()
+            self.session.stop.check()
             self._block(state, cell_id, number, position, warmup=warmup)
         if warmup:
             state.warmups = number
@@ -219,7 +197,9 @@ class Measuring:
         self.record.append(lines.RoundEnd(state.input.id, number, warmup, utc_now(), elapsed))
         self._drop_failed(state, number, warmup=warmup)
         self.record.sync()
-        self.observer.notify(progress.RoundFinished(state.input.id, number, warmup, elapsed))
+        self.session.observer.notify(
+            progress.RoundFinished(state.input.id, number, warmup, elapsed)
+        )
 
     def _order(self, state: InputProgress, number: int, *, warmup: bool) -> list[str]:
         if warmup and self.plan.measure.warmup_rounds == 0:
@@ -239,10 +219,10 @@ class Measuring:
         target = state.targets[cell_id]
         began, runs = seconds(), 1 if warmup else self._runs(state, cell_id)
         place = BlockPosition(len(self.record.contents.blocks), number, position, warmup)
-        self.observer.notify(progress.BlockStarted())
+        self.session.observer.notify(progress.BlockStarted())
         block = self.runner.run(target, place, runs)
         stdout_is_answer = self.runner.stdout_is_answer
-        checks = BlockChecks(self.plan, self.record, self.launcher, stdout_is_answer)
+        checks = BlockChecks(self.record, self.session.launcher, stdout_is_answer)
         block, events = checks.check(state, target, block)
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
@@ -250,7 +230,7 @@ class Measuring:
             self._add_event(event)
         if warmup:
             state.warmup_s[cell_id] = seconds() - began
-        self.observer.notify(progress.BlockFinished(block))
+        self.session.observer.notify(progress.BlockFinished(block))
 
     def _runs(self, state: InputProgress, cell_id: str) -> int:
         """Return the runs in a measured block of a cell."""
@@ -283,7 +263,9 @@ class Measuring:
     ) -> None:
         del state.targets[cell_id]
         self.record.append(lines.Dropped(cell_id, state.input.id, number, warmup, kind, reason))
-        self.observer.notify(progress.CellDropped(cell_id, number, reason, raced=kind in REASONS))
+        self.session.observer.notify(
+            progress.CellDropped(cell_id, number, reason, raced=kind in REASONS)
+        )
         if not state.targets:
             state.stopped = True
 
@@ -335,7 +317,7 @@ class Measuring:
                 kind = leaving[cell_id]
                 self._drop(other, cell_id, other.rounds, kind, REASONS[kind], warmup=False)
         self.record.sync()
-        self.observer.notify(progress.LookTaken(look))
+        self.session.observer.notify(progress.LookTaken(look))
 
     def _leaving(self, look: Look, states: Sequence[InputProgress]) -> dict[str, race.DropReason]:
         """Return the cells that leave after this analysis, of inputs that continue."""
@@ -348,8 +330,8 @@ class Measuring:
         return cells_to_drop(self.plan, self.record.contents, look, measured)
 
     def _add_event(self, event: Event) -> None:
-        self.record.append(lines.Noted(event))
-        self.observer.notify(progress.Remark(event))
+        if self.record.note(event):
+            self.session.observer.notify(progress.Remark(event))
 
 
 def _fastest(state: InputProgress, cell_id: str) -> float:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import Interrupted
 from bench_framework.execution.progress import Message, SilentObserver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer, Update
@@ -27,10 +28,7 @@ class Stop:
     ) -> None:
         """Create the request.
 
-        Args:
-            launcher: started the current run.
-            observer: receives a message for every request.
-            killed: the end of the message after the run was killed.
+        `killed` ends the message after the run was killed.
         """
         self.level = 0
         self._launcher = launcher
@@ -50,19 +48,16 @@ class Stop:
     def check(self) -> None:
         """Raise `Interrupted` if a stop was requested."""
         if self.level:
-            raise Interrupted(
-                "interrupted",
-                effect="all finished samples are kept; the current round will be measured again",
-                fix="run the same command again to continue",
-            )
+            effect = "all finished samples are kept; the current round will be measured again"
+            fix = "run the same command again to continue"
+            raise Interrupted("interrupted", effect=effect, fix=fix)
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
         """Let SIGINT, SIGTERM and SIGHUP request a stop within the block; main thread only."""
         numbers = [signal.SIGINT, signal.SIGTERM]
-        if (
-            signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
-        ):  # nohup: continue without the terminal
+        # nohup: continue without the terminal
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             numbers.append(signal.SIGHUP)
         before = {number: signal.getsignal(number) for number in numbers}
         for number in numbers:
@@ -88,3 +83,18 @@ class InterruptibleObserver:
         """Pass the update on. Raises `Interrupted` if a stop was requested."""
         self._observer.notify(update)
         self._stop.check()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The means of a command that runs programs: what starts, observes and stops them."""
+
+    launcher: Launcher
+    env: Mapping[str, str]
+    observer: Observer
+    stop: Stop
+
+    @property
+    def interruptible(self) -> InterruptibleObserver:
+        """The observer for steps outside of measuring, which a stop request ends at once."""
+        return InterruptibleObserver(self.observer, self.stop)

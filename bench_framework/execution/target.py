@@ -7,9 +7,9 @@ import shlex
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from bench_framework.errors import CellError, MachineError
+from bench_framework.errors import CellError, Interrupted, MachineError, MeasureError
 from bench_framework.execution.process import Command
 from bench_framework.execution.worker import ANSWERS
 from bench_framework.model.plan import Role, Slot
@@ -17,6 +17,7 @@ from bench_framework.model.plan import Role, Slot
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from bench_framework.execution.process import Launcher
     from bench_framework.model.plan import Cell, Word
     from bench_framework.model.run import Build, PreparedInput
 
@@ -46,6 +47,26 @@ class Target:
         return replace(command, **more)
 
 
+def run_setup(
+    launcher: Launcher, target: Target, what: Literal["prepare", "cleanup"], timeout_s: float
+) -> str | None:
+    """Run `prepare` or `cleanup`, outside timing. Return the reason if it failed.
+
+    Raises `Interrupted`: the user killed a command.
+    """
+    for argv in target.prepare if what == "prepare" else target.cleanup:
+        try:
+            output = launcher.capture(argv, target.env, cwd=target.cwd, timeout_s=timeout_s)
+        except MeasureError as error:
+            return f"{what}: {error.message}"
+        if output.finished.killed:
+            raise Interrupted("interrupted", effect="the run in flight is dropped")
+        if not output.ok:
+            last = output.stderr.strip().splitlines()[-1:] or [""]
+            return f"{what} ({argv[0]}): {output.finished.how} {last[0]}".rstrip()
+    return None
+
+
 def target_of(
     cell: Cell,
     build: Build | None,
@@ -55,15 +76,10 @@ def target_of(
 ) -> Target:
     """Fill the slots of a cell.
 
-    Args:
-        cell: the cell.
-        build: build of its variant; the control cell runs its `control_path`.
-        prepared: its input.
-        env: the environment to which the cell's own variables are added.
-        tuning: the file that ``{tuning}`` stands for.
+    The control cell runs the `control_path` of its build. `tuning` is the file that ``{tuning}``
+    stands for.
 
-    Raises:
-        CellError: BX202, a slot has no value.
+    Raises `CellError` (BX202): a slot has no value.
     """
     binary = None
     if build is not None:
@@ -99,8 +115,7 @@ def target_of(
 def parse_cpus(text: str) -> tuple[int, ...]:
     """Parse CPU numbers such as ``0-1,3``, the format of taskset; none for an empty text.
 
-    Raises:
-        CellError: BX203, the text is not such a list.
+    Raises `CellError` (BX203): the text is not such a list.
     """
     cpus: set[int] = set()
     try:
@@ -119,23 +134,15 @@ def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quot
         return part
     value = slots[part.slot]
     if value is None:
-        raise CellError(
-            f"the command of {cell.label} contains {{{part.slot}}}, but the scenario has none",
-            code="BX202",
-            fix=f"declare {_NEEDS[part.slot]} in the scenario",
-        )
+        message = f"the command of {cell.label} contains {{{part.slot}}}, but the scenario has none"
+        raise CellError(message, code="BX202", fix=f"declare {_NEEDS[part.slot]} in the scenario")
     return shlex.quote(value) if quote else value
 
 
 def require_cpus(cells: Sequence[Cell], usable: Collection[int] | None = None) -> None:
     """Check that every CPU in every `cpus` is available.
 
-    Args:
-        cells: cells of a plan.
-        usable: available CPU numbers; the kernel is asked by default.
-
-    Raises:
-        MachineError: BX238, a CPU is not available.
+    Raises `MachineError` (BX238): a CPU is not available.
     """
     lists = dict.fromkeys(cell.cpus for cell in cells if cell.cpus)
     if not lists:
@@ -151,8 +158,7 @@ def require_usable(
 ) -> None:
     """Check that every CPU of a list is available.
 
-    Raises:
-        MachineError: BX238, a CPU is not available.
+    Raises `MachineError` (BX238): a CPU is not available.
     """
     missing = [cpu for cpu in parse_cpus(text) if cpu not in usable]
     if missing:

@@ -15,13 +15,9 @@ from bench_framework.foreign import parse_json
 from bench_framework.store import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from bench_framework.execution.process import Launcher
-    from bench_framework.execution.stop import Stop
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build, PreparedInput
+    from bench_framework.execution.stop import Session
     from bench_framework.store.records import Record
 
 LARGEST_BYTES = 1 << 20
@@ -29,42 +25,34 @@ LARGEST_BYTES = 1 << 20
 STDERR_LINES = 10
 
 
-def tune(
-    plan: Plan,
-    record: Record,
-    builds: Iterable[Build],
-    inputs: Iterable[PreparedInput],
-    launcher: Launcher,
-    env: Mapping[str, str],
-    stop: Stop,
-) -> None:
-    """Run `plan.tuning` with the baseline's program once and store its output in the record.
+def tune(record: Record, session: Session) -> None:
+    """Run `Plan.tuning` with the baseline's program once and store its output in the record.
 
     A resumed record keeps its output, which its earlier rounds used.
 
     Raises:
-        Interrupted: `stop` was requested; nothing is stored.
+        Interrupted: a stop was requested; nothing is stored.
         CellError: BX204, the baseline could not be built, or the command failed, took longer than
             a run may, or printed no JSON object.
         MachineError: BX235, the record cannot be written.
     """
+    plan, contents = record.plan, record.contents
     if not plan.tuning or is_done(record):
         return
     cell = next(cell for cell in plan.cells if cell.variant_id == plan.baseline_id)
-    build = next(
-        (b for b in builds if b.id == plan.variant(cell.variant_id).build_id and b.ok), None
-    )
+    build_id = plan.variant(cell.variant_id).build_id
+    build = next((b for b in contents.builds if b.id == build_id and b.ok), None)
     if build is None:
         raise _failed(("{bin}",), "the baseline's program could not be built", None)
-    prepared = next((item for item in inputs if item.input_id == cell.input_id), None)
+    prepared = next((item for item in contents.inputs if item.input_id == cell.input_id), None)
     bare = replace(cell, command=plan.tuning, stdin=None, prepare=(), cleanup=(), shell=False)
-    target = target_of(bare, build, prepared, env)
+    target = target_of(bare, build, prepared, session.env)
     output, errors = record.raw.log("tuning.stdout"), record.raw.log("tuning.stderr")
     with layout.writing(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         for path in (output, errors):
             path.unlink(missing_ok=True)
-    finished = launcher.run(
+    finished = session.launcher.run(
         Command(
             target.argv,
             target.env,
@@ -76,7 +64,7 @@ def tune(
             most_stdout=LARGEST_BYTES,
         )
     )
-    stop.check()
+    session.stop.check()
     if finished.exit_code != 0:
         raise _failed(target.argv, finished.how, errors)
     text = output.read_bytes()[: LARGEST_BYTES + 1]

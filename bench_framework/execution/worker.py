@@ -60,9 +60,8 @@ class AnswersFile:
 
     def mark(self) -> None:
         """Mark the start of a block, to ignore earlier bytes, such as a torn line."""
-        if not os.fstat(
-            self._fd
-        ).st_nlink:  # a worker removed the file; the next one shall not fail
+        # A worker removed the file; the next one shall not fail.
+        if not os.fstat(self._fd).st_nlink:
             os.close(self._fd)
             self._fd = self._open()
         self._start = os.fstat(self._fd).st_size
@@ -70,17 +69,14 @@ class AnswersFile:
     def read(self) -> list[bytes]:
         """Return the lines appended since `mark`, without newlines.
 
-        Raises:
-            AnswerError: BX211, they are too large. They are removed.
+        Raises `AnswerError` (BX211): they are too large. They are removed.
         """
         size = os.fstat(self._fd).st_size - self._start
         if size > MOST_ANSWERS:
             os.ftruncate(self._fd, self._start)
-            raise AnswerError(
-                f"the worker appended {size} bytes to the file in ${ANSWERS}",
-                code="BX211",
-                fix=f"append one line per run, {MOST_ANSWERS >> 20} MiB per sample at most",
-            )
+            message = f"the worker appended {size} bytes to the file in ${ANSWERS}"
+            fix = f"append one line per run, {MOST_ANSWERS >> 20} MiB per sample at most"
+            raise AnswerError(message, code="BX211", fix=fix)
         text = os.pread(self._fd, size, self._start) if size > 0 else b""
         return [line for line in text.split(b"\n") if line.strip()]
 
@@ -105,8 +101,7 @@ def answer_lines(path: Path) -> list[bytes]:
 def parse_reply(line: bytes) -> Reply:
     """Read one line of protocol 1 (docs/reference/worker-protocol.md); unknown keys are ignored.
 
-    Raises:
-        AnswerError: BX211, the line does not follow the protocol.
+    Raises `AnswerError` (BX211): the line does not follow the protocol.
     """
     try:
         reply = parse_json(line, members=_members)
@@ -152,9 +147,8 @@ def parse_reply(line: bytes) -> Reply:
 def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[Reply]:
     """Parse the replies of a block of `runs` runs; only hyperfine numbers the runs, if `timed`.
 
-    Raises:
-        AnswerError: BX211, a line does not follow the protocol or is of another run; BX213, there are fewer or more
-            lines than runs; BX214, the runs of one block answered differently.
+    Raises `AnswerError` (BX211): a line does not follow the protocol or is of another run; BX213,
+    there are fewer or more lines than runs; BX214, the runs of one block answered differently.
     """
     replies = [parse_reply(line) for line in lines]
     if len(replies) != runs:
@@ -170,20 +164,16 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
                 f"iteration is {reply.iteration!r}, HYPERFINE_ITERATION of the run was '{number}'"
             )
             raise _invalid_line(line, cause)
-    one_answer([reply.answer.digest for reply in replies])
-    return replies
-
-
-def one_answer(digests: list[str]) -> None:
-    """Check that the runs of one block did the same work. Raises `AnswerError`, BX214."""
-    if len(set(digests)) > 1:
+    digests = {reply.answer.digest for reply in replies}
+    if len(digests) > 1:
         raise AnswerError(
-            f"the same command gave {len(set(digests))} different answers in {len(digests)} runs",
+            f"the same command gave {len(digests)} different answers in {runs} runs",
             code="BX214",
-            details=tuple(("digest", digest) for digest in sorted(set(digests))[:3]),
+            details=tuple(("digest", digest) for digest in sorted(digests)[:3]),
             effect="the variant is not compared, because its runs do different work",
             fix="make the program deterministic, or set answer: {compare: none}",
         )
+    return replies
 
 
 def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
@@ -191,8 +181,7 @@ def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
 
     ``exact`` hashes the file in pieces; ``sorted-lines`` and ``json`` read it whole.
 
-    Raises:
-        AnswerError: BX215, the file cannot be read; BX216, it is not the declared JSON.
+    Raises `AnswerError` (BX215): the file cannot be read; BX216, it is not the declared JSON.
     """
     source: Literal["file", "stdout"] = "file" if policy.file else "stdout"
     try:
@@ -229,8 +218,7 @@ def largest_answer(policy: AnswerPolicy) -> int:
 def digest_of_run(policy: AnswerPolicy, answers: Path, stdout: Path) -> str:
     """Return the digest of the answer of one run; empty if a worker gave none.
 
-    Raises:
-        AnswerError: see `parse_reply` and `digest_file`.
+    Raises `AnswerError`: see `parse_reply` and `digest_file`.
     """
     if policy.contract:
         lines = answer_lines(answers)
@@ -241,8 +229,7 @@ def digest_of_run(policy: AnswerPolicy, answers: Path, stdout: Path) -> str:
 def sha256_of(path: Path, most: int | None = None) -> str:
     """Return the SHA-256 of a file in hex, read in pieces of 1 MiB.
 
-    Raises:
-        OSError: it is not a regular file, cannot be read, or has more than `most` bytes.
+    Raises `OSError`: it is not a regular file, cannot be read, or has more than `most` bytes.
     """
     digest, size = hashlib.sha256(), 0
     with open_regular(path) as file:

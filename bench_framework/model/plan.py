@@ -13,14 +13,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, Literal
 
-from bench_framework.model.declarations import (
-    DerivedRow,
-    Experiment,
-    Hypothesis,
-    NamedCell,
-    NamedContrast,
-    Note,
-)
+from bench_framework.model import declarations as declared
 from bench_framework.model.lookup import by_id
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy, Metric
@@ -172,10 +165,7 @@ class Variant:
 
     @property
     def id(self) -> str:
-        """Twelve hex digits over axis values, experiment and anchor.
-
-        They do not depend on the label or on the order of the axes.
-        """
+        """Twelve hex digits over axis values in any order, experiment and anchor, without the label."""
         return _variant_id(self.values, self.experiment, self.anchor)
 
     @property
@@ -251,26 +241,24 @@ class Plan:
     further_baselines: tuple[str, ...]
     """Variant ids of the other references, in the order of the scenario. They are also
     candidates on each input."""
-    experiments: tuple[Experiment, ...]
+    experiments: tuple[declared.Experiment, ...]
     program: tuple[str, ...] | None
     """Arguments of ``worker: {command: […]}``, whose first is ``{bin}``. `None` if cargo builds."""
     answer: AnswerPolicy
     measure: MeasurePolicy
     judge: JudgePolicy
-    notes: tuple[Note, ...] = ()
-    named: tuple[NamedCell, ...] = ()
-    derived: tuple[DerivedRow, ...] = ()
+    notes: tuple[declared.Note, ...] = ()
+    named: tuple[declared.NamedCell, ...] = ()
+    derived: tuple[declared.DerivedRow, ...] = ()
     unit_family: Literal["iec", "si"] = "iec"
     """Unit prefixes of the report: ``si`` if the scenario writes MB."""
     data_dir: str | None = None
     anchor_id: str = ""
-    """Variant id of the anchor, which is equal in several records. It is empty if the scenario
-    declares no anchor."""
+    """Variant id of the anchor, which is equal in several records; empty without an anchor."""
     design: Literal["full", "one-at-a-time", "ladder"] = "full"
     """How the axes are combined. Old records without this field are read as ``full``."""
     tuning: tuple[Word, ...] = ()
-    """A command of the baseline's program that is run once before the measurement. Its output is
-    stored."""
+    """A command of the baseline's program, run once before the measurement. Its output is stored."""
     profile: ProfilePolicy | None = None
     """The variants to profile after the measurement, `None` without profiling."""
     metrics: tuple[DeclaredMetric, ...] = ()
@@ -279,8 +267,8 @@ class Plan:
     """How instructions are counted after the measurement, `None` if they are not."""
     revisions: Revisions | None = None
     """The two revisions if each input compares one variant at two revisions, else `None`."""
-    hypotheses: tuple[Hypothesis, ...] = ()
-    contrasts: tuple[NamedContrast, ...] = ()
+    hypotheses: tuple[declared.Hypothesis, ...] = ()
+    contrasts: tuple[declared.NamedContrast, ...] = ()
     """The comparisons that the scenario names, in its order."""
     published: Published | None = None
     """The published report whose claims are tested, `None` without one."""
@@ -317,7 +305,7 @@ class Plan:
 
     def baseline_cell(self, input_id: str) -> Cell | None:
         """Return the baseline's cell on an input, or `None` if a rule excludes it."""
-        return next((cell for cell in self.cells_of(input_id) if cell.role is Role.BASELINE), None)
+        return next((c for c in self.cells_of(input_id) if c.role is Role.BASELINE), None)
 
     def control_cell(self, input_id: str) -> Cell | None:
         """Return the A/A control on an input, or `None` if it is switched off."""
@@ -334,13 +322,13 @@ class Plan:
         for place, variant_id in enumerate(self.further_baselines):
             reference = next((cell for cell in cells if cell.variant_id == variant_id), None)
             if reference is not None:
-                excluded_ids = self.further_baselines[: place + 1]
-                pairs += [
-                    (cell, reference) for cell in cells if cell.variant_id not in excluded_ids
-                ]
+                earlier = self.further_baselines[: place + 1]
+                pairs += [(cell, reference) for cell in cells if cell.variant_id not in earlier]
         return tuple(pairs)
 
-    def contrast_cells(self, input_id: str) -> tuple[tuple[NamedContrast, Cell, Cell], ...]:
+    def contrast_cells(
+        self, input_id: str
+    ) -> tuple[tuple[declared.NamedContrast, Cell, Cell], ...]:
         """Return the named contrasts of an input, each with its candidate and its reference."""
         cells = self._compared_cells(input_id)
         return tuple(
@@ -381,9 +369,8 @@ class Plan:
         The control and exact metrics are not counted.
         """
         candidates = sum(
-            1
+            cell.role is Role.CANDIDATE and self.baseline_cell(cell.input_id) is not None
             for cell in self.cells
-            if cell.role is Role.CANDIDATE and self.baseline_cell(cell.input_id) is not None
         )
         further = sum(len(self.reference_pairs(item.id)) for item in self.inputs)
         named = sum(
@@ -396,11 +383,7 @@ class Plan:
 
 @lru_cache(maxsize=_KEPT_IDS)
 def _variant_id(values: Values, experiment: str | None, anchor: str) -> str:
-    """Return the id of a variant.
-
-    It is cached because every look-up in a plan needs it. Without the cache, a large report spends
-    half of its time here.
-    """
+    # Every look-up in a plan needs it. Without the cache, a large report spends half of its time here.
     return stable_id("variant", sorted(values), experiment, *((anchor,) if anchor else ()))
 
 

@@ -146,7 +146,8 @@ def labels_of(
         labelled = departing if departing and spec.design != "full" else varied
         with_axis = labelled is departing and spec.design == "one-at-a-time"
         texts = [
-            _value_label(varying[name], value, with_axis=with_axis) for name, value in labelled
+            varying[name].settings[value].label or (f"{name}={value}" if with_axis else value)
+            for name, value in labelled
         ]
         label = described or " + ".join(texts) or _UNLABELLED
         if label in taken:  # labels of the scenario may be equal
@@ -158,8 +159,3 @@ def labels_of(
         taken.add(label)
         labels[values] = label
     return labels
-
-
-def _value_label(axis: AxisView, value: str, *, with_axis: bool) -> str:
-    """Return the label of a value, or the value itself, with the axis name if `with_axis`."""
-    return axis.settings[value].label or (f"{axis.name}={value}" if with_axis else value)

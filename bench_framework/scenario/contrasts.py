@@ -1,18 +1,21 @@
-"""The variants and inputs that named contrasts select."""
+"""The variants and inputs that named contrasts and published claims select."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.policies import JudgePolicy
+from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.scenario.axes import named_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from bench_framework.model.plan import Variant
+    from bench_framework.model.published import TestKind
     from bench_framework.scenario.expansion import Expansion
+    from bench_framework.scenario.schema.published import PublishedClaimPart
 
 EXPERIMENT = "experiment"
 """The key that selects the variant of an experiment in place of axis values."""
@@ -50,3 +53,26 @@ def named_contrasts(expansion: Expansion) -> Iterator[NamedContrast]:
         metric = part.metric or JudgePolicy(tuple(spec.judge)).headline
         ids = input_ids(expansion, part.input)
         yield NamedContrast(part.name, candidate.id, reference.id, ids, metric)
+
+
+def published_of(expansion: Expansion) -> Published | None:
+    """Return the published report of a valid scenario, `None` if it names none."""
+    part = expansion.scenario.spec.published
+    if part is None:
+        return None
+    claims = tuple(_claim(expansion, claim) for claim in part.claims)
+    return Published(part.title, part.url, part.date, claims)
+
+
+def _claim(expansion: Expansion, part: PublishedClaimPart) -> PublishedClaim:
+    given = part.variant if part.variant is not None else part.scaling
+    variant = selected(expansion, given) if given is not None else None
+    return PublishedClaim(
+        part.claim,
+        part.figure or "",
+        cast("TestKind", part.test),
+        part.contrast or part.derived or part.not_testable or "",
+        variant.id if variant is not None else "",
+        input_ids(expansion, part.input),
+        part.metric or JudgePolicy(tuple(expansion.scenario.spec.judge)).headline,
+    )

@@ -48,16 +48,6 @@ class Scenario:
     to them are not reported. Empty in a scenario that `load` returns."""
 
     @property
-    def name(self) -> str:
-        """Short name, and the folder of its records."""
-        return self.spec.name
-
-    @property
-    def question(self) -> str:
-        """Question that the report answers."""
-        return self.spec.question
-
-    @property
     def sha256(self) -> str:
         """Digest of the content, independent of comments, layout, order of keys and defaults."""
         text = json.dumps(

@@ -221,11 +221,9 @@ class Expansion:
         """Return the parts of a variant."""
         if self.anchor_parts is not None and variant == self.anchor:
             return self.anchor_parts
-        return (
-            self.parts[variant.values]
-            if variant.experiment is None
-            else self.experiment_parts[variant.experiment]
-        )
+        if variant.experiment is None:
+            return self.parts[variant.values]
+        return self.experiment_parts[variant.experiment]
 
     def cells(self, pairs: Iterable[tuple[Variant, Input]]) -> Iterable[Cell]:
         """Yield the cells. The A/A control is the last one on each input that has the baseline."""

@@ -61,8 +61,7 @@ def with_gate(scenario: Scenario, plan: Plan) -> Plan:
 def selected(plan: Plan, words: str) -> tuple[Cell, ...]:
     """Return the compared cells of a plan, including baselines, that a selection matches.
 
-    Raises:
-        ScenarioError: BC113, the selection is invalid or has an unknown name or value.
+    Raises `ScenarioError` (BC113): the selection is invalid or has an unknown name or value.
     """
     compared = (Role.BASELINE, Role.CANDIDATE)
     return tuple(c for c in select_cells(plan, words) if c.role in compared)
@@ -84,8 +83,7 @@ def unit_of(scenario: Scenario, metric: str) -> str | None:
 def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
     """Return the limit of a budget, in the unit of its metric's values.
 
-    Raises:
-        Refused: the limit is not in that unit, or not above zero.
+    Raises `Refused`: the limit is not in that unit, or not above zero.
     """
     unit, text = unit_of(scenario, part.metric), part.max
     try:
@@ -97,12 +95,9 @@ def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
             limit = float(text.replace("_", ""))
     except ValueError:
         example = {"s": "1.2s", "bytes": "200MiB"}.get(unit or "", "12000000")
-        raise Refused(
-            "BC102",
-            f"`{text}` is not a limit for metric `{part.metric}`",
-            label="expected an amount",
-            advice=f"write an amount such as {example}",
-        ) from None
+        message = f"`{text}` is not a limit for metric `{part.metric}`"
+        advice = f"write an amount such as {example}"
+        raise Refused("BC102", message, label="expected an amount", advice=advice) from None
     if not 0 < limit < float("inf"):
         raise Refused("BC102", f"`max` must be above zero, got {text}", label="expected an amount")
     return limit
@@ -114,8 +109,7 @@ def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
     A name that the plan does not have is stored in `Accepted.unknown` and is not an error, because
     a scenario may change before the file does.
 
-    Raises:
-        UsageError: the file does not exist, or an entry is invalid (BX112).
+    Raises `UsageError` (BX112): the file does not exist, or an entry is invalid.
     """
     try:
         text = read_regular(path, MAX_BYTES).decode("utf-8")

@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.masking import mask_document
 from bench_framework.scenario import document as documents
-from bench_framework.scenario import syntax
 from bench_framework.scenario.checks import check, check_version
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Document, Place, Scalar, Unreadable, parse
@@ -48,13 +47,10 @@ _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) -> Scenario:
     """Read, override, validate and check a scenario.
 
-    Args:
-        path: path of the file. Relative paths in it start at its folder.
-        overrides: overrides such as ``measure.rounds.max=5``. The value is YAML.
-        text: contents to use instead of those of the file.
+    Relative paths start at the folder of the file. The value of an override such as
+    ``measure.rounds.max=5`` is YAML. `text` replaces the contents of the file.
 
-    Raises:
-        ScenarioError: all problems, in file order. `render` formats them.
+    Raises `ScenarioError`: all problems, in file order. `render` formats them.
     """
     file = str(path)
     try:
@@ -103,7 +99,7 @@ def _read(path: Path) -> str:
             Problem("BC003", f"`{file}` cannot be read: {reason}", file=file)
         ) from None
     if len(raw) > documents.MAX_BYTES:
-        raise Unreadable(syntax.too_large(file, documents.MAX_BYTES))
+        raise Unreadable(documents.too_large(file, documents.MAX_BYTES))
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
             raise Unreadable(

@@ -17,11 +17,10 @@ from bench_framework.model.policies import (
 from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.scenario import template
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
-from bench_framework.scenario.contrasts import named_contrasts
+from bench_framework.scenario.contrasts import named_contrasts, published_of
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
-from bench_framework.scenario.published import published_of
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of
@@ -40,13 +39,10 @@ _SI_UNITS = ("kB", "KB", "MB", "GB", "TB")
 def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
     """Return the plan of a valid scenario. Equal scenarios give equal plans.
 
-    Args:
-        scenario: scenario from `load`.
-        only: selection of ``-k``. Other cells become holes, except baselines on inputs with a
-            selected cell.
+    `only` is the selection of ``-k``. Other cells become holes, except baselines on inputs with a
+    selected cell.
 
-    Raises:
-        ScenarioError: `only` is invalid (BC113) or selects nothing (BC207).
+    Raises `ScenarioError` (BC207): `only` is invalid (BC113) or selects nothing.
     """
     expansion = Expansion(scenario, combine(scenario))
     pairs = expansion.pairs()
@@ -57,8 +53,8 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
     measured = unique(variant for variant, _ in pairs)
     variants = measured if expansion.baseline in measured else (expansion.baseline, *measured)
     plan = Plan(
-        name=scenario.name,
-        question=scenario.question,
+        name=scenario.spec.name,
+        question=scenario.spec.question,
         scenario_path=scenario.path,
         scenario_sha256=scenario.sha256,
         axes=tuple(axis.plan_axis() for axis in expansion.axes),
@@ -122,13 +118,9 @@ def _select(
         if selection.takes(words_of(variant, given))
     }
     if not chosen:
-        problem = Problem(
-            "BC207",
-            "the selection matches no configuration of this plan",
-            file=OPTION,
-            at=whole(only),
-            fix="remove a condition, or separate alternatives with |",
-        )
+        message = "the selection matches no configuration of this plan"
+        fix = "remove a condition, or separate alternatives with |"
+        problem = Problem("BC207", message, file=OPTION, at=whole(only), fix=fix)
         raise ScenarioError((problem,), {OPTION: only})
     inputs = {given_id for _, given_id in chosen}
     required = {expansion.baseline.id, *(variant.id for variant in expansion.further_baselines)}

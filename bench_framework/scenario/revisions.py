@@ -42,9 +42,7 @@ _EXPERIMENT: Final = "experiments are not compared between revisions"
 def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
     """Return the plan that measures each cell of a scenario at two revisions.
 
-    Args:
-        plan: plan of a scenario whose crate is built, with one revision for all variants.
-        revisions: base and head, as full ids of commits.
+    The crate is built, with one revision for all variants. `revisions` has full ids of commits.
 
     Returns:
         The plan, with the new axis ``rev`` (or another name if the scenario has such an axis). Every
@@ -150,12 +148,10 @@ class _Pairs:
     def input(self, cell: Cell) -> Input:
         """Return a cell of the scenario as an input, on which two revisions run."""
         variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
-        input_label = given.label if given.dataset or given.values else ""
-        label = (
-            ", ".join(text for text in (variant.label, input_label) if text)
-            if self.several
-            else given.label
-        )
+        label = given.label
+        if self.several:
+            suffix = f", {label}" if label and (given.dataset or given.values) else ""
+            label = f"{variant.label}{suffix}"
         return Input(label, (*variant.values, *given.values), given.dataset)
 
     def cell_id(self, cell: Cell, side: str, role: str = "") -> str:

@@ -97,12 +97,9 @@ def flag(value: Any) -> bool:
             return value in _TRUE
         if value.lower() in _YES_NO:
             boolean = _YES_NO[value.lower()]
-            raise Refused(
-                "BC106",
-                f"`{value}` is text in YAML 1.2, not a boolean",
-                label="expected true or false",
-                advice=f"write {boolean}",
-            )
+            message = f"`{value}` is text in YAML 1.2, not a boolean"
+            label = "expected true or false"
+            raise Refused("BC106", message, label=label, advice=f"write {boolean}")
     raise Refused(
         "BC102", f"must be true or false, got {describe(value)}", label="expected true or false"
     )
@@ -155,12 +152,9 @@ def choice(*allowed: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if isinstance(value, str) and str(value) in allowed:
             return str(value)
-        raise Refused(
-            "BC102",
-            f"cannot be {describe(value)}",
-            label=f"not one of: {', '.join(allowed)}",
-            advice=did_you_mean(value, allowed),
-        )
+        message = f"cannot be {describe(value)}"
+        label = f"not one of: {', '.join(allowed)}"
+        raise Refused("BC102", message, label=label, advice=did_you_mean(value, allowed))
 
     return read
 
@@ -207,12 +201,8 @@ def scenario_name(value: Any) -> str:
     name = text(value)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
         message = f"must be the name of a folder, got {describe(value)}"
-        raise Refused(
-            "BC102",
-            message,
-            label="not the name of a folder",
-            advice="use letters, digits, `-`, `_` and `.`, and start with a letter or digit",
-        )
+        advice = "use letters, digits, `-`, `_` and `.`, and start with a letter or digit"
+        raise Refused("BC102", message, label="not the name of a folder", advice=advice)
     return name
 
 
@@ -257,12 +247,8 @@ def mappings(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return [value]
     advice = "write {axis: value}, or a list of such mappings"
-    raise Refused(
-        "BC102",
-        f"must be a mapping, got {describe(value)}",
-        label="expected a mapping",
-        advice=advice,
-    )
+    message = f"must be a mapping, got {describe(value)}"
+    raise Refused("BC102", message, label="expected a mapping", advice=advice)
 
 
 def words(value: Any) -> list[Any]:

@@ -88,14 +88,9 @@ def parse_selection(
 ) -> Selection:
     """Read a selection.
 
-    Args:
-        text: the argument of ``-k``.
-        known: values by axis name.
-        open_names: further names, whose values are not checked.
-        option: option or key that contains the selection, for error messages.
+    The values of `open_names` are not checked. `option` contains the selection, for error messages.
 
-    Raises:
-        ScenarioError: all problems of the selection (BC113).
+    Raises `ScenarioError` (BC113): all problems of the selection.
     """
     terms, problems = _split(text)
     for term in terms:
@@ -110,8 +105,7 @@ def parse_selection(
 def select_cells(plan: Plan, text: str, *, option: str = OPTION) -> tuple[Cell, ...]:
     """Return the cells of a plan that a selection matches.
 
-    Raises:
-        ScenarioError: BC113, the selection is invalid or has an unknown name or value.
+    Raises `ScenarioError` (BC113): the selection is invalid or has an unknown name or value.
     """
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
     selection = parse_selection(text, known, option=option)
@@ -122,9 +116,10 @@ def select_cells(plan: Plan, text: str, *, option: str = OPTION) -> tuple[Cell, 
     )
 
 
-def words_of(variant: Variant, given: Input) -> dict[str, str]:
-    """Return the values of a cell by the names that a selection may use."""
-    words = {"variant": variant.label, "input": given.label, **dict(variant.values + given.values)}
+def words_of(variant: Variant, given: Input | None = None) -> dict[str, str]:
+    """Return the values of a cell, or of a variant, by the names that a selection may use."""
+    words = {"variant": variant.label, **dict(variant.values)}
+    words |= {"input": given.label, **dict(given.values)} if given else {}
     return words | ({"experiment": variant.experiment} if variant.experiment else {})
 
 

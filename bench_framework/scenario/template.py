@@ -46,10 +46,8 @@ def names(text: str) -> set[str]:
 def fill(text: str, values: Mapping[str, str], *, quote: Callable[[str], str] = str) -> Word:
     """Return one argument with values inserted. ``{bin}``, ``{input}``, ``{tuning}`` stay slots.
 
-    Args:
-        text: text in which every name is in `values` or a slot.
-        values: values by name, inserted without expansion.
-        quote: function that is applied to each inserted value, for shell command lines.
+    Every name in the text is in `values` or a slot. `quote` is applied to each inserted value, for
+    shell command lines.
     """
     pieces: list[str | Slot] = []
     done = 0

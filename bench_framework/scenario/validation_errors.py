@@ -6,10 +6,10 @@ import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.scenario import scalars
+from bench_framework.scenario.document import split_lines
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.types import docstrings, parts_in
 from bench_framework.scenario.schema.worker import AxisTable
-from bench_framework.scenario.syntax import split_lines
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
     """Return the problem and the path of the invalid part, which is removed to check the rest.
 
-    Args:
-        error: one of pydantic's ``ValidationError.errors()``.
-        document: the validated document.
+    `error` is one of pydantic's ``ValidationError.errors()``.
     """
     loc: tuple[str | int, ...] = error["loc"]
     path = known_path(document.data, loc)
@@ -111,7 +109,7 @@ def spell(path: Path) -> str:
 def _refusal(
     document: Document, loc: Sequence[str | int], path: Path, code: str, context: dict[str, Any]
 ) -> tuple[Problem, Path]:
-    """Return the problem of a `Refused` from `scalars` or from `Part.demand`."""
+    """Return the problem of a `Refused` from `scalars` or from `Part.refuse`."""
     message = context["message"]
     more = {"label": context["label"], "fix": context["fix"]}
     at: Path = tuple(context["at"])
@@ -142,15 +140,11 @@ def _refused_key(
 
 def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Problem:
     key = str(loc[-1])
-    keys = keys_of(part_at(loc[:-1]))
+    fields = part_at(loc[:-1]).model_fields.items()
+    keys = [field.alias or name for name, field in fields]
     where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
     advice = scalars.did_you_mean(key, sorted(keys), "keys allowed here")
     return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", advice)
-
-
-def keys_of(part: type[Part]) -> list[str]:
-    """Return the keys of a part as they are written in YAML."""
-    return [field.alias or name for name, field in part.model_fields.items()]
 
 
 def part_at(loc: Sequence[str | int]) -> type[Part]:

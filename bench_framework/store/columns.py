@@ -165,8 +165,7 @@ def from_csv(columns: Iterable[Column], row: Mapping[str, str]) -> dict[str, Any
 
     Empty fields are left out.
 
-    Raises:
-        ValueError: a field has another type.
+    Raises `ValueError`: a field has another type.
     """
     values: dict[str, Any] = {}
     for column in columns:

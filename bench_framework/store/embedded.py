@@ -19,7 +19,7 @@ from bench_framework.model.plan import Plan  # noqa: TC001 -- wire reads the ann
 from bench_framework.model.profile import Profile  # noqa: TC001 -- as above
 from bench_framework.model.run import Build, Event, Host, Look, PreparedInput  # noqa: TC001 -- as above
 from bench_framework.store import run_table, tables, wire
-from bench_framework.store.journal import SCHEMA_VERSION, Contents
+from bench_framework.store.journal import Contents, require_version
 from bench_framework.store.lines import Header  # noqa: TC001 -- as above
 from bench_framework.store.source import Source  # noqa: TC001 -- as above
 
@@ -80,9 +80,8 @@ def is_embedded(page: str) -> bool:
 def read(page: str) -> Embedded:
     """Return the record in a page.
 
-    Raises:
-        RecordError: the page contains no runs (BX414), they are damaged (BX411), or a newer
-            benchctl wrote them (BX412).
+    Raises `RecordError` (BX412): the page contains no runs (BX414), they are damaged (BX411), or a
+    newer benchctl wrote them.
     """
     if not is_embedded(page):
         raise RecordError(
@@ -100,12 +99,7 @@ def read(page: str) -> Embedded:
         scenario_text = str(parse_json(scenario[1])) if scenario else ""
     except (ValueError, KeyError, TypeError, OSError, binascii.Error) as error:
         raise _unreadable(f"the record in the page: {error}") from error
-    if version > SCHEMA_VERSION:
-        raise RecordError(
-            f"the page has schema version {version}; this benchctl reads up to {SCHEMA_VERSION}",
-            code="BX412",
-            fix="use a newer benchctl",
-        )
+    require_version("the page", version)
     try:
         frame: Frame = wire.adapter(Frame).validate_python(content)
     except ValueError as error:

@@ -45,13 +45,9 @@ def find_records(root: Path, scenario: str | None = None, *, imported: bool = Fa
 def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None = None) -> Path:
     """Return the folder of a measured record. Imported sets, which have no rounds, are skipped.
 
-    Args:
-        root: folder of the records.
-        text: name or path of the record, as in `resolve`.
-        say: function that prints a message about a skipped imported set.
+    `say` prints a message about a skipped imported set.
 
-    Raises:
-        UsageError: no record was found (BX101).
+    Raises `UsageError` (BX101): no record was found.
     """
     try:
         folder = resolve(root, text, imported=False)
@@ -73,8 +69,7 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
     Without `imported`, a newest record is never an imported set. A set with an explicit name is
     still returned.
 
-    Raises:
-        UsageError: no record was found (BX101). The message lists the existing ones.
+    Raises `UsageError`: no record was found (BX101). The message lists the existing ones.
     """
     if text in NEWEST:
         records = find_records(root, imported=imported)
@@ -86,9 +81,7 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
             code="BX101",
             fix="`benchctl run FILE` makes one; --dir names another folder",
         )
-    with contextlib.suppress(
-        OSError
-    ):  # a name that is not valid in the file system is not a record
+    with contextlib.suppress(OSError):  # an invalid file name is not a record
         for path in (root.__class__(text), root / text):
             folder = path.parent if path.is_file() else path
             if is_record(folder):

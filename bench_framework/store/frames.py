@@ -31,6 +31,16 @@ _EXACT: Final[dict[str, Any]] = (
 """Options of pandas for exact parsing of floats, which is the default from pandas 3.1 on."""
 
 
+def _table(name: str, about: str) -> cached_property[pd.DataFrame]:
+    """Return the property of a table, which is read on first access."""
+
+    def read(frames: Frames) -> pd.DataFrame:
+        return frames.table(name)
+
+    read.__doc__ = about
+    return cached_property(read)
+
+
 @dataclass(frozen=True)
 class Frames:
     """A record as DataFrames. Each is read on first access.
@@ -59,8 +69,7 @@ class Frames:
     def record_id(self) -> str:
         """Id such as ``20260302T1704Z``.
 
-        Raises:
-            RecordError: it is not a record (BX411), or a newer benchctl wrote it (BX412).
+        Raises `RecordError` (BX412): it is not a record (BX411), or a newer benchctl wrote it.
         """
         return self.opened.id if self.opened else read_header(self.path / layout.JOURNAL).record_id
 
@@ -77,35 +86,14 @@ class Frames:
         path = self.path / layout.CLAIMS
         return wire.load_judged(path.read_bytes()).judgement if path.is_file() else None
 
-    @cached_property
-    def runs(self) -> pd.DataFrame:
-        """DataFrame with one row per run."""
-        return self._frame("runs")
-
-    @cached_property
-    def builds(self) -> pd.DataFrame:
-        """DataFrame with one row per build."""
-        return self._frame("builds")
-
-    @cached_property
-    def cells(self) -> pd.DataFrame:
-        """DataFrame with one row per cell."""
-        return self._frame("cells")
-
-    @cached_property
-    def comparisons(self) -> pd.DataFrame:
-        """DataFrame with one row per comparison and metric."""
-        return self._frame("comparisons")
-
-    @cached_property
-    def derived(self) -> pd.DataFrame:
-        """DataFrame with one row per named cell and formula, if the scenario has any."""
-        return self._frame("derived")
-
-    @cached_property
-    def events(self) -> pd.DataFrame:
-        """DataFrame of notes, warnings and errors in the order of their occurrence."""
-        return self._frame("events")
+    runs = _table("runs", "DataFrame with one row per run.")
+    builds = _table("builds", "DataFrame with one row per build.")
+    cells = _table("cells", "DataFrame with one row per cell.")
+    comparisons = _table("comparisons", "DataFrame with one row per comparison and metric.")
+    derived = _table(
+        "derived", "DataFrame with one row per named cell and formula, if there are any."
+    )
+    events = _table("events", "DataFrame of notes, warnings and errors in order of occurrence.")
 
     @cached_property
     def claims(self) -> pd.DataFrame:
@@ -135,20 +123,17 @@ class Frames:
         try:
             return read_regular(self.path / name)
         except OSError as error:
-            raise RecordError(
-                f"{self.path / name} cannot be read",
-                code="BX411",
-                fix="`benchctl report RECORD` derives the tables again",
-            ) from error
+            message = f"{self.path / name} cannot be read"
+            fix = "`benchctl report RECORD` derives the tables again"
+            raise RecordError(message, code="BX411", fix=fix) from error
 
-    def _frame(self, name: str) -> pd.DataFrame:
+    def table(self, name: str) -> pd.DataFrame:
+        """Read a table. Raises `RecordError`: it is missing (BX413) or damaged (BX411)."""
         fields = self._dictionary.get(name)
         if fields is None:
-            raise RecordError(
-                f"{self.path.name} has no {name}: it is not judged yet",
-                code="BX413",
-                fix="`benchctl run` finishes an interrupted record",
-            )
+            message = f"{self.path.name} has no {name}: it is not judged yet"
+            fix = "`benchctl run` finishes an interrupted record"
+            raise RecordError(message, code="BX413", fix=fix)
         try:
             return self._read(name, fields)
         except (OSError, ValueError, KeyError) as error:

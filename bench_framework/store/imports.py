@@ -22,22 +22,7 @@ if TYPE_CHECKING:
     from bench_framework.model.imported import Imported
 
 UNKNOWN_HOST: Final = Host(
-    "",
-    "",
-    "not in the files",
-    0,
-    0,
-    "",
-    "",
-    None,
-    None,
-    None,
-    None,
-    "",
-    None,
-    None,
-    "",
-    "",
+    "", "", "not in the files", 0, 0, "", "", None, None, None, None, "", None, None, "", ""
 )
 """Host of an imported set. Imported files do not name their machine."""
 
@@ -45,8 +30,7 @@ UNKNOWN_HOST: Final = Host(
 def open_record(path: Path) -> Record:
     """Open the folder of a record of either kind, measured or imported.
 
-    Raises:
-        RecordError: it is damaged (BX411), or a newer benchctl wrote it (BX412).
+    Raises `RecordError` (BX412): it is damaged (BX411), or a newer benchctl wrote it.
     """
     if not is_imported(path):
         return Record.open(path)
@@ -54,23 +38,14 @@ def open_record(path: Path) -> Record:
         imported = wire.load_imported(read_regular(path / layout.IMPORTED))
     except OSError as error:
         raise RecordError(f"{path / layout.IMPORTED} cannot be read", code="BX411") from error
-    if imported.schema_version > journal.SCHEMA_VERSION:
-        raise RecordError(
-            f"{path} has schema version {imported.schema_version}; "
-            f"this benchctl reads up to {journal.SCHEMA_VERSION}",
-            code="BX412",
-            fix="use a newer benchctl",
-        )
+    journal.require_version(path, imported.schema_version)
     return _record(path, imported)
 
 
 def create(path: Path, imported: Imported, sources: Mapping[str, bytes]) -> Record:
     """Write the figures and the imported files into a folder, without tables and reports.
 
-    Args:
-        path: path of the folder.
-        imported: contents of the files.
-        sources: bytes of each imported file, by path within the folder.
+    `sources` has the bytes of each imported file, by path within the folder.
     """
     for name, content in sources.items():
         layout.write_whole(path / name, content)
@@ -115,13 +90,9 @@ def source_differences(record: Record) -> list[str]:
 def new_folder(root: Path, name: str, at: str) -> Iterator[tuple[Path, Path]]:
     """Yield the final folder of a set and a temporary folder to write it into.
 
-    Args:
-        root: folder of all records.
-        name: name of the set.
-        at: time of the import, UTC, ISO 8601, which gives the folder its name.
+    The time `at` (UTC, ISO 8601) gives the folder its name.
 
-    Raises:
-        MachineError: writing failed (BX235).
+    Raises `MachineError` (BX235): writing failed.
     """
     with layout.writing(root):
         final = layout.create_folder(root / name, at, draft=True)

@@ -56,9 +56,8 @@ class JournalWriter:
     def write(self, line: lines.Line) -> None:
         """Append one line in one ``write``, so that kill -9 leaves the whole line or none of it.
 
-        Raises:
-            MachineError: the disk is full or the record was removed (BX235). The journal then ends
-                with the previous line.
+        Raises `MachineError`: the disk is full or the record was removed (BX235). The journal then
+        ends with the previous line.
         """
         text, chain = wire.dump_line(line), self._chain
         if chain is not None:
@@ -66,12 +65,10 @@ class JournalWriter:
         with layout.writing(self._path):
             state = os.fstat(self._fd)
             if not state.st_nlink:  # writes to a deleted file succeed, but the lines would be lost
-                raise MachineError(
-                    f"the record {self._path.parent} was removed while it was measured",
-                    code="BX235",
-                    effect="what was measured in it is lost",
-                    fix="run the same command again; it starts over",
-                )
+                message = f"the record {self._path.parent} was removed while it was measured"
+                effect = "what was measured in it is lost"
+                fix = "run the same command again; it starts over"
+                raise MachineError(message, code="BX235", effect=effect, fix=fix)
             if os.write(self._fd, text) != len(text):
                 # A full disk accepts only a part of the line. Remove it, so that the next line is
                 # valid.
@@ -151,9 +148,8 @@ class Contents:
 def read_header(path: Path) -> lines.Header:
     """Return the first line of a journal, without reading the others.
 
-    Raises:
-        RecordError: the file is missing or the line is damaged (BX411), or a newer version of
-            benchctl wrote it (BX412).
+    Raises `RecordError` (BX412): the file is missing or the line is damaged (BX411), or a newer
+    version of benchctl wrote it.
     """
     try:
         with open_regular(path) as file:
@@ -165,9 +161,8 @@ def read_header(path: Path) -> lines.Header:
 def read_journal(path: Path) -> Contents:
     """Read a journal. An incomplete last line is ignored, as its writer was killed.
 
-    Raises:
-        RecordError: the file is missing or a line is damaged (BX411), or a newer version of
-            benchctl wrote it (BX412).
+    Raises `RecordError` (BX412): the file is missing or a line is damaged (BX411), or a newer
+    version of benchctl wrote it.
     """
     try:
         text = read_regular(path)
@@ -185,12 +180,10 @@ def read_journal(path: Path) -> Contents:
         try:
             open_round = take(contents, wire.load_line(line), open_round)
         except ValueError as error:
-            raise RecordError(
-                f"{path}:{number} is damaged",
-                code="BX411",
-                effect="the record is not used",
-                fix="start over with --fresh",
-            ) from error
+            message = f"{path}:{number} is damaged"
+            effect = "the record is not used"
+            fix = "start over with --fresh"
+            raise RecordError(message, code="BX411", effect=effect, fix=fix) from error
     _skip(contents, open_round)
     return contents
 
@@ -230,13 +223,15 @@ def _header(path: Path, text: bytes) -> lines.Header:
         line = None
     if not isinstance(line, lines.Header):
         raise RecordError(f"{path} does not begin with a header", code="BX411")
-    if line.schema_version > SCHEMA_VERSION:
-        raise RecordError(
-            f"{path} has schema version {line.schema_version}; this benchctl reads up to {SCHEMA_VERSION}",
-            code="BX412",
-            fix=f"use benchctl {line.benchctl} or newer",
-        )
+    require_version(path, line.schema_version, f"use benchctl {line.benchctl} or newer")
     return line
+
+
+def require_version(what: Path | str, version: int, fix: str = "use a newer benchctl") -> None:
+    """Refuse data of a later format. Raises `RecordError` (BX412)."""
+    if version > SCHEMA_VERSION:
+        message = f"{what} has schema version {version}; this benchctl reads up to {SCHEMA_VERSION}"
+        raise RecordError(message, code="BX412", fix=fix)
 
 
 def take(contents: Contents, line: lines.Line, open_round: int) -> int:

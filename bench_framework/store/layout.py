@@ -7,7 +7,6 @@ import errno
 import os
 import re
 import shutil
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
@@ -35,31 +34,19 @@ EVENTS: Final = "events.csv"
 _RECORD_ID: Final = re.compile(r"^\d{8}T\d{4}Z(-\d+)?$")
 
 
-@dataclass(frozen=True, slots=True)
 class Raw:
     """The folder ``raw/`` of a record, with the unmodified output of the tools."""
 
-    root: Path
-
-    @property
-    def answers(self) -> Path:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.answers = root / "answers.jsonl"
         """File with one line per run of a worker with the contract."""
-        return self.root / "answers.jsonl"
-
-    @property
-    def hyperfine(self) -> Path:
+        self.hyperfine = root / "hyperfine.jsonl"
         """File with one line per block: hyperfine's JSON with the block's `seq`."""
-        return self.root / "hyperfine.jsonl"
-
-    @property
-    def export(self) -> Path:
+        self.export = root / "export.json"
         """File with hyperfine's JSON of the current block."""
-        return self.root / "export.json"
-
-    @property
-    def stdout(self) -> Path:
+        self.stdout = root / "stdout"
         """File with the stdout of the current block."""
-        return self.root / "stdout"
 
     def log(self, name: str) -> Path:
         """Return the path of a log file, such as the stderr of a failed run."""
@@ -115,8 +102,7 @@ def order_key(name: str) -> tuple[str, int]:
 def write_whole(path: Path, text: str | bytes) -> None:
     """Write a file under a temporary name, flush it to the disk, and rename it.
 
-    Raises:
-        MachineError: writing failed (BX235). An existing file is unchanged.
+    Raises `MachineError`: writing failed (BX235). An existing file is unchanged.
     """
     write_all(path.parent, {path.name: text})
 
@@ -124,12 +110,9 @@ def write_whole(path: Path, text: str | bytes) -> None:
 def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     """Write several files as `write_whole` does. None is renamed before all are on the disk.
 
-    Args:
-        folder: folder of the files.
-        texts: texts by path within the folder.
+    The names are paths within the folder.
 
-    Raises:
-        MachineError: writing failed (BX235). Existing files are unchanged.
+    Raises `MachineError`: writing failed (BX235). Existing files are unchanged.
     """
     paths = {folder / name: text for name, text in texts.items()}
     temporary = {path: path.with_name(f".{path.name}.part") for path in paths}
@@ -153,8 +136,7 @@ def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
 def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
     """Replace the contents of a folder by these files. Without files, the folder is removed.
 
-    Raises:
-        MachineError: writing failed (BX235).
+    Raises `MachineError` (BX235): writing failed.
     """
     with writing(folder):
         if folder.is_dir():
@@ -167,8 +149,7 @@ def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
 def writing(path: Path | str) -> Iterator[None]:
     """Convert errors of the operating system within the block to `MachineError` (BX235).
 
-    Args:
-        path: path that is written. The message names it if the system names no file.
+    The message names `path` if the system names no file.
     """
     try:
         yield

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.store import layout
-from bench_framework.store.journal import SCHEMA_VERSION
+from bench_framework.store.journal import SCHEMA_VERSION, require_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,9 +65,8 @@ def _of_measured(folder: Path) -> dict[str, str]:
 def check_manifest(folder: Path) -> tuple[Mismatch, ...]:
     """Return the files that differ from the manifest, in order of path.
 
-    Raises:
-        RecordError: the manifest is missing or damaged (BX411), or a newer benchctl wrote it
-            (BX412).
+    Raises `RecordError` (BX412): the manifest is missing or damaged (BX411), or a newer benchctl
+    wrote it.
     """
     listed = read_manifest(folder)
     there = set(_files(folder))
@@ -92,12 +91,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
         raise RecordError(
             f"{path} cannot be read", code="BX411", details=(("cause", str(error)),)
         ) from error
-    if version > SCHEMA_VERSION:
-        raise RecordError(
-            f"{folder} has schema version {version}; this benchctl reads up to {SCHEMA_VERSION}",
-            code="BX412",
-            fix="use a newer benchctl",
-        )
+    require_version(folder, version)
     return files
 
 

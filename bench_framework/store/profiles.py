@@ -20,8 +20,7 @@ NAME: Final = "profile.json"
 def write_profile(record: Path, profile: Profile) -> None:
     """Write a profile. It replaces the profile of the same cell and its derived files.
 
-    Raises:
-        MachineError: writing failed (BX235).
+    Raises `MachineError` (BX235): writing failed.
     """
     folder = record / FOLDER / profile.cell_id
     with layout.writing(folder):
@@ -33,8 +32,7 @@ def write_profile(record: Path, profile: Profile) -> None:
 def read_profiles(record: Path, plan: Plan) -> tuple[Profile, ...]:
     """Return the profiles of a record in the order of its cells.
 
-    Raises:
-        RecordError: a profile is damaged (BX411).
+    Raises `RecordError` (BX411): a profile is damaged.
     """
     paths = (record / FOLDER / cell.id / NAME for cell in plan.cells)
     return tuple(wire.load_profile(path.read_bytes()) for path in paths if path.is_file())

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build, Host, PreparedInput
+    from bench_framework.model.run import Build, Event, Host, PreparedInput
 
 
 class Record:
@@ -58,12 +58,8 @@ class Record:
     ) -> Record:
         """Create a record under ``root/<scenario>/``.
 
-        Args:
-            root: folder of all records, such as ``results``.
-            plan: plan, which is saved as ``plan.json``.
-            scenario_text: text of the scenario, which is saved as ``scenario.yaml``.
-            started_at: start time, UTC, ISO 8601, which gives the record its id.
-            benchctl: version of benchctl that writes it.
+        `root` is the folder of all records, such as ``results``. The start time `started_at` (UTC,
+        ISO 8601) gives the record its id. `benchctl` is the version that writes it.
         """
         require_unicode(root.absolute())
         folder = layout.create_folder(root / plan.name, started_at)
@@ -88,17 +84,14 @@ class Record:
     def open(cls, path: Path) -> Record:
         """Open the folder of a measured record. `imports.open_record` opens either kind.
 
-        Raises:
-            RecordError: it is not a record or is damaged (BX411), a newer benchctl wrote it
-                (BX412), or it is an imported set, which has no rounds (BX455).
+        Raises `RecordError` (BX455): it is not a record or is damaged (BX411), a newer benchctl
+        wrote it (BX412), or it is an imported set, which has no rounds.
         """
         if is_imported(path):
-            raise RecordError(
-                f"{path} is an imported set, which has no rounds",
-                code="BX455",
-                effect="analyses that need interleaved rounds are not available",
-                fix="use `benchctl report`, `compare` or `verify`, or `bf.load` in a notebook",
-            )
+            message = f"{path} is an imported set, which has no rounds"
+            effect = "analyses that need interleaved rounds are not available"
+            fix = "use `benchctl report`, `compare` or `verify`, or `bf.load` in a notebook"
+            raise RecordError(message, code="BX455", effect=effect, fix=fix)
         contents = journal.read_journal(path / layout.JOURNAL)
         try:
             text = read_regular(path / layout.PLAN)
@@ -107,12 +100,9 @@ class Record:
         plan = wire.load_plan(text)
         cells = {cell.id for cell in plan.cells}
         if any(block.cell_id not in cells for block in contents.blocks):
-            raise RecordError(
-                f"{path / layout.JOURNAL} and {layout.PLAN} do not belong together",
-                code="BX411",
-                effect="the record is not used",
-                fix="run `benchctl verify` to list the changed files",
-            )
+            message = f"{path / layout.JOURNAL} and {layout.PLAN} do not belong together"
+            fix = "run `benchctl verify` to list the changed files"
+            raise RecordError(message, code="BX411", effect="the record is not used", fix=fix)
         return cls(path, plan, contents)
 
     @property
@@ -132,16 +122,12 @@ class Record:
 
         Existing results and the manifest are removed, because the record is no longer finished.
 
-        Raises:
-            RecordError: the journal was changed (BX411).
+        Raises `RecordError` (BX411): the journal was changed.
         """
         if (number := self.contents.changed_line) is not None:
-            raise RecordError(
-                f"{self.path / layout.JOURNAL}:{number} was changed after it was written",
-                code="BX411",
-                effect="the record is not continued",
-                fix="use --fresh to start a new record; the old one is not changed",
-            )
+            message = f"{self.path / layout.JOURNAL}:{number} was changed after it was written"
+            fix = "use --fresh to start a new record; the old one is not changed"
+            raise RecordError(message, code="BX411", effect="the record is not continued", fix=fix)
         with layout.writing(self.path):
             for name in (layout.MANIFEST, layout.CLAIMS):
                 (self.path / name).unlink(missing_ok=True)
@@ -156,6 +142,13 @@ class Record:
         self._open_round = journal.take(self.contents, line, self._open_round)
         if isinstance(line, lines.Limit):
             self.plan = limited(self.plan, line.rounds)
+
+    def note(self, event: Event) -> bool:
+        """Append an event unless the record contains it. Return True if it is new."""
+        new = event not in self.contents.events
+        if new:
+            self.append(lines.Noted(event))
+        return new
 
     def sync(self) -> None:
         """Flush the journal to the disk. Call it only while nothing is timed."""
@@ -185,8 +178,7 @@ class Record:
     def judgement(self) -> Judgement | None:
         """Return the saved judgement, or `None` if it was not saved yet.
 
-        Raises:
-            RecordError: it is damaged (BX411).
+        Raises `RecordError` (BX411): it is damaged.
         """
         judged = self.judged()
         return judged.judgement if judged is not None else None
@@ -225,17 +217,14 @@ class Record:
 def require_unicode(path: Path) -> None:
     """Refuse a folder whose name is not UTF-8, which JSON, CSV and hyperfine need.
 
-    Raises:
-        UsageError: the name is not UTF-8 (BX100).
+    Raises `UsageError` (BX100): the name is not UTF-8.
     """
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
-        raise UsageError(
-            f"the name {os.fsencode(path)!r} is not UTF-8",
-            effect="nothing was measured",
-            fix="rename it, or use another folder",
-        ) from error
+        message = f"the name {os.fsencode(path)!r} is not UTF-8"
+        effect = "nothing was measured"
+        raise UsageError(message, effect=effect, fix="rename it, or use another folder") from error
 
 
 def plan_sha256(plan: Plan) -> str:
@@ -305,8 +294,7 @@ def require_same(
 ) -> None:
     """Refuse to continue a record under other conditions, as its rounds would not be comparable.
 
-    Raises:
-        RecordError: conditions changed (BX410). The message lists the changes.
+    Raises `RecordError`: conditions changed (BX410). The message lists the changes.
     """
     changes = list(_changes(record, plan, host, builds, inputs))
     if changes:
@@ -330,11 +318,7 @@ def require_same(
 
 
 def _changes(
-    record: Record,
-    plan: Plan,
-    host: Host,
-    builds: Iterable[Build],
-    inputs: Iterable[PreparedInput],
+    record: Record, plan: Plan, host: Host, builds: Iterable[Build], inputs: Iterable[PreparedInput]
 ) -> Iterable[tuple[str, str, str]]:
     header, old = record.contents.header, record.contents.host
     if header.scenario_sha256 != plan.scenario_sha256:

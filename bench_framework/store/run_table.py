@@ -59,9 +59,8 @@ class RunTable:
 def read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
     """Return the blocks and observations of the text of a ``runs.csv``.
 
-    Raises:
-        RecordError: the text is not such a table, a row is invalid, or an earlier version wrote it
-            without the required columns (BX411).
+    Raises `RecordError` (BX411): the text is not such a table, a row is invalid, or an earlier
+    version wrote it without the required columns.
     """
     reader = csv.DictReader(io.StringIO(text, newline=""))
     reader.fieldnames = header = [from_field(name) for name in reader.fieldnames or ()]
@@ -94,11 +93,8 @@ def is_whole(text: str) -> bool:
 
 
 def _damaged(what: str) -> RecordError:
-    return RecordError(
-        f"{layout.RUNS} cannot be read: {what}",
-        code="BX411",
-        fix="run `benchctl verify` to list the changed files",
-    )
+    message = f"{layout.RUNS} cannot be read: {what}"
+    return RecordError(message, code="BX411", fix="run `benchctl verify` to list the changed files")
 
 
 def _columns_by_cell(
@@ -132,9 +128,8 @@ def _columns(*roots: str) -> list[Column]:
 def _by_block(rows: Rows) -> Iterator[Rows]:
     """Yield the rows of each block.
 
-    Raises:
-        RecordError: the blocks are not in the order of their numbers, or their rows are not
-            together.
+    Raises `RecordError`: the blocks are not in the order of their numbers, or their rows are not
+    together.
     """
     last = -1
     for number, members in itertools.groupby(rows, key=lambda entry: entry[1]["block"]):

@@ -191,11 +191,7 @@ def effective_columns(names: Iterable[str], *path: str) -> tuple[Column, ...]:
     """Return ``effective_NAME`` columns, the actual values that the worker reported."""
     return tuple(
         Column(
-            f"effective_{name}",
-            "string",
-            f"actual value of {name}",
-            (*path, name),
-            (*path, name),
+            f"effective_{name}", "string", f"actual value of {name}", (*path, name), (*path, name)
         )
         for name in names
     )

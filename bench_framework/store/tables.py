@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from bench_framework.store import columns, judged_rows, layout, structure_rows
+from bench_framework.store import columns, judged_rows, layout
 from bench_framework.store.cell_rows import cell_columns, cell_rows
 from bench_framework.store.columns import Column, listed
 from bench_framework.store.run_rows import run_columns, run_rows
@@ -42,10 +42,10 @@ def record_tables(source: Source) -> dict[str, Table]:
         if judgement.derived:
             tables["derived"] = Table(listed("derived"), judged_rows.derived_rows(source))
         if judgement.structure.effects:
-            effects = structure_rows.effect_rows(source)
+            effects = judged_rows.effect_rows(source)
             tables["effects"] = Table(listed("place", "effects", "verdict"), effects)
         if judgement.structure.contributions:
-            steps = structure_rows.contribution_rows(source)
+            steps = judged_rows.contribution_rows(source)
             tables["contributions"] = Table(listed("place", "contributions", "verdict"), steps)
     return tables
 

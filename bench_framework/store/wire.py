@@ -45,8 +45,7 @@ def dump_line(line: Line) -> bytes:
 def load_line(text: bytes) -> Line:
     """Read one journal line.
 
-    Raises:
-        ValueError: it is incomplete, or of a kind that this version does not know.
+    Raises `ValueError`: it is incomplete, or of a kind that this version does not know.
     """
     line: Line = adapter(_TAGGED).validate_json(text)
     return line
@@ -67,9 +66,8 @@ class Judged:
 def load_judged(text: str | bytes) -> Judged:
     """Read ``claims.json``.
 
-    Raises:
-        RecordError: it is damaged (BX411), or it is not readable and another version wrote it
-            (BX412).
+    Raises `RecordError` (BX412): it is damaged (BX411), or it is not readable and another version
+    wrote it.
     """
     try:
         return _load(Judged, "claims.json", text)

@@ -21,8 +21,7 @@ NOT_AUDITED: Final = "nothing was audited"
 def audit_files(page: Path, data: Sequence[Path]) -> Audit:
     """Audit a page with its data.
 
-    Raises:
-        UsageError: BX456, the page cannot be read; BX450 to BX454, a data file is wrong.
+    Raises `UsageError` (BX456): the page cannot be read; BX450 to BX454, a data file is wrong.
     """
     from bench_framework.features.audit.report import audit
     from bench_framework.store.importers import sessions as reader
@@ -60,17 +59,14 @@ def _fault(message: str) -> UsageError:
 def write_audit(result: Audit, path: Path) -> None:
     """Write an audit as Markdown.
 
-    Raises:
-        MachineError: BX235, the file cannot be written.
+    Raises `MachineError` (BX235): the file cannot be written.
     """
     from bench_framework.features.audit.report import as_markdown
 
     try:
         path.write_text(as_markdown(result), encoding="utf-8")
     except OSError as error:
-        raise MachineError(
-            f"{path} cannot be written: {error.strerror or error}",
-            code="BX235",
-            effect="the audit was not stored",
-            fix="choose another file with --out",
-        ) from error
+        message = f"{path} cannot be written: {error.strerror or error}"
+        effect = "the audit was not stored"
+        fix = "choose another file with --out"
+        raise MachineError(message, code="BX235", effect=effect, fix=fix) from error

@@ -44,8 +44,7 @@ def list_items(
 
     The kind ``scratch`` is what killed processes left: temporary folders, and drafts of imports.
 
-    Raises:
-        UsageError: BX105, an unknown kind.
+    Raises `UsageError` (BX105): an unknown kind.
     """
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
@@ -90,9 +89,5 @@ def _items_of_kind(kind: str, results: Path) -> Iterator[Item]:
 
 
 def _size(path: Path) -> int:
-    files = (
-        [path]
-        if path.is_file()
-        else [p for p in path.rglob("*") if p.is_file() and not p.is_symlink()]
-    )
-    return sum(file.stat().st_size for file in files)
+    files = [path] if path.is_file() else path.rglob("*")
+    return sum(f.stat().st_size for f in files if f.is_file() and not f.is_symlink())

@@ -25,13 +25,10 @@ Description = Mapping[str, Any]
 def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     """Return the plan without the variants that this machine cannot run; each becomes a hole with its reason.
 
-    Args:
-        plan: plan of the scenario.
-        descriptions: by build id, or "program" for a program that is not built. A variant without a
-            description is kept.
+    The descriptions are by build id, or "program" for a program that is not built. A variant
+    without one is kept.
 
-    Raises:
-        MachineError: BX223, the baseline or all candidates cannot run here.
+    Raises `MachineError` (BX223): the baseline or all candidates cannot run here.
     """
     reasons = {
         v.id: reason
@@ -81,9 +78,7 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
 def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, ...]:
     """Return event BX312 for each value that runs below what this machine offers.
 
-    Args:
-        plan: plan of the scenario.
-        descriptions: as for `leave_out`.
+    The descriptions are those of `leave_out`.
     """
     limited: dict[tuple[str, str, str], list[str]] = {}
     for variant in plan.variants:
@@ -154,7 +149,6 @@ def _impossible(scenario: str, message: str, reasons: tuple[str, ...] = ()) -> M
         code="BX223",
         details=tuple(("reason", reason) for reason in dict.fromkeys(reasons)),
         effect="nothing was measured",
-        fix="select other values with -k or -S (such as -S fixed.direct=off), change "
-        f"{scenario}, "
+        fix=f"select other values with -k or -S (such as -S fixed.direct=off), change {scenario}, "
         "or work in a folder on another file system",
     )

@@ -5,8 +5,9 @@ Two records are compared through the cells that did not change (``docs/method.md
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+import contextlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.errors import UsageError
 from bench_framework.model.looks import looks_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.features.record_comparison.anchors import Side
-    from bench_framework.model.judgement import Bridge, Comparison, Judgement
+    from bench_framework.model.judgement import Bridge, Comparison
     from bench_framework.model.plan import Axis, Cell, Plan, Variant
     from bench_framework.model.policies import Metric
     from bench_framework.report import Document
@@ -35,12 +36,12 @@ BRIDGED_METRICS: Final = (WALL, CPU, "binary_size", "stripped_size")
 """Metrics of a comparison of two records: times relative to unchanged cells, and binary sizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedTable:
-    """Comparisons, and the document that shows them."""
+class Compared(NamedTuple):
+    """Comparisons of one record, or the comparison of two, and the document that shows them."""
 
-    comparisons: tuple[Comparison, ...]
     document: Document
+    comparisons: tuple[Comparison, ...] = ()
+    bridge: Bridge | None = None
 
 
 def require_one_comparison(
@@ -54,17 +55,13 @@ def require_one_comparison(
     """Refuse options of two kinds of comparison. Raises `UsageError`, BX121."""
     pair = baseline is not None or candidate is not None
     if later is not None and (pair or axis is not None):
-        raise UsageError(
-            "--baseline, --candidate and --axis cannot be used with two records",
-            code="BX121",
-            fix="leave them out, as in `benchctl compare @prev @last`",
-        )
+        message = "--baseline, --candidate and --axis cannot be used with two records"
+        fix = "leave them out, as in `benchctl compare @prev @last`"
+        raise UsageError(message, code="BX121", fix=fix)
     if axis is not None and pair:
-        raise UsageError(
-            "--axis cannot be used with --baseline or --candidate",
-            code="BX121",
-            fix="leave out --axis, or --baseline and --candidate",
-        )
+        message = "--axis cannot be used with --baseline or --candidate"
+        fix = "leave out --axis, or --baseline and --candidate"
+        raise UsageError(message, code="BX121", fix=fix)
     if where is not None and axis is None:
         raise UsageError(
             "--where needs --axis", code="BX121", fix="select variants with --candidate"
@@ -78,7 +75,7 @@ def compare_record(
     baseline: str | None = None,
     candidate: str | None = None,
     metrics: tuple[Metric, ...] | None = None,
-) -> ComparedTable:
+) -> Compared:
     """Compare the variants of a record with another baseline or fewer candidates.
 
     Without `baseline` and `candidate`, the comparisons are read from the record. Otherwise the family
@@ -111,18 +108,15 @@ def compare_record(
         sections = (replace(first, terminal="all"), *others)
         document = replace(document, sections=sections, files=(), next=())
         if not recorded:
-            document = replace(document, run_line=f"{document.run_line}  {_exploratory(judgement)}")
+            size = counted(judgement.looks.family, "comparison")
+            note = f"exploratory: chosen after measuring; {size}, Holm-adjusted"
+            document = replace(document, run_line=f"{document.run_line}  {note}")
     compared = tuple(
         c
         for c in judgement.comparisons
         if c.family == "headline" or (c.family == "memory" and c.metric in metrics)
     )
-    return ComparedTable(compared, document)
-
-
-def _exploratory(judgement: Judgement) -> str:
-    size = counted(judgement.looks.family, "comparison")
-    return f"exploratory: chosen after measuring; {size}, Holm-adjusted"
+    return Compared(document, compared)
 
 
 def compare_axis(
@@ -132,15 +126,11 @@ def compare_axis(
     *,
     where: str | None = None,
     metrics: tuple[Metric, ...] | None = None,
-) -> ComparedTable:
+) -> Compared:
     """Compare the levels of an axis with the level of the baseline, with all other axes equal.
 
-    Args:
-        results: folder of the records.
-        name: name of the record.
-        axis: a build or run axis.
-        where: filter of variants and inputs, as for ``-k``; `None`: all.
-        metrics: sampled metrics; `None`: those of the scenario.
+    `where` selects variants and inputs, as ``-k`` does. Without `metrics`, those of the scenario
+    that are sampled are compared.
 
     Raises:
         UsageError: BX106, no such axis, an axis of the input, or nothing to compare; BX107, an unknown metric.
@@ -157,11 +147,9 @@ def compare_axis(
         metrics = plan.judge.sampled if metrics is None else metrics
         _require_metrics(plan.judge.metrics, metrics)
         if exact := [metric for metric in metrics if is_exact(metric)]:
-            raise UsageError(
-                f"{', '.join(exact)} is a property of the program and not measured in rounds",
-                code="BX107",
-                fix="use a metric that is measured in rounds; the report compares the others",
-            )
+            message = f"{', '.join(exact)} is a property of the program and not measured in rounds"
+            fix = "use a metric that is measured in rounds; the report compares the others"
+            raise UsageError(message, code="BX107", fix=fix)
         chosen = _variant_axis(plan.axes, axis)
         cells = plan.cells if where is None else select_cells(plan, where, option="--where")
         pairs = requested_pairs.axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
@@ -178,22 +166,20 @@ def compare_axis(
         )
         judgement = record.judgement() or judge_record(record)
         page = document(report_data(record, judgement), chosen, judged, looks, where)
-    return ComparedTable(judged, page)
+    return Compared(page, judged)
 
 
 def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
     known = [axis for axis in axes if axis.kind != "input" and len(axis.values) > 1]
     axis = next((axis for axis in known if axis.name == name), None)
     if axis is None:
-        of_input = any(axis.name == name and axis.kind == "input" for axis in axes)
-        reason = (
-            f"{name} is an axis of the input: its levels do different work in separate rounds"
-            if of_input
-            else f"no axis {name} varies in this record"
-        )
-        raise UsageError(
-            reason, code="BX106", fix=f"axes: {', '.join(a.name for a in known) or 'none'}"
-        )
+        message = f"no axis {name} varies in this record"
+        if any(axis.name == name and axis.kind == "input" for axis in axes):
+            message = (
+                f"{name} is an axis of the input: its levels do different work in separate rounds"
+            )
+        fix = f"axes: {', '.join(a.name for a in known) or 'none'}"
+        raise UsageError(message, code="BX106", fix=fix)
     return axis
 
 
@@ -221,18 +207,12 @@ def _other_plan(
     variants = tuple(variant for variant in plan.variants if variant.id in within)
     chosen = variants if candidate is None else _selected(plan, candidate, "--candidate")
     if any(cell.role is Role.BOUND and cell.variant_id == base.id for cell in plan.cells):
-        raise UsageError(
-            f"{base.label} is a bound: it does different work and cannot be a baseline",
-            code="BX106",
-            fix="select another variant with --baseline",
-        )
+        message = f"{base.label} is a bound: it does different work and cannot be a baseline"
+        raise UsageError(message, code="BX106", fix="select another variant with --baseline")
     ids = {variant.id for variant in chosen} | {base.id}
     if len(ids) < 2:  # noqa: PLR2004 -- a comparison has two sides
-        raise UsageError(
-            "the candidate is the baseline",
-            code="BX106",
-            fix="select another variant with --candidate",
-        )
+        message = "the candidate is the baseline"
+        raise UsageError(message, code="BX106", fix="select another variant with --candidate")
     same = base.id == plan.baseline_id
     cells = []
     for cell in plan.cells:
@@ -287,7 +267,7 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
 
 
 def _matching(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
-    from bench_framework.scenario.selection import parse_selection
+    from bench_framework.scenario.selection import parse_selection, words_of
 
     known = {
         axis.name: [value.name for value in axis.values]
@@ -295,34 +275,16 @@ def _matching(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
         if axis.kind != "input"
     }
     selection = parse_selection(text, known, open_names=("variant", "experiment"), option=option)
-    return tuple(
-        variant
-        for variant in plan.variants
-        if selection.takes(
-            {"variant": variant.label, **dict(variant.values)}
-            | ({"experiment": variant.experiment} if variant.experiment else {})
-        )
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class BridgedRecords:
-    """The comparison of two records, and the document that shows it."""
-
-    bridge: Bridge
-    document: Document
+    return tuple(variant for variant in plan.variants if selection.takes(words_of(variant)))
 
 
 def compare_records(
     results: Path, earlier: str, later: str, *, metrics: tuple[Metric, ...] | None = None
-) -> BridgedRecords:
+) -> Compared:
     """Compare a later record with an earlier one. Nothing is written, and the result is exploratory.
 
-    Args:
-        results: folder of the records.
-        earlier: name of the record whose cells are the references, see `finding.resolve`.
-        later: name of the other record.
-        metrics: names from `BRIDGED_METRICS`; `None`: all but the stripped size.
+    The cells of `earlier` are the references. Without `metrics`, all of `BRIDGED_METRICS` but the
+    stripped size are compared.
 
     Raises:
         UsageError: BX107, a metric that is not in `BRIDGED_METRICS`; BX121, the same record twice.
@@ -335,28 +297,21 @@ def compare_records(
     metrics = BRIDGED_METRICS[:3] if metrics is None else metrics
     unknown = [metric for metric in metrics if metric not in BRIDGED_METRICS]
     if unknown or not metrics:
-        raise UsageError(
-            f"two records cannot be compared by {', '.join(unknown) or 'no metric'}",
-            code="BX107",
-            fix=f"use one or more of {', '.join(BRIDGED_METRICS)}",
-        )
+        message = f"two records cannot be compared by {', '.join(unknown) or 'no metric'}"
+        fix = f"use one or more of {', '.join(BRIDGED_METRICS)}"
+        raise UsageError(message, code="BX107", fix=fix)
     folders = [finding.resolve_measured(results, name) for name in (earlier, later)]
     if folders[0].resolve() == folders[1].resolve():
-        raise UsageError(
-            f"{earlier} and {later} are the same record",
-            code="BX121",
-            fix="give two records, or use `benchctl compare RECORD` for one record",
-        )
-    with (
-        records.Record.open(folders[0]) as first,
-        records.Record.open(folders[1]) as second,
-        corrupt_records.corruption_reported(folders[0]),
-        corrupt_records.corruption_reported(folders[1]),
-    ):
+        fix = "give two records, or use `benchctl compare RECORD` for one record"
+        raise UsageError(f"{earlier} and {later} are the same record", code="BX121", fix=fix)
+    with contextlib.ExitStack() as stack:
+        first, second = (stack.enter_context(records.Record.open(folder)) for folder in folders)
+        for folder in folders:
+            stack.enter_context(corrupt_records.corruption_reported(folder))
         comparison = bridge(_side(first), _side(second), metrics)
         plan = second.plan
         page = document(comparison, plan.name, plan.question, plan.unit_family)
-        return BridgedRecords(comparison, page)
+        return Compared(page, bridge=comparison)
 
 
 def _side(record: Record) -> Side:

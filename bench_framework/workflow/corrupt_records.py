@@ -45,8 +45,7 @@ def corruption_reported(folder: Path) -> Iterator[None]:
     files are compared with the manifest, and the plan with the first line of the journal. If nothing
     changed, the exception is raised unchanged.
 
-    Raises:
-        RecordError: BX411, with the names of the changed files.
+    Raises `RecordError` (BX411): with the names of the changed files.
     """
     try:
         yield

@@ -15,6 +15,7 @@ from bench_framework.errors import UsageError
 from bench_framework.workflow.pages import (
     PAGE,
     Format,
+    contents_data,
     embedded_runs,
     judge_contents,
     render_files,
@@ -49,25 +50,16 @@ def render_embedded(
 ) -> dict[str, str]:
     """Render a page again from the runs that it contains, and other formats; texts by file name.
 
-    Raises:
-        UsageError: BX113, a custom template in the page cannot be used.
+    Raises `UsageError` (BX113): a custom template in the page cannot be used.
     """
     from bench_framework.features.document import build_document
-    from bench_framework.report import ReportData
 
     frame, contents = embedded.frame, embedded.contents
-    data = ReportData(
-        plan=frame.plan,
-        judgement=judgement,
-        builds=frame.builds,
-        inputs=frame.inputs,
-        host=frame.host,
-        blocks=tuple(contents.blocks),
-        record_id=contents.header.record_id,
-        started=contents.header.started_at,
-        finished=contents.ended_at or "",
-        commands=(frame.plan.command,),
-        events=frame.events,
+    data = contents_data(
+        frame.plan,
+        contents,
+        judgement,
+        frame.host,
         record_dir=frame.record_dir,
         scenario_text=embedded.scenario_text,
         tuning=frame.tuning,

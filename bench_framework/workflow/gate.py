@@ -17,6 +17,7 @@ from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import RunOptions, accepted_changes, require_decidable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
@@ -30,17 +31,9 @@ GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The result of a gate, and the record that contains its files.
-
-    Attributes:
-        record: folder of the checked record.
-        plan: plan of the record.
-        gating: the result.
-        page: the result as text.
-    """
+    """The result of a gate, and the record that contains its files."""
 
     record: Path
-    plan: Plan
     gating: Gating
     page: GatePage
 
@@ -57,13 +50,9 @@ def gate_record(
 
     A record that ended before the gate could judge is measured further first.
 
-    Args:
-        results: folder of the records.
-        name: name of the record.
-        confirm: measure what the gate needs: further rounds of the record, and possible regressions
-            again. Without it they are not decided.
-        fresh: do not resume an interrupted confirmation.
-        observer: receives the progress.
+    With `confirm`, what the gate needs is measured: further rounds of the record, and possible
+    regressions again. Without it they are not decided. With `fresh`, an interrupted confirmation is
+    not resumed.
 
     Raises:
         UsageError: BX108, too few rounds to detect anything; BX109, more must be measured, and another
@@ -86,11 +75,8 @@ def gate_record(
         contents = record.contents
         if not contents.complete and not (confirm and contents.reopened):
             again = "`benchctl gate RECORD`" if contents.reopened else "`benchctl run`"
-            raise RecordError(
-                f"the measurement of {record.path} is incomplete",
-                code="BX413",
-                fix=f"finish it with {again}",
-            )
+            message = f"the measurement of {record.path} is incomplete"
+            raise RecordError(message, code="BX413", fix=f"finish it with {again}")
         require_decidable(record.plan)
         early = bool(reopening_looks(record.plan, contents))
         if confirm and (early or not contents.complete):
@@ -125,11 +111,8 @@ def _continue(results: Path, record: Record, observer: Observer) -> Record:
 
 
 def _interrupted(when: str) -> Interrupted:
-    return Interrupted(
-        f"interrupted while {when}",
-        effect="the gate has no result",
-        fix="repeat the command to resume",
-    )
+    message = f"interrupted while {when}"
+    return Interrupted(message, effect="the gate has no result", fix="repeat the command to resume")
 
 
 def _require_this_machine(record: Record) -> None:
@@ -149,8 +132,7 @@ def _require_this_machine(record: Record) -> None:
 def _first_pass_folder(folder: Path, observer: Observer) -> Path:
     """Return the folder of the first pass if a record is a confirmation, otherwise the given folder.
 
-    Raises:
-        RecordError: BX411, the record of the first pass is missing.
+    Raises `RecordError` (BX411): the record of the first pass is missing.
     """
     from bench_framework.store import layout, records
 
@@ -159,12 +141,9 @@ def _first_pass_folder(folder: Path, observer: Observer) -> Path:
     if not first:
         return folder
     if not (folder.parent / first / layout.JOURNAL).is_file():
-        raise RecordError(
-            f"{folder} is the confirmation of {first}, and that record is missing",
-            code="BX411",
-            effect="the gate was not applied",
-            fix="measure both again with `benchctl run FILE --gate`",
-        )
+        message = f"{folder} is the confirmation of {first}, and that record is missing"
+        fix = "measure both again with `benchctl run FILE --gate`"
+        raise RecordError(message, code="BX411", effect="the gate was not applied", fix=fix)
     observer.notify(Message(f"gate: {folder.name} is the confirmation of {first}; using {first}"))
     return folder.parent / first
 
@@ -216,16 +195,10 @@ def _second_pass(record: Record, first: Gating, again: Judgement, folder: Path) 
         contents = second.contents
         builds = {build.id: build for build in contents.builds}
         measured = (contents.blocks, builds, contents.inputs, contents.looks)
-        counted = (
-            gate.counted_pairs(
-                second.plan,
-                cells_to_count(second.plan, *measured),
-                *measured,
-                contents.observations,
-            )
-            if contents.observations
-            else ()
-        )
+        counted: Sequence[GatedPair] = ()
+        if contents.observations:
+            cells = cells_to_count(second.plan, *measured)
+            counted = gate.counted_pairs(second.plan, cells, *measured, contents.observations)
         return gate.second_pass(record.plan, first, again, second.id, counted)
 
 
@@ -249,7 +222,7 @@ def _write(record: Record, gating: Gating) -> GateResult:
             with contextlib.suppress(OSError):
                 (record.path / name).unlink(missing_ok=True)
         raise
-    return GateResult(record.path, record.plan, gating, page)
+    return GateResult(record.path, gating, page)
 
 
 def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
@@ -274,11 +247,14 @@ def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
     }
 
 
+def _labels(plan: Plan, cell_id: str) -> dict[str, Any]:
+    cell = plan.cell(cell_id)
+    variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
+    return {"variant": variant.label, "input": given.label}
+
+
 def _budget(plan: Plan, finding: BudgetFinding) -> dict[str, Any]:
-    cell = plan.cell(finding.cell_id)
-    return {
-        "variant": plan.variant(cell.variant_id).label,
-        "input": plan.input(cell.input_id).label,
+    return _labels(plan, finding.cell_id) | {
         "metric": finding.budget.metric,
         "state": finding.state,
         "max": finding.budget.most,
@@ -291,11 +267,8 @@ def _budget(plan: Plan, finding: BudgetFinding) -> dict[str, Any]:
 
 
 def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
-    cell = plan.cell(pair.cell_id)
     interval = pair.comparison.shown
-    return {
-        "variant": plan.variant(cell.variant_id).label,
-        "input": plan.input(cell.input_id).label,
+    return _labels(plan, pair.cell_id) | {
         "metric": pair.metric,
         "state": pair.state,
         "why": pair.reason,

@@ -23,10 +23,7 @@ NAMES: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 class ImportOptions:
     """The options of an import.
 
-    Attributes:
-        results: folder of the records.
-        name: name of the record; `None`: the name of the first file.
-        baseline: label of the baseline; `None`: the first label of the first file.
+    The default of `name` is the name of the first file, that of `baseline` the first label in it.
     """
 
     results: Path = Path("results")
@@ -94,8 +91,7 @@ def _labels(files: Sequence[Path]) -> list[str]:
 def _baseline(sessions: Sequence[Session], options: ImportOptions) -> str:
     """Return the label of the baseline.
 
-    Raises:
-        UsageError: BX453, no file contains the label, or a file was given twice.
+    Raises `UsageError` (BX453): no file contains the label, or a file was given twice.
     """
     twice = [digest for digest, count in Counter(s.sha256 for s in sessions).items() if count > 1]
     if twice:

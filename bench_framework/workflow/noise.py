@@ -9,26 +9,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.errors import (
-    EXIT_DONE,
-    EXIT_INTERRUPTED,
-    EXIT_NOT_MEASURED,
-    BenchError,
-    Interrupted,
-    MachineError,
-)
+from bench_framework import errors
+from bench_framework.errors import BenchError, Interrupted, MachineError
 from bench_framework.execution.progress import Message
-from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.execution.build.reference_programs import ReferenceProgram
     from bench_framework.execution.hyperfine import Hyperfine
-    from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
-    from bench_framework.execution.racing import Decision
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.features.noise.compute import NoiseSummary, Rate, Window, WindowVerdicts
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Host
@@ -52,16 +43,9 @@ OnWindow = Callable[["WindowVerdicts", int, float], None]
 class NoiseFindings:
     """The results of an A/A check, complete or until it was stopped.
 
-    Attributes:
-        windows: number of measured windows.
-        rounds: number of rounds per window.
-        summary: statistics over all windows.
-        programs: description by name.
-        elapsed_s: duration in seconds.
-        interrupted: the user stopped it.
-        failure: error that ended it early, or `None`.
-        copied: by program, True if its A/A control ran from a copy of the file.
-        cpus: CPUs that the programs were pinned to, `None` for all.
+    `rounds` is per window. `failure` ended it early. `programs` has descriptions by name, and
+    `copied` is true if the A/A control of a program ran from a copy of its file. `cpus` is `None`
+    for all CPUs.
     """
 
     windows: int
@@ -78,9 +62,9 @@ class NoiseFindings:
     def exit_code(self) -> int:
         """Return 130 if interrupted, 3 if the machine failed or has too many false positives, else 0."""
         if self.interrupted:
-            return EXIT_INTERRUPTED
+            return errors.EXIT_INTERRUPTED
         broken = self.failure is not None or self.summary.refuted
-        return EXIT_NOT_MEASURED if broken else EXIT_DONE
+        return errors.EXIT_NOT_MEASURED if broken else errors.EXIT_DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +81,9 @@ class _Bench:
     """The resources that all windows share."""
 
     folder: Path
-    launcher: Launcher
+    session: Session
     hyperfine: Hyperfine
     host: Host
-    env: dict[str, str]
-    observer: Observer
-    stopping: Stop
     cpus: str | None
 
 
@@ -113,11 +94,7 @@ def examine_noise(
 
     All files are written to a temporary folder, which is removed.
 
-    Args:
-        seconds_wanted: duration in seconds.
-        observer: receives messages.
-        on_window: called after each window.
-        cpus: CPUs to pin the programs to, as in `measure.cpus`; all if `None`.
+    `on_window` is called after each window. `cpus` are those of `measure.cpus`, all if `None`.
 
     Raises:
         MachineError: this machine cannot measure, or BX238, it does not have these CPUs; nothing
@@ -135,23 +112,25 @@ def examine_noise(
             process.scratch_folder() as scratch,
             lock.MachineLock("doctor --aa", observer, stopping),
         ):
-            bench, subjects = _prepare(Path(scratch), launcher, observer, stopping, cpus)
+            # Copies of the programs are also written to the temporary folder.
+            env = {**host.environment(), "BENCHCTL_CACHE": str(Path(scratch, "cache"))}
+            session = stop.Session(launcher, env, observer, stopping)
+            bench, subjects = _prepare(Path(scratch), session, cpus)
             return _examine(bench, subjects, seconds_wanted, on_window)
 
 
 def _prepare(
-    folder: Path, launcher: Launcher, observer: Observer, stopping: Stop, cpus: str | None
+    folder: Path, session: Session, cpus: str | None
 ) -> tuple[_Bench, tuple[_Subject, ...]]:
     from bench_framework.execution import hyperfine, target
-    from bench_framework.execution.build import programs, reference_programs
+    from bench_framework.execution.build import binaries, reference_programs
     from bench_framework.execution.machine import host
 
-    tool = hyperfine.find(launcher, host.environment(), InterruptibleObserver(observer, stopping))
-    # Copies of the programs are also written to the temporary folder.
-    env = {**host.environment(), "BENCHCTL_CACHE": str(folder / "cache")}
+    launcher, env = session.launcher, session.env
+    tool = hyperfine.find(launcher, host.environment(), session.interruptible)
     facts = host.facts(launcher, hyperfine=tool.name, results=folder, data=folder, env=env)
     subjects: list[_Subject] = []
-    for reference in reference_programs.create_programs(launcher, env, folder, stopping.check):
+    for reference in reference_programs.create_programs(launcher, env, folder, session.stop.check):
         scenario = folder / f"aa-{len(subjects) + 1}.yaml"
         scenario.write_text(
             json.dumps(_scenario(reference, reference_programs.ENVIRONMENT, cpus), indent=1),
@@ -160,13 +139,13 @@ def _prepare(
         plan = plan_scenario(str(scenario))
         target.require_cpus(plan.cells)
         assert plan.program is not None
-        build, event = programs.add_control(
-            plan, programs.find_program(plan.program[0], plan.scenario_path, env), {}, launcher, env
+        build, event = binaries.add_control(
+            plan, binaries.find_program(plan.program[0], plan.scenario_path, env), {}, launcher, env
         )
         if event is not None:
-            observer.notify(Message(event.message))
+            session.observer.notify(Message(event.message))
         subjects.append(_Subject(reference, scenario, build))
-    return _Bench(folder, launcher, tool, facts, env, observer, stopping, cpus), tuple(subjects)
+    return _Bench(folder, session, tool, facts, cpus), tuple(subjects)
 
 
 def _scenario(reference: ReferenceProgram, env: dict[str, str], cpus: str | None) -> dict[str, Any]:
@@ -211,7 +190,7 @@ def _examine(
             break
         try:
             window = _window(bench, subjects[index], len(windows) + 1)
-            bench.stopping.check()
+            bench.session.stop.check()
         except Interrupted:
             interrupted = True
             break
@@ -236,7 +215,7 @@ def _examine(
 
 def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     """Measure one record with the normal measurement loop and all rounds, and read it back."""
-    from bench_framework.execution import rounds
+    from bench_framework.execution import rounds, schedule
     from bench_framework.execution.machine.host import utc_now
     from bench_framework.store.records import Record
     from bench_framework.version import __version__
@@ -248,28 +227,13 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     ) as record:
         try:
             record.prepare(at=utc_now(), host=bench.host, builds=(subject.build,), inputs=())
-            rounds.measure(
-                record,
-                builds=(subject.build,),
-                inputs=(),
-                launcher=bench.launcher,
-                hyperfine=bench.hyperfine,
-                observer=bench.observer,
-                looker=_never_stop,
-                stop=bench.stopping,
-                env=bench.env,
-            )
+            # Every window has all of its rounds.
+            never_stop = schedule.Decision(stop=False)
+            rounds.measure(record, bench.session, bench.hyperfine, lambda *_: never_stop)
             return _read(plan, record.contents.blocks, subject.reference)
         finally:
             record.close()
             shutil.rmtree(record.path, ignore_errors=True)
-
-
-def _never_stop(_input: str, _index: int, _round: int) -> Decision:
-    """Return the decision to continue: every window has all of its rounds."""
-    from bench_framework.execution.racing import Decision
-
-    return Decision(stop=False)
 
 
 def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
@@ -296,12 +260,9 @@ def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
                 else set()
             )
     if len(whole) < ROUNDS:
-        raise MachineError(
-            f"{reference.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds failed",
-            code="BX239",
-            effect="earlier windows are kept",
-            fix=f"run `{reference.path} {' '.join(reference.args[:1])}` to see its error",
-        )
+        message = f"{reference.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds failed"
+        fix = f"run `{reference.path} {' '.join(reference.args[:1])}` to see its error"
+        raise MachineError(message, code="BX239", effect="earlier windows are kept", fix=fix)
 
     def series(cell: str) -> dict[str, Any]:
         return {m: np.array([collected[cell].values(m)[r] for r in sorted(whole)]) for m in METRICS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
@@ -51,17 +51,13 @@ class Pages:
 def parse_formats(text: str) -> tuple[Format, ...]:
     """Parse a comma-separated list of formats.
 
-    Raises:
-        UsageError: BX104, an unknown format.
+    Raises `UsageError` (BX104): an unknown format.
     """
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in FORMATS]
     if unknown or not names:
-        raise UsageError(
-            f"unknown format {', '.join(unknown) or repr(text)}",
-            code="BX104",
-            fix=f"use one or more of {', '.join(FORMATS)}",
-        )
+        message = f"unknown format {', '.join(unknown) or repr(text)}"
+        raise UsageError(message, code="BX104", fix=f"use one or more of {', '.join(FORMATS)}")
     return cast("tuple[Format, ...]", tuple(names))
 
 
@@ -77,16 +73,9 @@ def report_record(
 
     The results of an interrupted record are computed first, from the interim analyses that were made.
 
-    Args:
-        results: folder of the records.
-        name: name of the record.
-        formats: which pages to write.
-        embed_runs: see `write_pages`.
-        template: folder with templates that replace the shipped ones. The record stores a copy, so that
-            `verify` can render the pages again.
+    `embed_runs` and `template` are those of `write_pages`.
 
-    Raises:
-        UsageError: BX104, the options contradict each other; BX113, a template is invalid.
+    Raises `UsageError` (BX104): the options contradict each other; BX113, a template is invalid.
     """
     from bench_framework.store import finding, imports
 
@@ -97,11 +86,8 @@ def report_record(
     folder = finding.resolve(results, name)
     with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
         if embed_runs and record.contents.imported is not None:
-            raise UsageError(
-                f"{folder} was imported and has no runs to embed",
-                code="BX104",
-                fix="leave out --embed-runs",
-            )
+            message = f"{folder} was imported and has no runs to embed"
+            raise UsageError(message, code="BX104", fix="leave out --embed-runs")
         judgement = record.judgement()
         if judgement is None:
             judgement = judge_record(record)
@@ -158,7 +144,6 @@ def record_host(record: Record) -> Host:
 
 def report_data(record: Record, judgement: Judgement) -> ReportData:
     """Return the data of a report."""
-    from bench_framework.report import ReportData
     from bench_framework.store import layout
     from bench_framework.store.profiles import read_profiles
 
@@ -176,6 +161,25 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
             details=(("cause", getattr(error, "strerror", None) or str(error)),),
             fix="run `benchctl verify` to list all missing or changed files",
         ) from error
+    return contents_data(
+        plan,
+        contents,
+        judgement,
+        host,
+        # Not the folder: a record that is renamed or copied must render the same pages.
+        record_dir=f"{plan.name}/{record.id}",
+        scenario_text=scenario_text,
+        tuning=tuning,
+        profiles=read_profiles(record.path, plan),
+    )
+
+
+def contents_data(
+    plan: Plan, contents: Contents, judgement: Judgement, host: Host, **more: Any
+) -> ReportData:
+    """Return the data of a report on the contents of a journal, or of a page; `more` has the rest."""
+    from bench_framework.report import ReportData
+
     return ReportData(
         plan=plan,
         judgement=judgement,
@@ -183,17 +187,13 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         inputs=contents.inputs,
         host=host,
         blocks=tuple(contents.blocks),
-        record_id=record.id,
+        record_id=contents.header.record_id,
         started=contents.header.started_at,
         finished=contents.ended_at or "",
         commands=(plan.command,),
         events=tuple(contents.events),
-        # Not the folder: a record that is renamed or copied must render the same pages.
-        record_dir=f"{plan.name}/{record.id}",
-        scenario_text=scenario_text,
-        tuning=tuning,
-        profiles=read_profiles(record.path, plan),
         imported=contents.imported,
+        **more,
     )
 
 
@@ -210,12 +210,8 @@ def write_pages(
     The record stores a copy of the custom templates. With custom templates, both pages are always
     written, because `verify` renders them with the same templates.
 
-    Args:
-        record: record of the report.
-        judgement: results of the record.
-        formats: which pages to write.
-        embed_runs: store the runs in ``report.html``; `None`: if they take at most `MOST_EMBEDDED` bytes.
-        template: a folder whose templates replace the shipped ones.
+    Without `embed_runs`, ``report.html`` contains the runs if they take at most `MOST_EMBEDDED`
+    bytes. `template` is a folder whose templates replace the shipped ones.
     """
     from bench_framework.features.document import build_document
     from bench_framework.store import layout
@@ -318,15 +314,10 @@ def render_files(
 
     Equal records have equal texts.
 
-    Args:
-        data: data of the report.
-        document: the report.
-        formats: which pages to render.
-        runs: the runs to embed in the HTML page.
-        templates: folder with templates that replace the shipped ones.
+    With `runs`, they are embedded in the HTML page. `templates` is a folder whose templates replace
+    the shipped ones.
 
-    Raises:
-        UsageError: BX113, a custom template is invalid.
+    Raises `UsageError` (BX113): a custom template is invalid.
     """
     from bench_framework.features.profile.flame_graph import profile_files
     from bench_framework.report import figures

@@ -6,21 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.progress import Message, PlanReady
-from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model import environment_variables
 from bench_framework.model.metrics import METRICS
+from bench_framework.model.plan import PROGRAM
 from bench_framework.workflow.capability import leave_out, limits
 
 if TYPE_CHECKING:
-    from bench_framework.errors import BenchError
     from bench_framework.execution.hyperfine import Hyperfine
-    from bench_framework.execution.process import Launcher
-    from bench_framework.execution.progress import Observer
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.model.metrics import DeclaredMetric
-    from bench_framework.model.plan import Plan, Variant
+    from bench_framework.model.plan import Plan
     from bench_framework.model.policies import Metric
     from bench_framework.model.run import Build, Event, Host, PreparedInput
     from bench_framework.workflow.run_options import RunOptions
@@ -39,9 +36,7 @@ class Prepared:
     events: tuple[Event, ...] = ()
 
 
-def prepare(
-    plan: Plan, options: RunOptions, observer: Observer, launcher: Launcher, stopping: Stop
-) -> Prepared:
+def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     """Prepare tools, builds and inputs of a plan, and collect facts about the machine.
 
     Raises:
@@ -49,13 +44,12 @@ def prepare(
         Interrupted: the user stopped it.
     """
     from bench_framework.execution import hyperfine
-    from bench_framework.execution.build import cargo, programs
+    from bench_framework.execution.build import binaries, cargo
     from bench_framework.execution.counting import instructions
     from bench_framework.execution.inputs import datasets
     from bench_framework.execution.machine import host
 
-    env = host.environment()
-    careful = InterruptibleObserver(observer, stopping)
+    launcher, env, careful = session.launcher, session.env, session.interruptible
     tool = hyperfine.find(launcher, env, careful)
     event: Event | None = None
     place = datasets.workplace(plan, env)
@@ -64,38 +58,33 @@ def prepare(
     )
     if plan.program is not None:
         name, *arguments = plan.program
-        program = programs.find_program(name, plan.scenario_path, env)
+        program = binaries.find_program(name, plan.scenario_path, env)
         if plan.answer.contract:
-            program = programs.add_description(program, arguments, launcher, env, place)
+            program = binaries.add_description(program, arguments, launcher, env, place)
         builds = (program,)
-    if not any(build.ok for build in builds):
-        raise _nothing_built(builds)
-    if plan.revisions is not None and not all(build.ok for build in builds):
-        raise _one_side_only(plan.variants, builds)
+    _require_builds(plan, builds)
     descriptions = {build.id: build.describe for build in builds if build.describe}
     able = leave_out(plan, descriptions)
     if able is not plan:
         for hole in able.holes[len(plan.holes) :]:
-            observer.notify(
+            session.observer.notify(
                 Message(f"left out: {' '.join(value for _, value in hole.values)} ({hole.reason})")
             )
-        observer.notify(PlanReady(able))
-        build_ids = {spec.id for spec in able.builds}
-        builds = tuple(
-            build for build in builds if plan.program is not None or build.id in build_ids
-        )
+        session.observer.notify(PlanReady(able))
+        build_ids = {spec.id for spec in able.builds} | {PROGRAM}
+        builds = tuple(build for build in builds if build.id in build_ids)
         plan = able
     require_known(plan.judge.metrics, plan.metrics, builds)
     data = datasets.data_dir(plan.data_dir, env)
     inputs = datasets.prepare_inputs(plan.inputs, data, env, careful)
     if plan.program is not None:
-        build, event = programs.add_control(
+        build, event = binaries.add_control(
             plan, builds[0], {i.input_id: i for i in inputs}, launcher, env
         )
         builds = (build,)
     if plan.instructions is not None and not plan.instructions.optional:
         instructions.counter(plan.instructions, launcher, env)
-    stopping.check()
+    session.stop.check()
     facts = host.facts(launcher, hyperfine=tool.name, results=options.results, data=data, env=env)
     noted = (
         *([event] if event else []),
@@ -105,35 +94,24 @@ def prepare(
     return Prepared(plan, builds, inputs, tool, facts, noted)
 
 
-def _nothing_built(builds: Sequence[Build]) -> BenchError:
-    from bench_framework.errors import BuildError
-
-    first = builds[0]
-    return BuildError(
-        "no variant could be built",
-        details=(
-            ("cargo", first.message or "failed"),
-            *((("log", first.log),) if first.log else ()),
-        ),
-        effect="nothing was measured",
-        fix="fix the build and repeat the command",
-    )
+def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildError:
+    """Return the error of a failed build, with the output of cargo and its log."""
+    details = [("cargo", build.message or "failed"), ("log", build.log or "")]
+    details = [(name, text) for name, text in details if text]
+    return BuildError(message, details=tuple(details), effect=effect, fix=fix)
 
 
-def _one_side_only(variants: Sequence[Variant], builds: Sequence[Build]) -> BenchError:
-    from bench_framework.errors import BuildError
-
-    failed = next(build for build in builds if not build.ok)
-    variant = next(v for v in variants if v.build is not None and v.build.id == failed.id)
-    return BuildError(
-        f"{variant.label} cannot be built",
-        details=(
-            ("cargo", failed.message or "failed"),
-            *((("log", failed.log),) if failed.log else ()),
-        ),
-        effect="nothing was measured, because the comparison needs both revisions",
-        fix="use a base that builds, or exclude the variant with -k",
-    )
+def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
+    """Refuse to go on without any build, or with one of two revisions. Raises `BuildError`."""
+    failed = [build for build in builds if not build.ok]
+    if len(failed) == len(builds):
+        fix = "fix the build and repeat the command"
+        raise build_failure(builds[0], "no variant could be built", "nothing was measured", fix)
+    if plan.revisions is not None and failed:
+        variant = next(v for v in plan.variants if v.build_id == failed[0].id)
+        effect = "nothing was measured, because the comparison needs both revisions"
+        fix = "use a base that builds, or exclude the variant with -k"
+        raise build_failure(failed[0], f"{variant.label} cannot be built", effect, fix)
 
 
 def require_known(
@@ -141,9 +119,8 @@ def require_known(
 ) -> None:
     """Refuse a judged metric that neither benchctl, nor the scenario, nor any of its workers knows.
 
-    Raises:
-        MachineError: BX252, no worker announces the metric, or a worker announces it without a
-            direction (lower or higher is better).
+    Raises `MachineError` (BX252): no worker announces the metric, or a worker announces it without
+    a direction (lower or higher is better).
     """
     announced: dict[str, str] = {}
     for build in builds:
@@ -158,13 +135,9 @@ def require_known(
         if metric in known or announced.get(metric) in {"lower", "higher"}:
             continue
         usable = [name for name, direction in announced.items() if direction in {"lower", "higher"}]
-        reason = (
-            "announces it without a direction"
-            if metric in announced
-            else "announces no such metric"
-        )
+        what = "it without a direction" if metric in announced else "no such metric"
         raise MachineError(
-            f"metric `{metric}` cannot be judged: the worker {reason}",
+            f"metric `{metric}` cannot be judged: the worker announces {what}",
             code="BX252",
             details=(("announced", ", ".join(usable) or "none"),),
             effect="nothing was measured",

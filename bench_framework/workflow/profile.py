@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bench_framework.errors import (
-    EXIT_DONE,
-    EXIT_INTERRUPTED,
-    EXIT_NOT_MEASURED,
-    Interrupted,
-    MachineError,
-    RecordError,
-    UsageError,
-)
+from bench_framework import errors
+from bench_framework.errors import Interrupted, MachineError, RecordError, UsageError
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark, SilentObserver
-from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import (
@@ -29,12 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bench_framework.execution.process import Launcher
     from bench_framework.execution.profiling.profiles import Outcome
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.profile import ProfileShares, SamplerWanted, UnwindingWanted
-    from bench_framework.model.run import Build, Event, PreparedInput
+    from bench_framework.model.run import Event, PreparedInput
     from bench_framework.report import Document
     from bench_framework.store.records import Record
 
@@ -45,9 +36,8 @@ SECTIONS = ("S15",)
 class ProfileOptions:
     """The options of `benchctl profile`; `None` means the value of the scenario, or the default.
 
-    Attributes:
-        only: filter of ``-k``; `None`: the cells that the scenario names, or those of the baseline.
-        buckets: groups of functions, such as ``JSON=serde|sonic``; they replace those of the scenario.
+    Without `only`, the filter of ``-k``, the cells that the scenario names are profiled, or those
+    of the baseline. `buckets` such as ``JSON=serde|sonic`` replace those of the scenario.
     """
 
     only: str | None = None
@@ -62,12 +52,7 @@ class ProfileOptions:
 class ProfileResult:
     """The result of `benchctl profile`.
 
-    Attributes:
-        record: folder of the record.
-        profiles: shares of functions of the profiled cells.
-        document: the profile section of the report.
-        events: warnings about cells that could not be profiled.
-        exit_code: exit code of the command.
+    `document` is the profile section of the report. `events` are about cells without a profile.
     """
 
     record: Path
@@ -86,29 +71,17 @@ def profile_policy(
     return policy if requested or policy.after_run else None
 
 
-def profile_run(
-    record: Record,
-    builds: Sequence[Build],
-    inputs: Sequence[PreparedInput],
-    policy: ProfilePolicy | None,
-    observer: Observer,
-    launcher: Launcher,
-    stopping: Stop,
-) -> bool:
+def profile_run(record: Record, policy: ProfilePolicy | None, session: Session) -> bool:
     """Profile a completed run and store warnings in the record.
 
     Return True if the user stopped it.
     """
-    from bench_framework.store import lines
-
     if policy is None:
         return False
-    outcome = _profile(record, builds, inputs, policy, None, (observer, launcher, stopping))
-    known = set(record.contents.events)
+    outcome = _profile(record, record.contents.inputs, policy, None, session)
     for event in outcome.events:
-        observer.notify(Remark(event))
-        if event not in known:
-            record.append(lines.Noted(event))
+        session.observer.notify(Remark(event))
+        record.note(event)
     return outcome.stopped
 
 
@@ -138,63 +111,39 @@ def profile_record(
         process.Launcher() as launcher,
     ):
         if not record.contents.complete:
-            raise RecordError(
-                "the measurement of the record is incomplete",
-                code="BX413",
-                fix=f"finish it with `{record.plan.command}`",
-            )
+            message = "the measurement of the record is incomplete"
+            raise RecordError(message, code="BX413", fix=f"finish it with `{record.plan.command}`")
         policy = _policy_of(record.plan, options)
         cells = _selected(record.plan, options.only) if options.only else None
         stopping = stop.Stop(launcher, observer, "profiles of completed runs are kept")
-        env = host.environment()
+        session = stop.Session(launcher, host.environment(), observer, stopping)
         observer.notify(PlanReady(record.plan))
         with stopping.on_signals(), lock.MachineLock(record.plan.name, observer, stopping):
+            folder = datasets.data_dir(record.plan.data_dir, session.env)
             inputs = datasets.prepare_inputs(
-                record.plan.inputs,
-                datasets.data_dir(record.plan.data_dir, env),
-                env,
-                InterruptibleObserver(observer, stopping),
+                record.plan.inputs, folder, session.env, session.interruptible
             )
             _require_same_inputs(record, inputs)
-            outcome = _profile(
-                record,
-                record.contents.builds,
-                inputs,
-                policy,
-                cells,
-                (observer, launcher, stopping),
-            )
+            outcome = _profile(record, inputs, policy, cells, session)
         return _written(record, outcome, observer)
 
 
 def _profile(
     record: Record,
-    builds: Sequence[Build],
     inputs: Sequence[PreparedInput],
     policy: ProfilePolicy,
     cells: tuple[Cell, ...] | None,
-    means: tuple[Observer, Launcher, Stop],
+    session: Session,
 ) -> Outcome:
-    from bench_framework.execution.inputs import datasets
-    from bench_framework.execution.machine import host
     from bench_framework.execution.profiling import profiles
-    from bench_framework.store import layout
     from bench_framework.store.profiles import write_profile
 
-    observer, launcher, stopping = means
-    env, plan = host.environment(), record.plan
-    subject = profiles.Subject(
-        plan,
-        record.contents.blocks,
-        {build.id: build for build in builds},
-        {item.input_id: item for item in inputs},
-        str(record.path / layout.TUNING),
-    )
     outcome = profiles.profile(
-        subject,
+        record,
+        {item.input_id: item for item in inputs},
         policy,
-        profiles.cells_of(plan.cells, policy) if cells is None else cells,
-        profiles.ProfilingTools(launcher, env, stopping, observer, datasets.workplace(plan, env)),
+        profiles.cells_of(record.plan.cells, policy) if cells is None else cells,
+        session,
     )
     for profile in outcome.profiles:
         write_profile(record.path, profile)
@@ -223,22 +172,20 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
         )
     for event in outcome.events:
         observer.notify(Remark(event))
-    saved = record.judgement()
-    judgement = (
-        judge_record(record)
-        if saved is None
-        else attach(saved, record.plan, read_profiles(record.path, record.plan))
-    )
+    judgement = record.judgement()
+    if judgement is None:
+        judgement = judge_record(record)
+    else:
+        judgement = attach(judgement, record.plan, read_profiles(record.path, record.plan))
     record.save(judgement)
     write_pages(
         record, judgement, embed_runs=contains_runs(record), template=custom_templates(record)
     )
     profiled = {profile.cell_id for profile in outcome.profiles}
-    code = (
-        EXIT_INTERRUPTED if outcome.stopped else EXIT_NOT_MEASURED if outcome.events else EXIT_DONE
-    )
-    if [e.code for e in outcome.events] == ["BX351"] and not outcome.stopped:
-        code = EXIT_DONE  # callgrind replaced perf: there is a profile, so this is a success
+    # callgrind in place of perf (BX351) is a success: there is a profile.
+    failed = outcome.events and [e.code for e in outcome.events] != ["BX351"]
+    code = errors.EXIT_NOT_MEASURED if failed else errors.EXIT_DONE
+    code = errors.EXIT_INTERRUPTED if outcome.stopped else code
     return ProfileResult(
         record.path,
         tuple(shares for shares in judgement.profiles if shares.cell_id in profiled),

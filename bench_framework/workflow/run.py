@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bench_framework import errors
 from bench_framework.errors import (
-    EXIT_DONE,
-    EXIT_INTERRUPTED,
-    EXIT_NOT_MEASURED,
+    AnswerError,
     BenchError,
+    CellError,
     Interrupted,
     MachineError,
     UsageError,
 )
-from bench_framework.execution.progress import (
-    InterimVerdicts,
-    Message,
-    Observer,
-    PlanReady,
-    Remark,
-    Resumed,
-    SilentObserver,
-)
+from bench_framework.execution import progress
+from bench_framework.execution.progress import Message, Observer, SilentObserver
 from bench_framework.model.policies import GatePolicy
 from bench_framework.units import counted
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
-from bench_framework.workflow.preparation import prepare
+from bench_framework.workflow.preparation import build_failure, prepare
 from bench_framework.workflow.profile import profile_policy, profile_run
 from bench_framework.workflow.run_options import plan_run
 from bench_framework.workflow.scenarios import find_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from bench_framework.execution.process import Launcher
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan, Variant
     from bench_framework.model.run import Look
@@ -52,13 +43,9 @@ if TYPE_CHECKING:
 class Outcome:
     """The outcome of a run.
 
-    Attributes:
-        record: folder of the record; `None` if the run stopped before it was created.
-        judgement: results; `None` if the run was interrupted.
-        document: the report; `None` if the run was interrupted.
-        failures: what could not be measured.
-        resume: how to resume, if the run was interrupted.
-        exit_code: exit code of the command.
+    Judgement and report are `None` if the run was interrupted, and the record if that was before it
+    was created. `failures` is what could not be measured, `resume` how to resume an interrupted
+    run.
     """
 
     record: Path | None
@@ -72,10 +59,7 @@ class Outcome:
 def run_scenario(name: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
     """Build, measure and report a scenario. An interrupted record of it is resumed.
 
-    Args:
-        name: a file, or the name of a bundled scenario.
-        options: options of the command line.
-        observer: receives the progress.
+    `name` is a file, or the name of a bundled scenario.
 
     Raises:
         ScenarioError, UsageError: nothing was measured, except for BX113: a template failed to render.
@@ -94,11 +78,8 @@ def run_plan(
 ) -> Outcome:
     """Build, measure and report a plan.
 
-    Args:
-        plan: what to measure.
-        text: text of the scenario, stored in the record.
-        options: options of the command line, except for the selection, which is part of `plan`.
-        observer: receives the progress.
+    The text of the scenario is stored in the record. The selection of the options is part of
+    `plan`.
 
     Raises:
         MachineError, RecordError: see `run_scenario`.
@@ -109,59 +90,44 @@ def run_plan(
     host.require_linux()
     target.require_cpus(plan.cells)
     observer = observer or SilentObserver()
-    observer.notify(PlanReady(plan))
+    observer.notify(progress.PlanReady(plan))
     with process.Launcher() as launcher:
         stopping = stop.Stop(launcher, observer)
+        session = stop.Session(launcher, host.environment(), observer, stopping)
         try:
             with stopping.on_signals(), lock.MachineLock(plan.name, observer, stopping):
-                return _run_locked(plan, text, options, observer, launcher, stopping)
+                return _run_locked(plan, text, options, session)
         except Interrupted:  # while waiting for the lock
             return _interrupted(None, plan.command)
 
 
-def _run_locked(
-    plan: Plan,
-    text: str,
-    options: RunOptions,
-    observer: Observer,
-    launcher: Launcher,
-    stopping: Stop,
-) -> Outcome:
-    from bench_framework.execution.machine.idle import wait_until_idle
+def _run_locked(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcome:
+    from bench_framework.execution.machine.lock import wait_until_idle
 
     record: Record | None = None
     try:
-        prepared = prepare(plan, options, observer, launcher, stopping)
+        prepared = prepare(plan, options, session)
         plan = prepared.plan
         if options.idle is not None:
-            load = wait_until_idle(options.idle, observer, stopping)
+            load = wait_until_idle(options.idle, session.observer, session.stop)
             prepared = replace(prepared, host=replace(prepared.host, load1=load))
-        record = _record_for(text, options, observer, prepared)
+        record = _record_for(text, options, session.observer, prepared)
         with record:
-            _measure(record, prepared, options, observer, launcher, stopping)
-            stopped = options.profile is not False and profile_run(
-                record,
-                prepared.builds,
-                prepared.inputs,
-                profile_policy(plan.profile, plan.baseline_id, requested=bool(options.profile)),
-                observer,
-                launcher,
-                stopping,
-            )
+            _measure(record, prepared, options, session)
+            policy = profile_policy(plan.profile, plan.baseline_id, requested=bool(options.profile))
+            stopped = options.profile is not False and profile_run(record, policy, session)
     except Interrupted:
         return _interrupted(record, plan.command)
     judgement = judge_record(record)
     record.save(judgement)
     pages = _pages(record, judgement, options)
     failures = _failures(plan.variants, record.contents)
-    code = EXIT_NOT_MEASURED if failures else EXIT_DONE
+    code, resume = errors.EXIT_NOT_MEASURED if failures else errors.EXIT_DONE, None
     if stopped:
-        resume = (
-            "profiling was stopped, everything else is complete; repeat it with `benchctl "
-            f"profile {record.path}`"
-        )
-        return Outcome(record.path, judgement, pages.document, failures, resume, EXIT_INTERRUPTED)
-    return Outcome(record.path, judgement, pages.document, failures, None, code)
+        code = errors.EXIT_INTERRUPTED
+        resume = "profiling was stopped, everything else is complete; repeat it with `benchctl "
+        resume += f"profile {record.path}`"
+    return Outcome(record.path, judgement, pages.document, failures, resume, code)
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
@@ -213,58 +179,46 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
                 options.results, plan, text, started_at=utc_now(), benchctl=__version__
             )
         except OSError as error:
-            raise MachineError(
-                f"cannot write a record into {options.results}: {error.strerror}",
-                code="BX235",
-                effect="nothing was measured",
-                fix="use another folder with --out",
-            ) from error
+            message = f"cannot write a record into {options.results}: {error.strerror}"
+            effect = "nothing was measured"
+            fix = "use another folder with --out"
+            raise MachineError(message, code="BX235", effect=effect, fix=fix) from error
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
-    known = set(record.contents.events)
     for event in prepared.events:
-        if event not in known:
-            record.append(lines.Noted(event))
-            if event.severity != "note":
-                observer.notify(Remark(event))
+        if record.note(event) and event.severity != "note":
+            observer.notify(progress.Remark(event))
     for look in looks:
         record.append(lines.Looked(look))
-    observer.notify(Resumed(record.contents.rounds))
+    observer.notify(progress.Resumed(record.contents.rounds))
     return record
 
 
-def _measure(
-    record: Record,
-    prepared: Prepared,
-    options: RunOptions,
-    observer: Observer,
-    launcher: Launcher,
-    stopping: Stop,
-) -> None:
+def _measure(record: Record, prepared: Prepared, options: RunOptions, session: Session) -> None:
     """Tune, measure all rounds, and count kernel events and instructions.
 
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
     until the gate can judge; for a scenario with a gate, until both.
     """
     from bench_framework.compare.interim_analysis import look
-    from bench_framework.execution import racing, rounds, tuning
+    from bench_framework.execution import rounds, tuning
     from bench_framework.execution.counting.observations import observe_cells
-    from bench_framework.execution.machine import host
+    from bench_framework.execution.schedule import Decision
     from bench_framework.features.gate import measuring as gate
     from bench_framework.features.gate.plans import rounds_needed
     from bench_framework.features.judge import finished_cells
     from bench_framework.model.looks import decidable
     from bench_framework.model.run import Look
 
-    plan, inputs, env = prepared.plan, prepared.inputs, host.environment()
+    plan, observer = prepared.plan, session.observer
     reopened = record.contents.reopened
     gated = options.gate or bool(plan.confirms) or reopened
     only_gate = gated and (reopened or plan.measure.until == "conclusive")
     builds = {build.id: build for build in prepared.builds}
 
-    def looker(input_id: str, index: int, number: int) -> racing.Decision:
+    def looker(input_id: str, index: int, number: int) -> Decision:
         plan, blocks = record.plan, record.contents.blocks
         decision = look(plan, blocks, input_id, index, number, builds=builds)
-        observer.notify(InterimVerdicts(decision.verdicts))
+        observer.notify(progress.InterimVerdicts(decision.verdicts))
         idle, fixed = decision.idle, plan.measure.strategy == "fixed"
         if fixed and not only_gate:
             now = Look(input_id, index, number, stopped=False, idle=idle)
@@ -277,96 +231,52 @@ def _measure(
                 decision, idle = replace(decision, trailing=()), answer.idle if fixed else ()
             elif fixed:
                 idle = tuple(cell_id for cell_id in idle if cell_id in answer.idle)
-        return racing.Decision(decision.stop, decision.reason, decision.trailing, idle)
+        return Decision(decision.stop, decision.reason, decision.trailing, idle)
 
     def decides(plan: Plan) -> bool:
         return decidable(plan) and rounds_needed(plan) is None
 
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
-        tuning.tune(plan, record, prepared.builds, inputs, launcher, env, stopping)
-    rounds.measure(
-        record,
-        builds=prepared.builds,
-        inputs=inputs,
-        launcher=launcher,
-        hyperfine=prepared.hyperfine,
-        observer=observer,
-        looker=looker,
-        stop=stopping,
-        env=env,
-        decides=decides,
-    )
+        tuning.tune(record, session)
+    rounds.measure(record, session, prepared.hyperfine, looker, decides)
     plan = record.plan
-    observe = partial(
-        observe_cells,
-        record=record,
-        builds=prepared.builds,
-        inputs=inputs,
-        launcher=launcher,
-        observer=observer,
-        stop=stopping,
-        env=env,
-    )
-    observe(plan)
+    observe_cells(plan, record, session)
     contents = record.contents
-    if gated and gate.counts_instead(plan, env):
-        cells = gate.cells_to_count(plan, contents.blocks, builds, inputs, contents.looks)
+    if gated and gate.counts_instead(plan, session.env):
+        cells = gate.cells_to_count(plan, contents.blocks, builds, prepared.inputs, contents.looks)
         if cells:
-            observe(gate.counting_plan(plan, cells))
+            observe_cells(gate.counting_plan(plan, cells), record, session)
 
 
 def _interrupted(record: Record | None, command: str) -> Outcome:
     resume = f"interrupted; `{command}` "
     if record is None:
-        return Outcome(
-            None,
-            None,
-            None,
-            (),
-            resume + "starts again with the existing builds and inputs",
-            EXIT_INTERRUPTED,
-        )
+        resume += "starts again with the existing builds and inputs"
+        return Outcome(None, None, None, (), resume, errors.EXIT_INTERRUPTED)
     record.save()
     record.close()
     done = sum(record.contents.rounds.values())
     verb = "is" if done == 1 else "are"
     resume += f"resumes: {counted(done, 'completed round')} {verb} stored in {record.path}"
-    return Outcome(record.path, None, None, (), resume, EXIT_INTERRUPTED)
+    return Outcome(record.path, None, None, (), resume, errors.EXIT_INTERRUPTED)
 
 
 def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchError, ...]:
     """Return the errors of a run: first failed builds, then failed cells."""
-    from bench_framework.errors import AnswerError, BuildError, CellError
-
     failures: list[BenchError] = []
     for build in contents.builds:
         if not build.ok:
-            lost = [v.label for v in variants if v.build is not None and v.build.id == build.id]
-            failures.append(
-                BuildError(
-                    f"cannot build {', '.join(lost) or build.id}",
-                    details=(
-                        ("cargo", build.message or "failed"),
-                        *((("log", build.log),) if build.log else ()),
-                    ),
-                    effect="these variants are reported as failed; the others were measured",
-                    fix="fix the build and run again",
-                )
-            )
-    kinds = {"BX210": AnswerError}
+            lost = [v.label for v in variants if v.build_id == build.id]
+            message = f"cannot build {', '.join(lost) or build.id}"
+            effect = "these variants are reported as failed; the others were measured"
+            failures.append(build_failure(build, message, effect, "fix the build and run again"))
     for event in contents.events:
         if event.severity == "error":
-            kind = kinds.get(event.code, CellError)
-            failures.append(
-                kind(
-                    event.message,
-                    code=event.code,
-                    details=event.details,
-                    effect=event.effect,
-                    fix=event.help,
-                )
-            )
+            kind = AnswerError if event.code == "BX210" else CellError
+            error = kind(event.message, code=event.code, details=event.details)
+            error.effect, error.fix = event.effect, event.help
+            failures.append(error)
     return tuple(failures)
 
 
@@ -374,31 +284,20 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
     """Return the JSON document of `benchctl run --json`."""
     from bench_framework.store.manifest import digest_of, read_manifest
 
-    judgement = outcome.judgement
+    record, judgement = outcome.record, outcome.judgement
+    claims = judgement.claims if judgement else ()
     return {
-        "record": str(outcome.record) if outcome.record else None,
+        "record": str(record) if record else None,
         "exit_code": outcome.exit_code,
-        "digest": digest_of(read_manifest(outcome.record))
-        if judgement and outcome.record
-        else None,
+        "digest": digest_of(read_manifest(record)) if judgement and record else None,
         "status": judgement.status if judgement else "interrupted",
         "claims": [
-            _claim(claim.id, claim.kind, claim.verdict, claim.text) for claim in judgement.claims
-        ]
-        if judgement
-        else [],
+            {"id": c.id, "kind": c.kind, "verdict": c.verdict and str(c.verdict), "text": c.text}
+            for c in claims
+        ],
         "failures": [
             {"code": error.code, "message": error.message, "fix": error.fix}
             for error in outcome.failures
         ],
         "resume": outcome.resume,
-    }
-
-
-def _claim(identity: str, kind: str, verdict: object, text: str) -> Mapping[str, str | None]:
-    return {
-        "id": identity,
-        "kind": kind,
-        "verdict": str(verdict) if verdict else None,
-        "text": text,
     }

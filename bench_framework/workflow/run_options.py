@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,10 +13,9 @@ from bench_framework.units import counted
 from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from bench_framework.execution.build.revisions import Git
-    from bench_framework.model.plan import Plan
+    from bench_framework.model.plan import BuildSpec, Plan
     from bench_framework.model.policies import Accepted
 
 BUILTIN: Final = "builtin"
@@ -65,11 +65,8 @@ def plan_run(name: str, options: RunOptions) -> Plan:
         ScenarioError, UsageError, BuildError, GateError: the run is not possible; nothing was built.
     """
     if options.idle is not None and not 0 < options.idle < float("inf"):
-        raise UsageError(
-            f"--idle must be a load average above 0, got {options.idle:g}",
-            effect="nothing was measured",
-            fix="write --idle 0.3",
-        )
+        message = f"--idle must be a load average above 0, got {options.idle:g}"
+        raise UsageError(message, effect="nothing was measured", fix="write --idle 0.3")
     plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     base = options.base or (plan.judge.gate.against if options.gate else "")
     if base:
@@ -110,11 +107,9 @@ def accepted_changes(plan: Plan) -> tuple[Accepted, ...]:
 def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
     """Return the plan that measures every variant at two revisions and compares it with itself.
 
-    Args:
-        plan: plan of a scenario that builds a crate.
-        base: branch, tag, commit, or ``merge-base`` (of the head and the main branch).
-        head: branch, tag or commit; `None`: the working tree. For a crate that is given by a URL, `None`
-            is the revision of the scenario, or HEAD of the remote.
+    `base` is a branch, tag, commit, or ``merge-base`` (of the head and the main branch). Without
+    `head`, it is the working tree; for a crate that is given by a URL, the revision of the
+    scenario, or HEAD of the remote.
 
     Raises:
         UsageError: BX110, the scenario cannot be measured at two revisions.
@@ -126,26 +121,42 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
     from bench_framework.execution.machine import host
     from bench_framework.scenario.revisions import at_revisions
 
-    source = _source(plan)
-    env = host.environment()
+    spec, env = _source(plan), host.environment()
+    crate = None if spec.git else Path(spec.crate)
     with process.Launcher() as launcher:
-        resolver = _RevisionResolver(
-            revisions.Git(launcher, env), host.cache_root(env), source, env
+        git, cache = revisions.Git(launcher, env), host.cache_root(env)
+        commit_of = partial(revisions.commit_of, git, cache, crate=crate, url=spec.git)
+        if crate is None and head is None:
+            head = spec.revision or "HEAD"
+        head_id = None if head is None else commit_of(revision=head)
+        if base != MERGE_BASE:
+            base_id = commit_of(revision=base)
+        elif crate is None:
+            message = "`merge-base` needs a crate in a repository on this machine"
+            fix = "give --base as a branch, tag or commit"
+            raise UsageError(message, code="BX110", effect=NOTHING, fix=fix)
+        else:
+            target = next((env[name] for name in _TARGETS if env.get(name)), None)
+            branches = (f"origin/{target}", target, *_MAIN) if target else _MAIN
+            base_id = revisions.merge_base(
+                git, cache, crate=crate, head=head_id or "HEAD", branches=branches
+            )
+        same = head_id == base_id
+        if head_id is None and crate is not None:
+            same = revisions.state_of(git, crate)[0] == base_id
+            same = same and not revisions.has_changes(git, crate)
+    if same:
+        head = head or "the working tree, which has no changes"
+        message = f"base and head are the same commit, {base_id[:12]}"
+        fix = "on the main branch, compare with the previous commit: --base HEAD~1"
+        raise GateError(
+            message, code="BX111", details=(("base", base), ("head", head)), effect=NOTHING, fix=fix
         )
-        return at_revisions(plan, resolver.revisions(base, head))
+    return at_revisions(plan, Revisions(base_id, head_id, base))
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """The source of a crate: a folder, or a URL with the revision that the scenario names."""
-
-    crate: Path | None
-    url: str | None
-    revision: str | None
-
-
-def _source(plan: Plan) -> _Source:
-    """Return the common source of all builds. Raises `UsageError`, BX110."""
+def _source(plan: Plan) -> BuildSpec:
+    """Return a build, all of which have the same source. Raises `UsageError`, BX110."""
     reason = ""
     if plan.revisions is not None:
         reason = "it has two revisions already"
@@ -164,72 +175,4 @@ def _source(plan: Plan) -> _Source:
             fix="use --base and --head only with a scenario that builds one revision of your own "
             "crate",
         )
-    spec = plan.builds[0]
-    return _Source(None if spec.git else Path(spec.crate), spec.git, spec.revision)
-
-
-@dataclass(frozen=True, slots=True)
-class _RevisionResolver:
-    """Resolution of revisions of one crate with git."""
-
-    git: Git
-    cache: Path
-    source: _Source
-    env: Mapping[str, str]
-
-    def revisions(self, base: str, head: str | None) -> Revisions:
-        if self.source.url is not None and head is None:
-            head = self.source.revision or "HEAD"
-        head_id = None if head is None else self._commit(head)
-        base_id = self._merge_base(head_id) if base == MERGE_BASE else self._commit(base)
-        same, dirty = self._same(base_id, head_id)
-        if same and not dirty:
-            raise GateError(
-                f"base and head are the same commit, {base_id[:12]}",
-                code="BX111",
-                details=(
-                    ("base", base),
-                    ("head", head or "the working tree, which has no changes"),
-                ),
-                effect=NOTHING,
-                fix="on the main branch, compare with the previous commit: --base HEAD~1",
-            )
-        return Revisions(base_id, head_id, base)
-
-    def _commit(self, name: str) -> str:
-        from bench_framework.execution.build import revisions
-
-        return revisions.commit_of(
-            self.git, self.cache, crate=self.source.crate, url=self.source.url, revision=name
-        )
-
-    def _merge_base(self, head: str | None) -> str:
-        from bench_framework.execution.build import revisions
-
-        if self.source.crate is None:
-            raise UsageError(
-                "`merge-base` needs a crate in a repository on this machine",
-                code="BX110",
-                effect=NOTHING,
-                fix="give --base as a branch, tag or commit",
-            )
-        return revisions.merge_base(
-            self.git,
-            self.cache,
-            crate=self.source.crate,
-            head=head or "HEAD",
-            branches=self._branches(),
-        )
-
-    def _branches(self) -> Sequence[str]:
-        target = next((self.env[name] for name in _TARGETS if self.env.get(name)), None)
-        return (f"origin/{target}", target, *_MAIN) if target else _MAIN
-
-    def _same(self, base: str, head: str | None) -> tuple[bool, bool]:
-        """Return two flags: the head is the commit of the base; the working tree has changes."""
-        from bench_framework.execution.build import revisions
-
-        if head is not None or self.source.crate is None:
-            return head == base, False
-        commit, _ = revisions.state_of(self.git, self.source.crate)
-        return commit == base, revisions.has_changes(self.git, self.source.crate)
+    return plan.builds[0]

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 def find_scenario(name: str) -> Path:
     """Return the file of a scenario from its path, or from the name of a shipped one (``-`` or ``_``).
 
-    Raises:
-        UsageError: BX102, there is neither; the message suggests the nearest name.
+    Raises `UsageError` (BX102): there is neither; the message suggests the nearest name.
     """
     path = Path(name)
     shipped = assets.shipped_scenarios()
@@ -45,8 +44,7 @@ def find_scenario(name: str) -> Path:
 def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None = None) -> Plan:
     """Load and expand a scenario.
 
-    Raises:
-        ScenarioError: the scenario has errors. UsageError: BX102, there is no such scenario.
+    Raises `ScenarioError`: the scenario has errors. UsageError: BX102, there is no such scenario.
     """
     from bench_framework.scenario.load import load
     from bench_framework.scenario.plan import expand
@@ -78,11 +76,8 @@ def start_folder(folder: Path, *, force: bool = False) -> tuple[Path, ...]:
     scenario, schema = folder / "scenario.yaml", folder / "scenario.schema.json"
     existing = [path for path in (scenario, schema) if path.exists()]
     if existing and not force:
-        raise UsageError(
-            f"{existing[0]} exists already",
-            code="BX103",
-            fix="use --force to overwrite it, or another folder",
-        )
+        fix = "use --force to overwrite it, or another folder"
+        raise UsageError(f"{existing[0]} exists already", code="BX103", fix=fix)
     text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -41,12 +41,8 @@ GUESSED: Final = f"guessed at {GUESS_S * 1000:.0f} ms (no earlier record)"
 class EarlierRecord:
     """An earlier record of this machine.
 
-    Attributes:
-        name: scenario and id.
-        plan: its plan.
-        seconds: duration of a block (all its runs) by cell id.
-        comparisons: its comparisons of the headline family.
-        binaries: sha256 of the binary by build id.
+    `seconds` is the duration of a block (all its runs) by cell id. The comparisons are of the
+    headline family. `binaries` has the sha256 by build id.
     """
 
     name: str
@@ -60,10 +56,8 @@ class EarlierRecord:
 class Resolution:
     """The minimum detectable effects of a plan, from the noise of an earlier record.
 
-    Attributes:
-        by_metric: the largest minimum detectable effect of any pair, as a fraction.
-        record: name of the earlier record.
-        pairs: comparisons of the plan that the record contains; 0 if only the scenario is the same.
+    `by_metric` is the largest effect of any pair, as a fraction. `pairs` counts the comparisons of
+    the plan that the record contains; 0 if only the scenario is the same.
     """
 
     by_metric: Mapping[Metric, float] = field(default_factory=dict)

@@ -82,19 +82,17 @@ class Verification:
 def verify(results: Path, name: str, digest: str | None = None) -> Verification:
     """Verify a record; or a page or published report, from the runs that the page contains.
 
-    Args:
-        results: folder of the records.
-        name: name of the record, or path of the page or published report.
-        digest: expected digest of the measured files, or at least its first 16 digits.
+    `digest` is the expected digest of the measured files, or at least its first 16 digits.
 
     Raises:
         UsageError: BX101, there is no such record or page; BX104, the digest is invalid, or of a page.
         RecordError: it cannot be read at all; BX414, the page contains no runs.
     """
+    from bench_framework.store.finding import is_record
+
     path = Path(name)
-    is_page = is_published(path) or (
-        path.suffix == ".html" and path.is_file() and not _is_in_record(path)
-    )
+    in_record = path.name == PAGE and is_record(path.absolute().parent)
+    is_page = is_published(path) or (path.suffix == ".html" and path.is_file() and not in_record)
     if digest is not None and (is_page or not _DIGEST.fullmatch(digest)):
         raise UsageError(
             f"a page has no digest: {path}" if is_page else f"{digest!r} is no digest",
@@ -108,12 +106,6 @@ def verify(results: Path, name: str, digest: str | None = None) -> Verification:
         return result
     line = f"digest: expected {digest}, found {result.digest}"
     return replace(result, differences=(line, *result.differences))
-
-
-def _is_in_record(page: Path) -> bool:
-    from bench_framework.store.finding import is_record
-
-    return page.name == PAGE and is_record(page.absolute().parent)
 
 
 def verify_page(path: Path) -> Verification:
@@ -146,7 +138,7 @@ def verify_page(path: Path) -> Verification:
         if error.code == "BX414":
             raise
         return Verification(path, 1, 0, (f"{IN_PAGE}: {error.message}",), IN_PAGE)
-    notes = collect_notes(rendering_version_note(page) if differences else None)
+    notes = version_notes(rendered=rendering_version(page) if differences else __version__)
     if content.frame.templates:
         notes += (
             "the page was rendered with custom templates, which can show more than the results",
@@ -174,8 +166,7 @@ def _published_differences(folder: Path, name: str, expected: str) -> list[str]:
 def verify_record(results: Path, name: str) -> Verification:
     """Check files against the manifest and tables against the journal, recompute results and pages.
 
-    Raises:
-        RecordError: the record has no results yet, or cannot be read.
+    Raises `RecordError`: the record has no results yet, or cannot be read.
     """
     from bench_framework.store import finding, imports, layout, manifest, records
 
@@ -196,9 +187,9 @@ def verify_record(results: Path, name: str) -> Verification:
             again, more, source = _recompute(record, saved)
             pages = _pages(record, saved)
             more = [*_tables(record, saved), *more]
-            notes = collect_notes(
-                judging_version_note(stored.benchctl) if more else None,
-                rendering_version_note(folder / PAGE) if pages else None,
+            notes = version_notes(
+                stored.benchctl if more else __version__,
+                rendering_version(folder / PAGE) if pages else __version__,
             )
     except (RecordError, OSError) as error:
         if not differences:
@@ -379,48 +370,29 @@ def _content(claim: Claim) -> str:
     return repr((replace(claim, id="", values={}), sorted(claim.values.items())))
 
 
-def judging_version_note(version: str) -> str | None:
-    """Return a note if another version computed the results, otherwise `None`.
-
-    Args:
-        version: version that computed the results; empty if unknown.
-    """
-    if version == __version__:
-        return None
-    return (
-        f"results were computed by {_program(version)}, this is {__version__}: statistics and "
-        "texts may differ"
-    )
-
-
-def rendering_version_note(page: Path) -> str | None:
-    """Return a note if another version rendered a page, otherwise `None`."""
+def rendering_version(page: Path) -> object:
+    """Return the version that rendered a page, this one if it cannot be read, "" if unknown."""
     try:
         origin = _ORIGIN.search(page.read_text(encoding="utf-8"))
-        version = parse_json(origin[1])["rendered_by"] if origin else ""
+        return parse_json(origin[1])["rendered_by"] if origin else ""
     except (OSError, ValueError, LookupError, TypeError):
-        return None
-    if version == __version__:
-        return None
-    return (
-        f"the page was rendered by {_program(version)}, this is {__version__}: texts and style "
-        "may differ"
-    )
+        return __version__
 
 
-def collect_notes(*notes: str | None) -> tuple[str, ...]:
-    """Return the given notes, and what they mean for the differences of a verification."""
-    given = tuple(note for note in notes if note is not None)
-    if not given:
-        return ()
-    return (
-        *given,
-        (
-            "differences are therefore not a sign of changed files: verify with the version that "
-            "wrote them"
-        ),
-    )
+def version_notes(judged: str = __version__, rendered: object = __version__) -> tuple[str, ...]:
+    """Return a note on each version of benchctl other than this, and their effect on differences.
 
-
-def _program(version: object) -> str:
-    return f"benchctl {version}" if version else "an unknown version of benchctl"
+    The versions are those that computed the results and rendered the page, "" if unknown.
+    """
+    notes = []
+    for version, before, after in (
+        (judged, "results were computed by", "statistics and texts may differ"),
+        (rendered, "the page was rendered by", "texts and style may differ"),
+    ):
+        if version != __version__:
+            program = f"benchctl {version}" if version else "an unknown version of benchctl"
+            notes.append(f"{before} {program}, this is {__version__}: {after}")
+    if notes:
+        advice = "verify with the version that wrote them"
+        notes.append(f"differences are therefore not a sign of changed files: {advice}")
+    return tuple(notes)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.cli import resources
+from bench_framework.cli.app import LEAST
 from bench_framework.execution import declared_metrics, input_progress, launcher, process, tuning
 from bench_framework.execution import worker as answers
 from bench_framework.execution.block import KEPT_BYTES
@@ -37,9 +37,9 @@ ROWS = dict(
         ("`measure.rounds`", f"{MAX_ROUNDS:,}"),
         ("label of an imported command", f"{sessions.MOST_LABEL} ch"),
         ("imported file", f"{sessions.MOST_BYTES // MIB} MiB"),
-        ("limits of the shell", f"{resources.LEAST['RLIMIT_NOFILE'][0]} open"),
-        ("limits of the shell", f"of {resources.LEAST['RLIMIT_FSIZE'][0] // MIB} MiB"),
-        ("limits of the shell", f"{resources.LEAST['RLIMIT_AS'][0] // GIB} GiB"),
+        ("limits of the shell", f"{LEAST['RLIMIT_NOFILE'][0]} open"),
+        ("limits of the shell", f"of {LEAST['RLIMIT_FSIZE'][0] // MIB} MiB"),
+        ("limits of the shell", f"{LEAST['RLIMIT_AS'][0] // GIB} GiB"),
         ("output of `describe`", f"{process.MOST_CAPTURED // MIB} MiB"),
         ("output of `describe`", f"last {launcher.TAIL_BYTES // KIB} KiB"),
         ("output of cargo", f"{cargo.MOST_MESSAGES // MIB} MiB"),

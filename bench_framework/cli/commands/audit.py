@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from bench_framework.cli.console import Console
 from bench_framework.errors import UsageError
@@ -20,20 +21,18 @@ Exit codes: 0 nothing contradicted, 1 at least one statement is not supported, 2
 
 def audit(
     context: typer.Context,
-    page: Annotated[Path, typer.Argument(metavar="PAGE", help="A report in Markdown.")],
+    page: Annotated[Path, Argument(metavar="PAGE", help="A report in Markdown.")],
     more: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="Further data files.", show_default=False),
+        Argument(metavar="[FILE]...", help="Further data files.", show_default=False),
     ] = None,
     data: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--data", metavar="FILE", help="Runs of the report: files that `import` can read."
-        ),
+        Option("--data", metavar="FILE", help="Runs of the report: files that `import` can read."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Write the audit as Markdown to this file."),
+        Option("--out", metavar="FILE", help="Write the audit as Markdown to this file."),
     ] = None,
 ) -> None:
     """Check the comparative statements of a published performance report.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from bench_framework.cli.console import Console
 from bench_framework.units import counted, format_size, parse_duration
@@ -19,19 +20,17 @@ def clean(
     context: typer.Context,
     kinds: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="KIND",
             help="One or more of builds, binaries, data, tools, scratch, records; default: all but records.",
         ),
     ] = None,
     older: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME", help="Only items that were last used longer ago, such as 720h."
-        ),
+        Option(metavar="TIME", help="Only items that were last used longer ago, such as 720h."),
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Remove the items; without it, only list them.")
+        bool, Option("--yes", help="Remove the items; without it, only list them.")
     ] = False,
 ) -> None:
     """List cached builds, inputs and tools by age and size; with --yes, remove them.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from bench_framework.cli.arguments import RecordName
 from bench_framework.cli.console import Console
-
-if TYPE_CHECKING:
-    from bench_framework.report import Document
 
 EXAMPLES = """
 benchctl compare @last
@@ -26,35 +24,27 @@ def compare(
     record: RecordName = "@last",
     later: Annotated[
         str | None,
-        typer.Argument(
-            metavar="LATER",
-            help="A later record; it is compared with RECORD.",
-            show_default=False,
+        Argument(
+            metavar="LATER", help="A later record; it is compared with RECORD.", show_default=False
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILTER", help="The variant to compare with; default: the scenario's."
-        ),
+        Option(metavar="FILTER", help="The variant to compare with; default: the scenario's."),
     ] = None,
     candidate: Annotated[
-        str | None,
-        typer.Option(metavar="FILTER", help="The variants to compare; default: all others."),
+        str | None, Option(metavar="FILTER", help="The variants to compare; default: all others.")
     ] = None,
     axis: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Compare the values of this axis, with all other axes equal."
-        ),
+        Option(metavar="NAME", help="Compare the values of this axis, with all other axes equal."),
     ] = None,
     where: Annotated[
-        str | None,
-        typer.Option(metavar="FILTER", help="With --axis: only these variants and inputs."),
+        str | None, Option(metavar="FILTER", help="With --axis: only these variants and inputs.")
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="LIST",
             help="Metrics, such as wall,cpu; default: those of the scenario; for two records: "
             "wall,cpu,binary_size.",
@@ -69,35 +59,27 @@ def compare(
     or one that was chosen after measuring, is exploratory: confirm it with a
     new measurement. For decisions in CI, use `gate`.
     """
-    from bench_framework.workflow.comparison import (
-        compare_axis,
-        compare_record,
-        compare_records,
-        require_one_comparison,
-    )
+    from bench_framework.workflow import comparison as workflow
 
     console: Console = context.obj
-    require_one_comparison(
+    workflow.require_one_comparison(
         later=later, baseline=baseline, candidate=candidate, axis=axis, where=where
     )
     console.warn_of_changes(record, later)
     metrics = tuple(metric.split(",")) if metric is not None else None
     if later is not None:
-        bridged = compare_records(console.results, record, later, metrics=metrics)
-        _show(console, bridged.document, asdict(bridged.bridge), full=True)
-        return
-    if axis is not None:
-        table = compare_axis(console.results, record, axis, where=where, metrics=metrics)
+        compared = workflow.compare_records(console.results, record, later, metrics=metrics)
+    elif axis is not None:
+        compared = workflow.compare_axis(
+            console.results, record, axis, where=where, metrics=metrics
+        )
     else:
-        table = compare_record(
+        compared = workflow.compare_record(
             console.results, record, baseline=baseline, candidate=candidate, metrics=metrics
         )
-    comparisons = [asdict(comparison) for comparison in table.comparisons]
-    _show(console, table.document, comparisons, full=axis is not None)
-
-
-def _show(console: Console, document: Document, data: object, *, full: bool) -> None:
-    if console.json:
-        console.emit_json(data)
+    if not console.json:
+        console.emit_document(compared.document, full=later is not None or axis is not None)
+    elif compared.bridge is not None:
+        console.emit_json(asdict(compared.bridge))
     else:
-        console.emit_document(document, full=full)
+        console.emit_json([asdict(comparison) for comparison in compared.comparisons])

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
-from bench_framework.cli.console import Console
+from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import UsageError
-from bench_framework.units import counted, format_clock, format_percent, parse_duration
+from bench_framework.units import counted, format_clock, parse_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from bench_framework.execution.machine.settings import QuietMachine
-    from bench_framework.execution.progress import Update
-    from bench_framework.features.noise.compute import (
-        DetectionRate,
-        NoiseSummary,
-        Rate,
-        WindowVerdicts,
-    )
-    from bench_framework.workflow.noise import NoiseFindings
+    from bench_framework.features.noise.compute import WindowVerdicts
 
 EXAMPLES = """
 benchctl doctor
@@ -36,17 +29,14 @@ benchctl doctor --aa --for 2m --cpus 1
 """
 GLYPHS = {"ok": "✓", "warn": "⚠", "bad": "✕", "quiet": "✓", "noisy": "⚠", "unknown": "·"}
 ASCII = {"ok": "+", "warn": "!", "bad": "x", "quiet": "+", "noisy": "!", "unknown": "-"}
-WAIT_EVERY_S = 10.0
 INDENT = " " * 4
-UNBOUNDED = "unbounded"
-"""Text for a noise floor whose interval has no upper bound."""
 
 
 def doctor(
     context: typer.Context,
     aa: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--aa",
             help="Run an A/A check: measure false positives, the noise floor and which injected "
             "slowdowns are detected.",
@@ -54,11 +44,11 @@ def doctor(
     ] = False,
     how_long: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="Duration of --aa, such as 15m; default: 1m."),
+        Option("--for", metavar="TIME", help="Duration of --aa, such as 15m; default: 1m."),
     ] = None,
     cpus: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--cpus",
             metavar="LIST",
             help="CPUs that --aa pins its programs to, and to which --tune refers: 0,2-3.",
@@ -66,7 +56,7 @@ def doctor(
     ] = None,
     tune: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--tune",
             help="Show which CPUs to pin programs to, and the commands that set and restore what "
             "makes times vary less: governor, turbo, SMT, isolation, ASLR, interrupts, huge pages, "
@@ -105,9 +95,9 @@ def _examine(console: Console) -> None:
     for check in checks:
         console.emit_sentence(f"{glyphs[check.state]} {check.name}: {check.figure}")
         if check.meaning:
-            console.emit("\n".join(_wrapped(check.meaning, console.width, INDENT)))
+            console.emit("\n".join(wrap(check.meaning, console.width, INDENT, INDENT)))
         if check.fix and check.state != "ok":
-            console.emit("\n".join(_wrapped(f"fix: {check.fix}", console.width, INDENT)))
+            console.emit("\n".join(wrap(f"fix: {check.fix}", console.width, INDENT, INDENT)))
     console.emit_sentence(_conclusion([check.state for check in checks], glyphs["bad"]))
 
 
@@ -134,15 +124,15 @@ def settings_page(machine: QuietMachine, glyphs: Mapping[str, str], width: int) 
     for setting in machine.settings:
         lines.append(f"{glyphs[setting.state]} {setting.name}: {setting.value}")
         if setting.meaning:
-            lines += _wrapped(setting.meaning, width, INDENT)
+            lines += wrap(setting.meaning, width, INDENT, INDENT)
         if setting.obstacle:
-            lines += _wrapped(f"cannot be set here: {setting.obstacle}", width, INDENT)
+            lines += wrap(f"cannot be set here: {setting.obstacle}", width, INDENT, INDENT)
         lines += [f"{INDENT}set:     {command}" for command in setting.set]
         lines += [f"{INDENT}restore: {command}" for command in setting.restore]
         if setting.set and not setting.restore:
             lines.append(f"{INDENT}restore: nothing; it ends with the command")
     to_set = sum(1 for setting in machine.settings if setting.set)
-    lines += _wrapped(
+    lines += wrap(
         f"Nothing was changed. {counted(to_set, 'setting')} can be set here. Compare the noise floor of "
         "`benchctl doctor --aa --for 2m` before and after, and with "
         f"`--cpus {cpus.one_thread}`, in turn and several times.",
@@ -186,11 +176,16 @@ def _cpu_list(text: str | None) -> str | None:
 
 
 def _measure_noise(console: Console, seconds: float | None, cpus: str | None) -> None:
+    from bench_framework.cli.display import LineDisplay
+    from bench_framework.cli.noise_page import noise_page
     from bench_framework.workflow.noise import NOISE_DEFAULT_S, examine_noise, noise_document
 
     duration = NOISE_DEFAULT_S if seconds is None else seconds
-    display = NoiseLines(console, duration)
-    findings = examine_noise(duration, display, display.show_window, cpus)
+
+    def show_window(verdicts: WindowVerdicts, number: int, elapsed_s: float) -> None:
+        console.say(_window_line(verdicts, number, elapsed_s, max(duration, elapsed_s)))
+
+    findings = examine_noise(duration, LineDisplay(console), show_window, cpus)
     if console.json:
         console.emit_json(noise_document(findings))
     else:
@@ -201,43 +196,14 @@ def _measure_noise(console: Console, seconds: float | None, cpus: str | None) ->
         raise typer.Exit(findings.exit_code)
 
 
-class NoiseLines:
-    """Progress of the A/A check: one line on stderr per window."""
-
-    def __init__(self, console: Console, duration_s: float) -> None:
-        self._console = console
-        self._duration = duration_s
-        self._waited = -WAIT_EVERY_S
-
-    def notify(self, update: Update) -> None:
-        """Print waiting, installation, errors and messages, but nothing while a program is timed."""
-        from bench_framework.execution.progress import Message, Remark, ToolInstall, Waiting
-
-        match update:
-            case Waiting(reason, elapsed) if elapsed - self._waited >= WAIT_EVERY_S:
-                self._waited = elapsed
-                self._console.say(f"waiting for {reason} ({format_clock(elapsed)})")
-            case ToolInstall(tool, version, elapsed) if elapsed == 0:
-                self._console.say(
-                    f"{tool} {version} is not installed: installing it into the cache, about 1 "
-                    "minute"
-                )
-            case Remark(event) if event.severity == "error":
-                self._console.warn(event)
-            case Message(text):
-                self._console.say(text)
-            case _:
-                pass
-
-    def show_window(self, verdicts: WindowVerdicts, number: int, elapsed_s: float) -> None:
-        """Print the result of a window."""
-        result = "different (false positive)" if verdicts.tripped else "no difference"
-        self._console.say(
-            f"window {number}, {format_clock(elapsed_s)} of about "
-            f"{format_clock(max(self._duration, elapsed_s))}:"
-            f" {verdicts.program} A/A: {result}; {counted(verdicts.false, 'false positive')}"
-            f" in {verdicts.families} relabelled families"
-        )
+def _window_line(verdicts: WindowVerdicts, number: int, elapsed_s: float, total_s: float) -> str:
+    """Return the result of a window of the A/A check."""
+    result = "different (false positive)" if verdicts.tripped else "no difference"
+    return (
+        f"window {number}, {format_clock(elapsed_s)} of about {format_clock(total_s)}: "
+        f"{verdicts.program} A/A: {result}; {counted(verdicts.false, 'false positive')} in "
+        f"{verdicts.families} relabelled families"
+    )
 
 
 def _conclusion(states: list[str], bad_glyph: str) -> str:
@@ -248,162 +214,3 @@ def _conclusion(states: list[str], bad_glyph: str) -> str:
     if warned:
         return f"This machine can measure, with {counted(warned, 'warning')}."
     return "This machine is fit to measure."
-
-
-def noise_page(findings: NoiseFindings, width: int) -> str:
-    """Return the page as text with lines of at most `width` columns, except for the tables."""
-    if not findings.windows:
-        return "No window was measured: the noise of this machine is unknown."
-    summary = findings.summary
-    lines = [
-        *_wrapped(_head(findings), width),
-        "",
-        *_wrapped(_false_verdicts(summary), width),
-        *_wrapped(_independence(findings), width, INDENT),
-        "",
-        *_wrapped(
-            "Noise floor: largest difference that the 95 % interval between equal programs leaves "
-            "possible. Median window (worst).",
-            width,
-        ),
-        *_floors(summary),
-        "",
-        *_wrapped(
-            "Injected slowdown (the program does more work): windows that reported it as slower "
-            "in wall or CPU"
-            f" time, tested together at {format_percent(summary.level)}; the lower 95 % "
-            "confidence bound of that"
-            " share; then each metric separately. Size: typical change, median of the windows.",
-            width,
-        ),
-        *_injected(summary),
-        "",
-        *_wrapped(_noise_conclusion(summary), width),
-    ]
-    return "\n".join(lines)
-
-
-def _head(findings: NoiseFindings) -> str:
-    programs = "; ".join(
-        f"{name} ({about}{'' if findings.copied[name] else '; its copy is the same file'})"
-        for name, about in findings.programs.items()
-    )
-    pinned = f" Pinned to CPUs: {findings.cpus}." if findings.cpus else ""
-    end = ", stopped early" if findings.interrupted or findings.failure else ""
-    return (
-        f"A/A check of this machine: {counted(findings.windows, 'window')} of {findings.rounds} "
-        "rounds in"
-        f" {format_clock(findings.elapsed_s)}{end}. Programs: {programs}.{pinned}"
-    )
-
-
-def _false_verdicts(summary: NoiseSummary) -> str:
-    rate = summary.relabelled
-    return (
-        f"{counted(rate.count, 'false positive')} in {rate.tries} A/A families: at most "
-        f"{_share(rate.upper)} with"
-        f" 95 % confidence; allowed: {format_percent(summary.level)}."
-    )
-
-
-def _independence(findings: NoiseFindings) -> str:
-    measured = findings.summary.as_measured
-    return (
-        f"The families reuse the rounds of {counted(findings.windows, 'independent window')}, "
-        "with the labels of two"
-        " equal programs exchanged at random; they test the statistics on this machine's noise. "
-        "With the original"
-        f" labels, {measured.count} of {counted(measured.tries, 'window')} reported a difference "
-        "between a program"
-        f" and its copy: at most {_share(measured.upper)} with 95 % confidence."
-    )
-
-
-def _floors(summary: NoiseSummary) -> Iterator[str]:
-    rows = [("program", "metric", "median", "worst")]
-    rows += [
-        (f.program, f.metric.replace("cpu", "CPU"), _fraction(f.median), f"({_fraction(f.worst)})")
-        for f in summary.floors
-    ]
-    return _table(rows)
-
-
-def _injected(summary: NoiseSummary) -> Iterator[str]:
-    rows: list[tuple[str, ...]] = [
-        ("program", "more", "detected", "at least", "wall", "size", "CPU", "size")
-    ]
-    rows += [_injected_row(effect) for effect in summary.detection_rates]
-    return _table(rows)
-
-
-def _injected_row(effect: DetectionRate) -> tuple[str, ...]:
-    return (
-        effect.program,
-        f"+{format_percent(effect.effect)}",
-        _counts(effect.either),
-        _share(effect.either.lower, up=False),
-        *(
-            text
-            for metric in ("wall", "cpu")
-            for text in (_counts(effect.on[metric]), _signed(effect.estimate.get(metric)))
-        ),
-    )
-
-
-def _noise_conclusion(summary: NoiseSummary) -> str:
-    if summary.refuted:
-        return (
-            "Equal programs were reported as different in more than "
-            f"{format_percent(summary.level)} of the tests:"
-            " verdicts of this machine are not reliable. Fix what `benchctl doctor` reports, "
-            "then repeat this check."
-        )
-    weak = [f for f in summary.detection_rates if f.either.count < f.either.tries]
-    if not weak:
-        return (
-            "Every injected slowdown was detected, and the rate of false positives is within the "
-            "limit."
-        )
-    smallest = ", ".join(f"+{format_percent(f.effect)} of {f.program}" for f in weak)
-    return (
-        f"Not always detected: {smallest}. More rounds or a quieter machine (`benchctl doctor "
-        "--tune`) detect smaller differences."
-    )
-
-
-def _counts(rate: Rate) -> str:
-    return f"{rate.count} of {rate.tries}"
-
-
-def _share(fraction: float, *, up: bool = True) -> str:
-    """Return a bound in percent with one decimal, rounded up or down to the conservative side."""
-    tenths = fraction * 1000
-    whole = -int(-tenths // 1) if up else int(tenths)
-    return format_percent(whole / 1000, decimals=1)
-
-
-def _fraction(value: float | None) -> str:
-    return UNBOUNDED if value is None else format_percent(value, decimals=1)
-
-
-def _signed(value: float | None) -> str:
-    if value is None:
-        return "unknown"
-    return ("+" if value >= 0 else "") + format_percent(value, decimals=1)
-
-
-def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-    )
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Return the lines of a table: first column left-aligned, others right-aligned."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        first, *rest = (
-            cell.ljust(w) if i == 0 else cell.rjust(w)
-            for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        yield INDENT + "  ".join((first, *rest)).rstrip()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
+from typer import Argument
 
-from bench_framework.cli.console import Console
+from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import UsageError
 
 EXIT_CODES = """\
@@ -39,9 +41,7 @@ def explain(
     context: typer.Context,
     topic: Annotated[
         str | None,
-        typer.Argument(
-            metavar="TOPIC", help="exit-codes, a code such as BC104 or BX201, or a command."
-        ),
+        Argument(metavar="TOPIC", help="exit-codes, a code such as BC104 or BX201, or a command."),
     ] = None,
 ) -> None:
     """Explain an error code, the exit codes or a command; without a topic, list all topics."""
@@ -74,12 +74,6 @@ def _commands(context: typer.Context) -> dict[str, Any]:
 
 
 def _topics(commands: list[str], codes: list[str], width: int) -> str:
-    import textwrap
-
     text = TOPICS.format(commands=", ".join(commands), codes=", ".join(codes))
-    return "\n".join(
-        wrapped
-        for line in text.splitlines()
-        for wrapped in textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
-        or [""]
-    )
+    lines = (wrap(line, width, rest="  ") or [""] for line in text.splitlines())
+    return "\n".join(itertools.chain.from_iterable(lines))

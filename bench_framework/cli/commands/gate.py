@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from bench_framework.cli.arguments import Base, Fresh, Head, Only, Overrides
 from bench_framework.cli.console import Console
@@ -26,7 +27,7 @@ def gate(
     context: typer.Context,
     record: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="RECORD|FILE",
             help=(
                 "A record (folder, SCENARIO/ID, @last, @prev), or a scenario (.yaml) to measure "
@@ -41,7 +42,7 @@ def gate(
     fresh: Fresh = False,
     no_confirm: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--no-confirm",
             help="Do not measure: neither further rounds of a record that ended too early for the gate, nor a "
             "possible regression again. The gate then cannot decide and exits with 4.",

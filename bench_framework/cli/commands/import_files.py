@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from bench_framework.cli.console import Console
 
@@ -20,18 +21,14 @@ label, mean, sd, n and unit.
 def import_files(
     context: typer.Context,
     files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE…", help="Files to import; each file is one session."),
+        list[Path], Argument(metavar="FILE…", help="Files to import; each file is one session.")
     ],
     name: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Name of the record; default: the name of the first file."
-        ),
+        Option(metavar="NAME", help="Name of the record; default: the name of the first file."),
     ] = None,
     baseline: Annotated[
-        str | None,
-        typer.Option(metavar="LABEL", help="Label of the baseline; default: the first label."),
+        str | None, Option(metavar="LABEL", help="Label of the baseline; default: the first label.")
     ] = None,
 ) -> None:
     """Import hyperfine JSON or a table of means, and write a report.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from bench_framework.cli.console import Console
 
@@ -17,10 +18,9 @@ benchctl init bench && benchctl run bench/scenario.yaml
 def init(
     context: typer.Context,
     folder: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="Folder to write to; created if it does not exist."),
+        Path, Argument(metavar="DIR", help="Folder to write to; created if it does not exist.")
     ] = Path("bench"),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    force: Annotated[bool, Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Write a commented, runnable scenario and the JSON Schema for editors."""
     from bench_framework.workflow.scenarios import start_folder

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import typer
+from typer import Option
 
 from bench_framework.cli.arguments import Only, RecordName
 from bench_framework.cli.console import Console
@@ -21,23 +22,22 @@ def profile(
     record: RecordName = "@last",
     only: Only = None,
     runs: Annotated[
-        int | None, typer.Option(min=1, help="Profiled runs per configuration; default: 5.")
+        int | None, Option(min=1, help="Profiled runs per configuration; default: 5.")
     ] = None,
     frequency: Annotated[
         int | None,
-        typer.Option(min=1, max=10_000, metavar="HZ", help="Samples per second; default: 997."),
+        Option(min=1, max=10_000, metavar="HZ", help="Samples per second; default: 997."),
     ] = None,
     sampler: Annotated[
         Literal["auto", "perf", "callgrind"] | None,
-        typer.Option(help="Profiler; default: perf, or callgrind where perf is not permitted."),
+        Option(help="Profiler; default: perf, or callgrind where perf is not permitted."),
     ] = None,
     stacks: Annotated[
-        Literal["auto", "frame-pointers", "dwarf"] | None,
-        typer.Option(help="Stack unwinding of perf."),
+        Literal["auto", "frame-pointers", "dwarf"] | None, Option(help="Stack unwinding of perf.")
     ] = None,
     bucket: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME=REGEX",
             help="Group of functions by name; a function belongs to the first group that matches.",
         ),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from bench_framework.cli.arguments import EmbedRuns, RecordName, Template
 from bench_framework.cli.console import Console
@@ -22,7 +23,7 @@ def report(
     context: typer.Context,
     record: RecordName = "@last",
     formats: Annotated[
-        str, typer.Option("--format", metavar="LIST", help="Formats to write: html, md, term.")
+        str, Option("--format", metavar="LIST", help="Formats to write: html, md, term.")
     ] = "html,md,term",
     embed_runs: EmbedRuns = None,
     template: Template = None,

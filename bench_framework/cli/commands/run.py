@@ -6,17 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
-from bench_framework.cli.arguments import (
-    Base,
-    EmbedRuns,
-    Fresh,
-    Head,
-    Only,
-    Overrides,
-    ScenarioFile,
-    Template,
-)
+from bench_framework.cli import arguments as shared
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import measure
 
@@ -32,32 +24,30 @@ Ctrl-C finishes the current run and keeps all results; the same command resumes.
 
 def run(
     context: typer.Context,
-    file: ScenarioFile,
-    only: Only = None,
-    overrides: Overrides = None,
+    file: shared.ScenarioFile,
+    only: shared.Only = None,
+    overrides: shared.Overrides = None,
     quick: Annotated[
         bool,
-        typer.Option(
-            "--quick", help="Run 3 rounds without verdicts, to check that everything works."
-        ),
+        Option("--quick", help="Run 3 rounds without verdicts, to check that everything works."),
     ] = False,
     rounds: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="MIN:MAX",
             help="Number of rounds; default: from FILE, else as many as the budget allows.",
         ),
     ] = None,
     budget: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="TIME",
             help="Start no further round after this time, such as 20m; default: from FILE, else 5m.",
         ),
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="conclusive|rounds|X%",
             help="Stop when all comparisons are conclusive, after all rounds, or when the half-widths of "
             "all intervals are at most X%; default: from FILE.",
@@ -65,29 +55,29 @@ def run(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder that contains the records; the same as --dir."),
+        Option(metavar="DIR", help="Folder that contains the records; the same as --dir."),
     ] = None,
-    fresh: Fresh = False,
+    fresh: shared.Fresh = False,
     profile: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--profile/--no-profile", help="Profile functions after measuring; default: from FILE."
         ),
     ] = None,
-    embed_runs: EmbedRuns = None,
-    template: Template = None,
+    embed_runs: shared.EmbedRuns = None,
+    template: shared.Template = None,
     gated: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--gate",
             help="Then check the record as `benchctl gate` does, and return its exit code.",
         ),
     ] = False,
-    base: Base = None,
-    head: Head = None,
+    base: shared.Base = None,
+    head: shared.Head = None,
     idle: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="LOAD",
             help="Wait before the first round until the load average of the last minute is below "
             "LOAD, such as 0.3; fail after ten minutes.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer import Argument
 
 from bench_framework.cli.arguments import Overrides
 from bench_framework.cli.console import Console
@@ -19,8 +20,7 @@ benchctl validate bench/io.yaml -S measure.rounds.max=5
 def validate(
     context: typer.Context,
     files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE", help="Scenario files, or names of bundled scenarios."),
+        list[str], Argument(metavar="FILE", help="Scenario files, or names of bundled scenarios.")
     ],
     overrides: Overrides = None,
 ) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_WORSE
@@ -28,7 +30,7 @@ def verify(
     context: typer.Context,
     record: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="RECORD",
             help="A record: its folder, SCENARIO/ID, @last or @prev; a published report; or a single "
             "report.html.",
@@ -36,7 +38,7 @@ def verify(
     ] = "@last",
     digest: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="HEX",
             help="Digest of the measured files that `benchctl run` printed, or its first 16 digits.",
         ),
@@ -55,7 +57,8 @@ def verify(
     console: Console = context.obj
     result = verify(console.results, record, digest)
     if console.json:
-        console.emit_json(_document(result))
+        more = {"record": str(result.record), "digest": result.digest or None}
+        console.emit_json(asdict(result) | more)
     else:
         for line in result.differences[:MOST_SHOWN]:
             console.emit_sentence(line)
@@ -68,18 +71,6 @@ def verify(
             console.emit_sentence(f"note: {note}")
     if result.differences:
         raise typer.Exit(EXIT_WORSE)
-
-
-def _document(result: Verification) -> dict[str, object]:
-    return {
-        "record": str(result.record),
-        "files": result.files,
-        "claims": result.claims,
-        "source": result.source,
-        "digest": result.digest or None,
-        "notes": list(result.notes),
-        "differences": list(result.differences),
-    }
 
 
 def _summary(result: Verification) -> str:

@@ -171,11 +171,8 @@ class Builder:
         if spec.git is None:
             crate = assets.native_dir() if spec.crate == BUILTIN else Path(spec.crate)
             if not (crate / "Cargo.toml").is_file():
-                raise BuildError(
-                    f"{crate} contains no Cargo.toml",
-                    code="BX222",
-                    fix="correct `worker.crate` in the scenario",
-                )
+                fix = "correct `worker.crate` in the scenario"
+                raise BuildError(f"{crate} contains no Cargo.toml", code="BX222", fix=fix)
         if spec.git is not None or spec.revision is not None:
             folder, commit = revisions.checkout(
                 git, self.cache, crate=crate, url=spec.git, revision=spec.revision
@@ -190,11 +187,7 @@ class Builder:
         lock = lockfile_of(crate)
         folder = hashlib.sha256(str(lock.parent if lock else crate).encode()).hexdigest()[:16]
         env = {
-            **{
-                name: value
-                for name, value in self.env.items()
-                if not _BUILD_VARIABLE.fullmatch(name)
-            },
+            **{n: value for n, value in self.env.items() if not _BUILD_VARIABLE.fullmatch(n)},
             "CARGO_TARGET_DIR": str(self.cache / "cargo" / "target" / spec.id),
             "CARGO_BUILD_BUILD_DIR": str(self.cache / "cargo" / "build" / folder),
             "CARGO_TERM_COLOR": "never",
@@ -232,16 +225,9 @@ def build_all(
 ) -> tuple[Build, ...]:
     """Run builds in the given order. A failed build affects only its own variants.
 
-    Args:
-        specs: the builds.
-        launcher: starts cargo and the binaries.
-        env: environment of cargo and the binaries.
-        observer: receives the progress.
-        place: folder in which the binaries will work, as `describe` checks it.
-        contract: true if the binaries follow the worker protocol.
+    `place` is the folder in which the binaries will work, as `describe` checks it.
 
-    Raises:
-        MachineError: BX231, cargo is not installed.
+    Raises `MachineError` (BX231): cargo is not installed.
     """
     if specs:
         try:
@@ -262,17 +248,9 @@ def build_all(
 
 def arguments(spec: BuildSpec, crate: Path) -> list[str]:
     """Return the command line of cargo for a spec whose crate is in a folder."""
-    argv = [
-        "cargo",
-        "build",
-        "--message-format=json-render-diagnostics",
-        "--manifest-path",
-        str(crate / "Cargo.toml"),
-        "--profile",
-        spec.profile,
-        "--bin",
-        spec.bin,
-    ]
+    argv = ["cargo", "build", "--message-format=json-render-diagnostics"]
+    argv += ["--manifest-path", str(crate / "Cargo.toml")]
+    argv += ["--profile", spec.profile, "--bin", spec.bin]
     package = spec.package or (spec.bin if spec.crate == BUILTIN else None)
     if package:
         argv += ["--package", package]

@@ -23,10 +23,8 @@ SHOWN_LINES: Final = 60
 class Messages:
     """A build as cargo's JSON messages describe it.
 
-    Attributes:
-        executable: path of the binary; `None` if it was not built.
-        fresh: True if nothing had to be compiled.
-        dependencies: number of packages, without that of the binary.
+    `executable` is `None` if the binary was not built. `fresh` is true if nothing had to be
+    compiled. `dependencies` counts packages without that of the binary.
     """
 
     executable: str | None = None

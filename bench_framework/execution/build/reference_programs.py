@@ -39,12 +39,8 @@ ENVIRONMENT: Final = {"LC_ALL": "C"}
 class ReferenceProgram:
     """A program with a known amount of work.
 
-    Attributes:
-        name: name of the program.
-        path: absolute path.
-        about: description of the work.
-        args: arguments of the baseline.
-        slower: effect such as 0.03 → arguments that add this share of work.
+    `slower` maps an effect such as 0.03 to the arguments that add this share of work to the
+    baseline's `args`.
     """
 
     name: str
@@ -59,11 +55,8 @@ def create_programs(
 ) -> tuple[ReferenceProgram, ...]:
     """Create both programs with so much work that one run takes about 30 ms on this machine.
 
-    Args:
-        launcher: runs each program a few times.
-        env: the environment.
-        folder: folder for the input files of `wc`, about 38 MB.
-        check: called between runs; raises to stop.
+    `folder` receives the input files of `wc`, about 38 MB. `check` is called between runs and
+    raises to stop.
 
     Raises:
         MachineError: BX239, a program is missing or fails; BX235, the files cannot be written.
@@ -111,12 +104,9 @@ def _count(
 def _find(name: str, env: Mapping[str, str]) -> str:
     path = shutil.which(name, path=env.get("PATH"))
     if path is None:
-        raise MachineError(
-            f"the program {name} is not on PATH",
-            code="BX239",
-            effect="nothing was measured",
-            fix="install coreutils",
-        )
+        message = f"the program {name} is not on PATH"
+        effect = "nothing was measured"
+        raise MachineError(message, code="BX239", effect=effect, fix="install coreutils")
     return str(Path(path).absolute())
 
 
@@ -124,12 +114,9 @@ def _write_lines(path: Path, size: int) -> str:
     try:
         path.write_bytes((LINE * (size // len(LINE) + 1))[:size])
     except OSError as error:
-        raise MachineError(
-            f"{path} cannot be written: {error.strerror}",
-            code="BX235",
-            effect="nothing was measured",
-            fix="free some space, or set TMPDIR to a writable folder",
-        ) from error
+        message = f"{path} cannot be written: {error.strerror}"
+        fix = "free some space, or set TMPDIR to a writable folder"
+        raise MachineError(message, code="BX235", effect="nothing was measured", fix=fix) from error
     return str(path)
 
 
@@ -142,11 +129,8 @@ def _seconds(
         check()
         done = launcher.run(Command(argv, {**env, **ENVIRONMENT}, timeout_s=60.0))
         if not done.ok:
-            raise MachineError(
-                f"{argv[0]} failed: {done.how}",
-                code="BX239",
-                effect="nothing was measured",
-                fix=f"run `{argv[0]} {argv[1]}` to see the error",
-            )
+            message = f"{argv[0]} failed: {done.how}"
+            fix = f"run `{argv[0]} {argv[1]}` to see the error"
+            raise MachineError(message, code="BX239", effect="nothing was measured", fix=fix)
         times.append(done.seconds)
     return max(min(times), 1e-4)

@@ -36,18 +36,12 @@ class Git:
         try:
             output = self._launcher.capture(["git", *words], self._env, timeout_s=timeout_s)
         except MachineError as error:
-            raise BuildError(
-                "git is not installed, but the scenario names a revision",
-                code="BX224",
-                fix="install git",
-            ) from error
+            message = "git is not installed, but the scenario names a revision"
+            raise BuildError(message, code="BX224", fix="install git") from error
         if not output.ok:
             lines = output.stderr.strip().splitlines() or [output.finished.how]
-            raise BuildError(
-                f"git {words[0] if words[0] != '-C' else words[2]} failed",
-                code="BX224",
-                details=(("cause", lines[-1]),),
-            )
+            message = f"git {words[0] if words[0] != '-C' else words[2]} failed"
+            raise BuildError(message, code="BX224", details=(("cause", lines[-1]),))
         return output.stdout.strip()
 
     def with_login(self, url: str) -> Git:
@@ -75,16 +69,11 @@ def checkout(
 ) -> tuple[Path, str]:
     """Check out a crate at a revision. Return its folder and the full commit id.
 
-    Args:
-        git: runs git.
-        cache: root of the cache.
-        crate: a crate within a local repository, or `None`.
-        url: URL of a repository, if there is no local crate.
-        revision: branch, tag or commit; the remote's HEAD if `None`.
+    The source is a crate in a local repository, or the URL of a repository. `revision` is a branch,
+    tag or commit; the remote's HEAD if `None`.
 
-    Raises:
-        BuildError: BX224, the repository cannot be fetched; BX225, the crate is in no repository,
-            or the revision does not exist.
+    Raises `BuildError` (BX224): the repository cannot be fetched; BX225, the crate is in no
+    repository, or the revision does not exist.
     """
     repository = _repository(git, cache, crate, url, revision or HEAD)
     inner = Path() if crate is None else crate.resolve().relative_to(repository.resolve())
@@ -98,16 +87,10 @@ def checkout(
 def commit_of(git: Git, cache: Path, *, crate: Path | None, url: str | None, revision: str) -> str:
     """Return the full commit id of a revision.
 
-    Args:
-        git: runs git.
-        cache: root of the cache.
-        crate: a crate within a local repository, or `None`.
-        url: URL of a repository, if there is no local crate.
-        revision: branch, tag or commit.
+    The source is given as in `checkout`.
 
-    Raises:
-        BuildError: BX225, the crate is in no repository, or the revision does not exist; BX224, git
-            failed.
+    Raises `BuildError` (BX225): the crate is in no repository, or the revision does not exist;
+    BX224, git failed.
     """
     return _resolve(git, _repository(git, cache, crate, url, revision), url, revision)
 
@@ -119,20 +102,16 @@ def _commit(git: Git, repository: Path, revision: str) -> str | None:
 def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
     commit = _commit(git, repository, revision)
     if commit is None:
-        raise BuildError(
-            f"there is no revision {revision} in {url or repository}",
-            code="BX225",
-            effect="nothing was built or measured",
-            fix=_how_to_fetch(git, repository),
-        )
+        message = f"there is no revision {revision} in {url or repository}"
+        effect = "nothing was built or measured"
+        raise BuildError(message, code="BX225", effect=effect, fix=_how_to_fetch(git, repository))
     return commit
 
 
 def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Sequence[str]) -> str:
     """Return the merge base of `head` and the first of `branches` that exists.
 
-    Raises:
-        BuildError: BX225, there is no repository, no such branch, or no common commit.
+    Raises `BuildError` (BX225): there is no repository, no such branch, or no common commit.
     """
     repository = _repository(git, cache, crate, None, head)
     main = next((b for b in branches if _commit(git, repository, b)), None)
@@ -146,12 +125,9 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
         )
     commit = git.try_run("-C", str(repository), "merge-base", main, head)
     if commit is None:
-        raise BuildError(
-            f"{main} and {head} have no common commit in {repository}",
-            code="BX225",
-            effect="nothing was built or measured",
-            fix=_how_to_fetch(git, repository),
-        )
+        message = f"{main} and {head} have no common commit in {repository}"
+        effect = "nothing was built or measured"
+        raise BuildError(message, code="BX225", effect=effect, fix=_how_to_fetch(git, repository))
     return commit
 
 
@@ -161,12 +137,9 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
     assert crate is not None
     top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
     if top is None:
-        raise BuildError(
-            f"{crate} is in no git repository, so it has no revision {revision}",
-            code="BX225",
-            effect="nothing was built or measured",
-            fix="run `git init` and commit, or measure without revisions",
-        )
+        message = f"{crate} is in no git repository, so it has no revision {revision}"
+        fix = "run `git init` and commit, or measure without revisions"
+        raise BuildError(message, code="BX225", effect="nothing was built or measured", fix=fix)
     return Path(top)
 
 

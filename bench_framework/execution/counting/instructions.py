@@ -41,10 +41,8 @@ _NO_COUNTER: Final = ("<not supported>", "<not counted>")
 class Counter:
     """A counter of instructions that works on this machine.
 
-    Attributes:
-        tool: name and version.
-        under: returns the command prefix, given a scratch folder.
-        read: returns the count from that folder, or the reason for none.
+    Given a scratch folder, `under` returns the command prefix, and `read` the count or the reason
+    for none.
     """
 
     tool: str
@@ -55,8 +53,7 @@ class Counter:
 def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str]) -> Counter:
     """Return the counter that a plan requests, after a test.
 
-    Raises:
-        MachineError: BX250, the tool is not installed or cannot count on this machine.
+    Raises `MachineError` (BX250): the tool is not installed or cannot count on this machine.
     """
     program = shutil.which(policy.tool, path=env.get("PATH"))
     if program is None:
@@ -113,11 +110,9 @@ def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
 
     def read(folder: Path) -> int | str:
         path = folder / "perf"
-        return (
-            parse_perf(path.read_text(errors="replace"))
-            if path.is_file()
-            else "perf wrote no counts"
-        )
+        if path.is_file():
+            return parse_perf(path.read_text(errors="replace"))
+        return "perf wrote no counts"
 
     return Counter(version, under, read)
 
@@ -137,17 +132,10 @@ def count(
 ) -> Observation:
     """Count the instructions of one run of a cell.
 
-    Args:
-        runner: runs it.
-        target: the cell.
-        expected: digest of its answer.
-        used: result of `counter`.
-        policy: policy with the time limit.
-        run: number of the run, from 1.
-        ran: actual modes of the timed runs; they must be the same under valgrind.
+    `ran` has the actual modes of the timed runs; they must be the same under valgrind. `run` counts
+    from 1.
 
-    Raises:
-        Interrupted: the user killed the run.
+    Raises `Interrupted`: the user killed the run.
     """
     started = utc_now()
     counted: list[int | str] = []
@@ -222,9 +210,7 @@ def parse_perf(text: str) -> int | str:
         if len(fields) > 2 and fields[2].startswith("instructions"):  # noqa: PLR2004 -- value, unit, event
             if fields[0] in _NO_COUNTER:
                 return "the CPU's counter of instructions is not available on this machine"
-            return (
-                int(fields[0])
-                if fields[0].isdigit()
-                else f"perf printed {fields[0]!r} instead of a count"
-            )
+            if fields[0].isdigit():
+                return int(fields[0])
+            return f"perf printed {fields[0]!r} instead of a count"
     return "perf wrote no count of instructions"

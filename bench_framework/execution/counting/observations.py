@@ -7,13 +7,14 @@ times are not used.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution import progress
 from bench_framework.execution.counting import instructions
-from bench_framework.execution.counting.peak_memory import NEAR_PEAK, PeakMemory, memory_of
 from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.target import target_of
@@ -23,14 +24,12 @@ from bench_framework.model.run import Event, Observation
 from bench_framework.store import layout, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from bench_framework.execution.process import Launcher
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.execution.target import Target
     from bench_framework.model.metrics import InstructionPolicy
     from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.run import Build, PreparedInput
     from bench_framework.store.records import Record
 
 TOOL: Final = "wait4, /proc/PID/io, /proc/PID/status"
@@ -38,91 +37,63 @@ MOST_RUNS: Final = 3
 """Most runs to sample the peak of memory. One that lasts less than a millisecond may be missed."""
 
 
-def observe_cells(
-    plan: Plan,
-    record: Record,
-    *,
-    builds: Iterable[Build],
-    inputs: Iterable[PreparedInput],
-    launcher: Launcher,
-    observer: progress.Observer,
-    stop: Stop,
-    env: Mapping[str, str],
-) -> None:
+def observe_cells(plan: Plan, record: Record, session: Session) -> None:
     """Count instructions and kernel counters of measured cells, and sample their memory.
 
     Counts that the record contains are not repeated. A cell that cannot be counted becomes an
     observation without values, and an event if the scenario requests the counts.
 
     Raises:
-        Interrupted: `stop` was requested; the record can be continued.
+        Interrupted: a stop was requested; the record can be continued.
         MachineError: BX250, instructions cannot be counted on this machine.
     """
     targets = [
         target
         for cell in plan.cells
         if cell.role is not Role.CONTROL
-        and (target := _target(plan, record, cell, builds, inputs, env)) is not None
+        and (target := _target(plan, record, cell, session.env)) is not None
     ]
-    counting = CountingRuns(plan, record, launcher, observer, stop)
+    counting = CountingRuns(plan, record, session)
     counting.count_kernel(targets)
-    if (
-        plan.instructions is not None
-        and targets
-        and (used := _counter(plan.instructions, record, launcher, observer, env))
-    ):
-        counting.count_instructions(targets, used)
+    if plan.instructions is not None and targets:
+        used = _counter(plan.instructions, record, session)
+        if used is not None:
+            counting.count_instructions(targets, used)
     record.sync()
 
 
 def _counter(
-    policy: InstructionPolicy,
-    record: Record,
-    launcher: Launcher,
-    observer: progress.Observer,
-    env: Mapping[str, str],
+    policy: InstructionPolicy, record: Record, session: Session
 ) -> instructions.Counter | None:
     """Return the counter of instructions.
 
     `None` if none works and only the gate needs it; then an event is added.
 
-    Raises:
-        MachineError: BX250, none works, and the scenario requests it.
+    Raises `MachineError` (BX250): none works, and the scenario requests it.
     """
     try:
-        return instructions.counter(policy, launcher, env)
+        return instructions.counter(policy, session.launcher, session.env)
     except MachineError as error:
         if not policy.optional:
             raise
-        event = Event(
-            "BX250",
-            error.message,
-            "warning",
-            effect="the gate cannot judge instructions",
-            help=error.fix,
-        )
-        if event not in record.contents.events:
-            record.append(lines.Noted(event))
-            observer.notify(progress.Remark(event))
+        effect = "the gate cannot judge instructions"
+        event = Event("BX250", error.message, "warning", effect=effect, help=error.fix)
+        if record.note(event):
+            session.observer.notify(progress.Remark(event))
         return None
 
 
-def _target(
-    plan: Plan,
-    record: Record,
-    cell: Cell,
-    builds: Iterable[Build],
-    inputs: Iterable[PreparedInput],
-    env: Mapping[str, str],
-) -> Target | None:
+def _target(plan: Plan, record: Record, cell: Cell, env: Mapping[str, str]) -> Target | None:
     """Return the target of a measured cell; `None` if the cell failed or gave another answer."""
     contents = record.contents
     dropped = contents.dropped.get(cell.id)
     good = any(b.cell_id == cell.id and b.status == "ok" and not b.warmup for b in contents.blocks)
     if not good or (dropped is not None and dropped.state != "raced"):
         return None
-    build = next((b for b in builds if b.id == plan.variant(cell.variant_id).build_id), None)
-    prepared = next((p for p in inputs if p.input_id == cell.input_id), None)
+    build = next(
+        (b for b in contents.builds if b.id == plan.variant(cell.variant_id).build_id), None
+    )
+    prepared = next((p for p in contents.inputs if p.input_id == cell.input_id), None)
     tuning = str(record.path / layout.TUNING) if plan.tuning else None
     try:
         return target_of(cell, build, prepared, env, tuning)
@@ -136,21 +107,19 @@ class CountingRuns:
 
     plan: Plan
     record: Record
-    launcher: Launcher
-    observer: progress.Observer
-    stop: Stop
+    session: Session
 
     @property
     def _runner(self) -> SingleRunner:
-        return SingleRunner(self.launcher, self.plan.answer, self.plan.measure.timeout_s)
+        return SingleRunner(self.session.launcher, self.plan.answer, self.plan.measure.timeout_s)
 
     def count_kernel(self, targets: list[Target]) -> None:
         """Read the kernel counters of one run of every cell."""
         for number, target in enumerate(targets, start=1):
             if self._done(target, "observed"):
                 continue
-            self.stop.check()
-            self.observer.notify(progress.Counting("kernel counters", number, len(targets)))
+            self.session.stop.check()
+            self.session.observer.notify(progress.Counting("kernel counters", number, len(targets)))
             expected = self._expected(target)
             self._append(
                 observe_kernel(self._runner, target, expected, self.plan.measure.timeout_s)
@@ -165,9 +134,9 @@ class CountingRuns:
             for run in range(len(done) + 1, policy.runs + 1):
                 if any(earlier.status != "ok" for earlier in done):
                     break
-                self.stop.check()
+                self.session.stop.check()
                 what = f"instructions with {used.tool}"
-                self.observer.notify(
+                self.session.observer.notify(
                     progress.Counting(what, number, len(targets), run, policy.runs)
                 )
                 observation = instructions.count(
@@ -221,9 +190,8 @@ class CountingRuns:
             effect="its instructions are not compared; its other metrics are",
             help="correct the cause, or remove `instructions` from the scenario",
         )
-        if event not in self.record.contents.events:
-            self.record.append(lines.Noted(event))
-            self.observer.notify(progress.Remark(event))
+        if self.record.note(event):
+            self.session.observer.notify(progress.Remark(event))
 
 
 def observe_kernel(
@@ -233,8 +201,7 @@ def observe_kernel(
 
     The run is repeated until its memory was sampled near the peak, at most `MOST_RUNS` times.
 
-    Raises:
-        Interrupted: the user killed the run.
+    Raises `Interrupted`: the user killed the run.
     """
     started = utc_now()
     for _ in range(MOST_RUNS):
@@ -252,3 +219,81 @@ def observe_kernel(
     return Observation(
         target.cell.id, "observed", 1, started, TOOL, outcome.status, values, outcome.message
     )
+
+
+PARTS: Final = {"anon_bytes": ("RssAnon",), "file_bytes": ("RssFile", "RssShmem")}
+"""Metric → fields of /proc/PID/status. Files of a tmpfs are counted as shared memory."""
+NEAR_PEAK: Final = 0.95
+"""Share of the peak that a sample must reach, else the parts at the peak are unknown."""
+SCAN_S: Final = 0.05
+"""Interval at which the processes of the command are listed again."""
+_PROC: Final = Path("/proc")
+
+
+class PeakMemory:
+    """Memory of the largest process of a command, at the moment when it was largest."""
+
+    def __init__(self, inherited: int = 0) -> None:
+        """Start without samples.
+
+        Args:
+            inherited: peak of the process that starts the command, in bytes. The kernel reports it
+                as ``ru_maxrss`` of a smaller command.
+        """
+        self._inherited, self._highest = inherited, 0
+        self._largest: dict[str, int] = {}
+        self._pids: list[int] = []
+        self._scan_at = 0.0
+
+    def sample(self, leader: int) -> None:
+        """Read the memory of every process in the session of `leader`."""
+        now = time.monotonic()
+        if now >= self._scan_at:
+            self._pids, self._scan_at = _session(leader), now + SCAN_S
+        for pid in self._pids:
+            self.add(memory_of(pid))
+
+    def add(self, memory: dict[str, int]) -> None:
+        """Add one sample of one process, as `memory_of` returns it."""
+        self._highest = max(self._highest, memory.get("VmHWM", 0))
+        if memory.get("VmRSS", 0) > self._largest.get("VmRSS", 0):
+            self._largest = memory
+
+    def share(self, maxrss: int) -> float:
+        """Return the largest sample as a share of the peak; 0 without samples.
+
+        `maxrss` is ``ru_maxrss`` of the command in bytes.
+        """
+        peak = max(self._highest, maxrss if maxrss > self._inherited else 0)
+        return self._largest.get("VmRSS", 0) / peak if peak else 0.0
+
+    def parts(self) -> dict[str, float]:
+        """Return the value of each metric of `PARTS` in the largest sample, in bytes."""
+        return {
+            metric: float(sum(self._largest.get(key, 0) for key in keys))
+            for metric, keys in PARTS.items()
+        }
+
+
+def memory_of(pid: int) -> dict[str, int]:
+    """Return the fields of ``/proc/PID/status`` in kB as bytes; empty for an ended process."""
+    try:
+        text = (_PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    fields = (line.split() for line in text.splitlines() if line.endswith(" kB"))
+    return {words[0].rstrip(":"): int(words[1]) * 1024 for words in fields}
+
+
+def _session(leader: int) -> list[int]:
+    """Return the processes of a session; the launcher gives each command its own."""
+    pids = []
+    for entry in _PROC.iterdir():
+        try:
+            text = (entry / "stat").read_bytes() if entry.name.isdigit() else b""
+        except OSError:
+            continue
+        # The name in parentheses may contain any text, so fields are counted from its end.
+        if text and int(text[text.rindex(b")") + 2 :].split()[3]) == leader:
+            pids.append(int(entry.name))
+    return pids

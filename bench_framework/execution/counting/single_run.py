@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final, Literal
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
 from bench_framework.execution.process import scratch_folder
+from bench_framework.execution.target import run_setup
 from bench_framework.model.metrics import KERNEL_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from bench_framework.execution.process import Finished, Launcher
     from bench_framework.execution.target import Target
@@ -28,11 +29,8 @@ SAMPLE_S: Final = 0.001
 class SingleRun:
     """The outcome of a single run.
 
-    Attributes:
-        status: ``ok`` if it did the expected work.
-        finished: how the process ended; `None` if it could not be started.
-        message: the reason if it is not ``ok``, in one line.
-        receipt: receipt of a worker that follows the protocol.
+    `finished` is `None` if the process could not be started. `message` is the reason if the status
+    is not ``ok``, in one line.
     """
 
     status: Literal["ok", "failed", "timeout"]
@@ -45,10 +43,7 @@ class SingleRun:
 class SingleRunner:
     """Runner of the single runs of a plan.
 
-    Attributes:
-        launcher: starts the processes.
-        policy: how answers are compared.
-        setup_timeout_s: time limit of each command of `prepare` and `cleanup`.
+    `setup_timeout_s` is the time limit of each command of `prepare` and `cleanup`.
     """
 
     launcher: Launcher
@@ -81,12 +76,12 @@ class SingleRunner:
         """
         with scratch_folder() as scratch:
             folder = Path(scratch)
-            if failed := next(self._run_setup(target, target.prepare, "prepare"), None):
+            if failed := run_setup(self.launcher, target, "prepare", self.setup_timeout_s):
                 return SingleRun("failed", message=failed)
             outcome = self._run_command(target, expected, timeout_s, folder, under(folder), poll)
             if outcome.finished is not None:
                 read(folder, outcome.finished)
-            failed = next(self._run_setup(target, target.cleanup, "cleanup"), None)
+            failed = run_setup(self.launcher, target, "cleanup", self.setup_timeout_s)
             if failed and outcome.status == "ok":
                 return SingleRun("failed", outcome.finished, failed)
             return outcome
@@ -154,24 +149,6 @@ class SingleRunner:
             )
             return SingleRun("failed", finished, words, receipt)
         return SingleRun("ok", finished, None, receipt)
-
-    def _run_setup(
-        self, target: Target, commands: Sequence[Sequence[str]], what: str
-    ) -> Iterator[str]:
-        """Run `prepare` or `cleanup`; yield the reason if it failed."""
-        for argv in commands:
-            try:
-                output = self.launcher.capture(
-                    argv, target.env, cwd=target.cwd, timeout_s=self.setup_timeout_s
-                )
-            except MeasureError as error:
-                yield f"{what}: {error.message}"
-                return
-            if output.finished.killed:
-                raise Interrupted("interrupted", effect="the run in flight is dropped")
-            if not output.ok:
-                yield f"{what} ({argv[0]}): {output.finished.how}"
-                return
 
 
 def _last_lines(errors: Path) -> str:

@@ -25,7 +25,7 @@ from bench_framework.store.layout import write_whole
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from types import ModuleType
 
     from bench_framework.execution.progress import Observer
@@ -56,15 +56,10 @@ def prepare_inputs(
 ) -> tuple[PreparedInput, ...]:
     """Return the given inputs and generate missing ones; several inputs may share one dataset.
 
-    Args:
-        inputs: inputs of a plan.
-        folder: folder of generated inputs, see `data_dir`.
-        env: environment of benchctl.
-        observer: receives the progress.
+    `folder` is that of generated inputs, see `data_dir`.
 
-    Raises:
-        MachineError: BC401, the disk has too little space; BC405, the generator is missing;
-            BC406, a file is missing.
+    Raises `MachineError` (BC401): the disk has too little space; BC405, the generator is missing;
+    BC406, a file is missing.
     """
     missing = _missing_bytes(inputs, folder)
     if missing:
@@ -195,42 +190,26 @@ def _remove(path: Path) -> None:
 def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
     path = Path(dataset.path or "")
     if fault := fault_of(path):
-        raise MachineError(
-            f"the input file {path} {fault}",
-            code="BC406",
-            effect="nothing was measured",
-            fix="correct `input: {file: …}`; the path is relative to the scenario's folder",
-        )
-    sidecar = (
-        digests
-        / f"{hashlib.sha256(str(path).encode(errors='surrogateescape')).hexdigest()[:16]}.json"
-    )
+        message = f"the input file {path} {fault}"
+        fix = "correct `input: {file: …}`; the path is relative to the scenario's folder"
+        raise MachineError(message, code="BC406", effect="nothing was measured", fix=fix)
+    name = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()[:16]
+    sidecar = digests / f"{name}.json"
     digest = _stored_digest(path, sidecar)
     if digest is None:
-        with reading(path):
+        try:
             digest = sha256_of(path)
-        with contextlib.suppress(
-            MachineError
-        ):  # without the note the file is digested again next time
+        except OSError as error:
+            message = f"the input file {path} cannot be read: {error.strerror}"
+            fix, effect = "make it readable, or choose another file", "nothing was measured"
+            raise MachineError(message, code="BC406", effect=effect, fix=fix) from error
+        # Without the note the file is digested again next time.
+        with contextlib.suppress(MachineError):
             _store_digest(path, sidecar, digest)
     size = path.stat().st_size
     return PreparedInput(
         item.id, str(path), size, digest, dataset.family, None, None, filesystem_of(path)
     )
-
-
-@contextlib.contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn an `OSError` within the block into `MachineError`, BC406."""
-    try:
-        yield
-    except OSError as error:
-        raise MachineError(
-            f"the input file {path} cannot be read: {error.strerror}",
-            code="BC406",
-            effect="nothing was measured",
-            fix="make it readable, or choose another file",
-        ) from error
 
 
 def _missing_bytes(inputs: Sequence[Input], folder: Path) -> int:

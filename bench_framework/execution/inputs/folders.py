@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 def files(path: Path) -> Iterator[Path]:
     """Yield the file itself, or every file below a folder in the byte order of their names.
 
-    Raises:
-        OSError: a folder cannot be listed.
+    Raises `OSError`: a folder cannot be listed.
     """
     if not path.is_dir():
         yield path
@@ -51,8 +50,7 @@ def digest(path: Path) -> str:
 def stamp(path: Path) -> str:
     """Return a digest over size, mtime and inode of every file, which changes if a file does.
 
-    Raises:
-        OSError: the path is gone.
+    Raises `OSError`: the path is gone.
     """
     hasher = hashlib.sha256()
     for file in files(path):
@@ -95,13 +93,10 @@ class Guard:
         """Return the event BX420 if a program changed, for example because it was built again."""
         for path, stamp in self._programs.items():
             if _stamp(path) != stamp:
-                return Event(
-                    "BX420",
-                    f"the program {path} changed while it was measured",
-                    "error",
-                    effect="the rounds measured different programs; measuring stopped",
-                    help="measure a copy that is not rebuilt, and start over with --fresh",
-                )
+                message = f"the program {path} changed while it was measured"
+                effect = "the rounds measured different programs; measuring stopped"
+                advice = "measure a copy that is not rebuilt, and start over with --fresh"
+                return Event("BX420", message, "error", effect=effect, help=advice)
         return None
 
     def digests(self) -> Iterator[Event]:

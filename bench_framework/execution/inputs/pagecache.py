@@ -79,8 +79,7 @@ class InputPages:
 
         Dirty pages cannot be dropped, so they are written first. `resident` shows the result.
 
-        Raises:
-            OSError: a file is missing or cannot be read.
+        Raises `OSError`: a file is missing or cannot be read.
         """
         for name, _ in self._files:
             fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -106,8 +105,7 @@ class InputPages:
     def fill(self) -> None:
         """Read the files if they are not in memory yet and fit into it.
 
-        Raises:
-            OSError: a file is missing or cannot be read.
+        Raises `OSError`: a file is missing or cannot be read.
         """
         share = self.resident()
         if share is None or share >= WARM_SHARE or "fill" in self._without_effect:
@@ -124,8 +122,7 @@ class InputPages:
     def resident(self) -> float | None:
         """Return the share of the pages in memory, 0 to 1; `None` if the kernel does not report it.
 
-        Raises:
-            OSError: a file is missing or cannot be read.
+        Raises `OSError`: a file is missing or cannot be read.
         """
         page = os.sysconf("SC_PAGE_SIZE")
         all_pages = sum(-(-size // page) for _, size in self._files)
@@ -189,11 +186,9 @@ def verify_state(
 def _not_warm(before: float | None) -> str:
     if before is None:
         return NOT_REPORTED
-    return (
-        ""
-        if before >= WARM_SHARE
-        else f"only {format_percent(before, decimals=0)} of it was in memory"
-    )
+    if before >= WARM_SHARE:
+        return ""
+    return f"only {format_percent(before, decimals=0)} of it was in memory"
 
 
 def _not_cold(
@@ -251,8 +246,7 @@ def resident_pages(name: str, size: int, page: int) -> int | None:
     Returns:
         The count; `None` if the kernel does not report it.
 
-    Raises:
-        OSError: the file is missing or cannot be read.
+    Raises `OSError`: the file is missing or cannot be read.
     """
     if size == 0:
         return 0

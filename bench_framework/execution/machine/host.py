@@ -32,6 +32,7 @@ GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 MACHINE_ID: Final = Path("/etc/machine-id")
 DMI: Final = Path("/sys/class/dmi/id")
+HYPERVISORS: Final = ("KVM", "QEMU", "VMware", "VirtualBox", "Xen", "Amazon EC2", "Google")
 
 
 def utc_now() -> str:
@@ -76,16 +77,12 @@ def cache_root(env: Mapping[str, str] | None = None) -> Path:
 def require_linux() -> None:
     """Require Linux, because measuring needs /proc, pidfds and page cache control.
 
-    Raises:
-        MachineError: BC410, this is another system.
+    Raises `MachineError` (BC410): this is another system.
     """
     if platform.system() != "Linux":
-        raise MachineError(
-            f"measuring needs Linux; this is {platform.system()}",
-            code="BC410",
-            effect="nothing was measured",
-            fix="measure on Linux; `report`, `verify`, `validate` and the notebook API work here",
-        )
+        message = f"measuring needs Linux; this is {platform.system()}"
+        fix = "measure on Linux; `report`, `verify`, `validate` and the notebook API work here"
+        raise MachineError(message, code="BC410", effect="nothing was measured", fix=fix)
 
 
 def facts(
@@ -170,16 +167,7 @@ def virtualisation() -> str | None:
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         return "container"
     product = " ".join(filter(None, (_read(DMI / "sys_vendor"), _read(DMI / "product_name"))))
-    for mark in (
-        "KVM",
-        "QEMU",
-        "VMware",
-        "VirtualBox",
-        "Xen",
-        "Amazon EC2",
-        "Google",
-        "Firecracker",
-    ):
+    for mark in (*HYPERVISORS, "Firecracker"):
         if mark.lower() in product.lower():
             return mark
     if "Microsoft" in product and "Virtual" in product:

@@ -1,4 +1,4 @@
-"""The lock of the machine: one benchctl measures at a time, others wait."""
+"""Waiting before a measurement: for the lock of the machine, and until the machine is idle."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Final, Self
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Waiting
+from bench_framework.units import format_clock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bench_framework.execution.progress import Observer
     from bench_framework.execution.stop import Stop
 
@@ -37,11 +40,8 @@ class MachineLock:
     ) -> None:
         """Prepare to take the lock.
 
-        Args:
-            what: description of the measurement, shown to waiting processes.
-            observer: receives the current owner every 0.2 s.
-            stop: ends the waiting.
-            path: path of the lock file; by default one that all users of the machine share.
+        `what` describes the measurement to waiting processes. `observer` receives the current owner
+        every 0.2 s.
         """
         self._what = what
         self._observer = observer
@@ -125,10 +125,49 @@ def _open_or_create(path: Path, flags: int) -> int:
 
 
 def _unfit(path: Path, cause: str) -> MachineError:
-    return MachineError(
-        f"the lock file {path} cannot be opened",
-        code="BC409",
-        details=(("cause", cause),),
-        effect="nothing was measured, because simultaneous measurements would disturb each other",
-        fix=f"remove {path}, or make it a regular file that all users may read and write",
-    )
+    message = f"the lock file {path} cannot be opened"
+    effect = "nothing was measured, because simultaneous measurements would disturb each other"
+    fix = f"remove {path}, or make it a regular file that all users may read and write"
+    return MachineError(message, code="BC409", details=(("cause", cause),), effect=effect, fix=fix)
+
+
+PATIENCE_S: Final = 600.0
+"""Time after which the waiting ends with an error."""
+
+
+def wait_until_idle(
+    below: float,
+    observer: Observer,
+    stop: Stop,
+    *,
+    load: Callable[[], float] = lambda: os.getloadavg()[0],
+    clock: Callable[[], float] = seconds,
+    sleep: Callable[[float], None] = time.sleep,
+) -> float:
+    """Wait until the load average of the last minute is below a value, and return it.
+
+    benchctl's own builds raise the load too, so this is the last step before the first round.
+
+    `observer` receives the current load every 0.2 s. `load` returns the load average of the last
+    minute.
+
+    Raises:
+        MachineError: BX241, the load was not below the limit for ten minutes.
+        Interrupted: the user stopped it.
+    """
+    start = clock()
+    while (now := load()) >= below:
+        stop.check()
+        elapsed = clock() - start
+        if elapsed >= PATIENCE_S:
+            raise MachineError(
+                f"the machine is not idle: its load average was not below {below:g} for "
+                f"{format_clock(PATIENCE_S)}",
+                code="BX241",
+                details=(("load", f"{now:.2f} (last minute)"),),
+                effect="nothing was measured",
+                fix="stop other programs, or use a larger --idle, or none",
+            )
+        observer.notify(Waiting(f"a load average below {below:g}, now {now:.2f}", elapsed))
+        sleep(RETRY_S)
+    return now

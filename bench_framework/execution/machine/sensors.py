@@ -49,8 +49,7 @@ _READ_BYTES: Final = 1 << 16
 class Gauge:
     """Reader of system counters; a context manager that keeps the files open.
 
-    Args:
-        root: root of the file system, or a replacement for tests.
+    `root` is the root of the file system, or a replacement for tests.
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
@@ -78,8 +77,7 @@ class Gauge:
     def read(self, cpus: Collection[int] = ()) -> Sensors:
         """Return all counters at this moment; `None` if this machine does not have the counter.
 
-        Args:
-            cpus: CPUs that the block may use; if empty, those that this process may use.
+        Without `cpus`, those that this process may use are counted.
         """
         now_us, stat = round(seconds() * 1e6), self._text("stat")
         count, free_ticks = without_process(stat, set(cpus or self._allowed)) or (0, 0)
@@ -123,10 +121,7 @@ class Gauge:
 def between(before: Sensors, after: Sensors, own_s: float | None = None) -> Sensors:
     """Return the growth of the counters over a block, and load and memory just before it.
 
-    Args:
-        before: counters just before the block.
-        after: counters just after the block.
-        own_s: CPU time of the block's processes, `None` if it is unknown.
+    `own_s` is the CPU time of the block's processes, `None` if it is unknown.
     """
     others_us = _growth(before.other_cpu_us, after.other_cpu_us)
     if others_us is not None:

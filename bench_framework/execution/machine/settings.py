@@ -9,31 +9,27 @@ import os
 import re
 import shlex
 import shutil
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from bench_framework.errors import CellError, MachineError
-from bench_framework.execution.machine import host
+from bench_framework.errors import MachineError
+from bench_framework.execution.machine import host, pinning
 from bench_framework.execution.machine.checks import cpu, memory
 from bench_framework.execution.machine.checks.check import Machine
+from bench_framework.execution.machine.pinning import PinnedCpus, format_cpus, listed_cpus
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import available_cpus, parse_cpus, require_usable
-from bench_framework.units import counted, format_percent
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
 State = Literal["quiet", "noisy", "unknown"]
 """``quiet``: nothing to do; ``noisy``: another value makes times vary less."""
-CPU_FOLDER: Final = "devices/system/cpu"
 THP: Final = "kernel/mm/transparent_hugepage/enabled"
 NO_RANDOMIZE: Final = 0x0040000
 """``ADDR_NO_RANDOMIZE`` of personality(2)."""
-MOST_CORES_WITHOUT_SPARE: Final = 2
-FAST_SHARE: Final = 0.9
-"""Cores with less of the largest `cpu_capacity` are a slower kind. Equal cores differ by less."""
 SBIN: Final = ":/usr/sbin:/sbin"
 
 
@@ -60,19 +56,13 @@ class Setting:
     obstacle: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedCpus:
-    """CPUs to pin programs to, as lists such as ``0,2-3``.
+def _quiet(value: str, meaning: str = "") -> Setting:
+    return Setting("", "quiet", value, meaning)
 
-    Attributes:
-        one_thread: for a program with one thread; the settings refer to these CPUs.
-        several_threads: for a program with several threads, `None` if it needs all CPUs.
-        reason: reason of the choice.
-    """
 
-    one_thread: str
-    several_threads: str | None
-    reason: str
+def _fixed(value: str, meaning: str, obstacle: str) -> Setting:
+    """Return a noisy setting that cannot be changed here."""
+    return Setting("", "noisy", value, meaning, obstacle=obstacle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +76,9 @@ class QuietMachine:
 def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
     """Read all settings. Nothing is changed.
 
-    Args:
-        results: folder of the records.
-        cpus: CPUs to use; chosen if `None`.
+    The CPUs are chosen if `cpus` is `None`.
 
-    Raises:
-        MachineError: BX238, a CPU of `cpus` is not available; BC410, this is not Linux.
+    Raises `MachineError` (BX238): a CPU of `cpus` is not available; BC410, this is not Linux.
     """
     host.require_linux()
     available = available_cpus()
@@ -101,59 +88,13 @@ def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
     with Launcher() as launcher:
         machine = Machine(launcher, env, results, host.cache_root(env) / "data")
         # Processes start outside isolated CPUs, which may nevertheless be requested.
-        usable = os.sched_getaffinity(0) | (_isolated(machine) & available)
-        chosen = PinnedCpus(cpus, cpus, "chosen by --cpus") if cpus else choose(machine, usable)
+        usable = os.sched_getaffinity(0) | (listed_cpus(machine, "isolated") & available)
+        chosen = (
+            PinnedCpus(cpus, cpus, "chosen by --cpus") if cpus else pinning.choose(machine, usable)
+        )
         return QuietMachine(
             chosen, tuple(read_settings(machine, frozenset(parse_cpus(chosen.one_thread))))
         )
-
-
-def choose(machine: Machine, usable: Collection[int]) -> PinnedCpus:
-    """Choose CPUs: one per core, isolated or with few interrupts, and never of a slower kind.
-
-    Args:
-        machine: the machine.
-        usable: CPUs that programs may use, at least one.
-    """
-    isolated, interrupts = _isolated(machine), Counter(_interrupts_of_cpus(machine))
-
-    def noise(number: int) -> tuple[int, int, int]:
-        # The kernel prefers CPU 0 for its own work, so another one is chosen unless it handles more
-        # than twice as many interrupts.
-        doubled = interrupts[number] * (2 if number == 0 else 1)
-        return doubled, int(number == 0), number
-
-    fast = _fastest(machine, usable)
-    cores = {frozenset(_siblings(machine, number) | {number}) for number in fast}
-    picks = sorted((min(core & fast, key=noise) for core in cores), key=noise)
-    one = next((number for number in picks if number in isolated), picks[0])
-    # The scheduler does not move threads between isolated CPUs.
-    shared = [number for number in picks if number not in isolated] or picks
-    spare = shared.pop() if len(shared) > MOST_CORES_WITHOUT_SPARE else None
-    if total := interrupts.total():
-        shares = [
-            format_percent(interrupts[number] / total, decimals=0) for number in (one, picks[-1])
-        ]
-        reason = f"CPU {one} handled {shares[0]} of the device interrupts since boot"
-        reason += f", CPU {picks[-1]} {shares[1]}" if picks[-1] != one else ""
-    else:
-        reason = f"CPU {one}; interrupts are not reported"
-    reason += "; it is isolated" if one in isolated else ""
-    if spare is not None:
-        reason += f"; CPU {spare} stays free for interrupts and other programs"
-    several = None if len(shared) == len(usable) else format_cpus(shared)
-    return PinnedCpus(str(one), several, reason)
-
-
-def format_cpus(numbers: Iterable[int]) -> str:
-    """Return a list of CPUs such as ``0-2,5``."""
-    ranges: list[list[int]] = []
-    for number in sorted(numbers):
-        if ranges and number == ranges[-1][-1] + 1:
-            ranges[-1][1:] = [number]
-        else:
-            ranges.append([number])
-    return ",".join("-".join(map(str, ends)) for ends in ranges)
 
 
 def read_settings(machine: Machine, cpus: frozenset[int]) -> Iterator[Setting]:
@@ -175,38 +116,33 @@ def _governor(machine: Machine, cpus: frozenset[int]) -> Setting:
     figures = ", ".join(dict.fromkeys(check.figure for check in checks.values()))
     if not values:
         known = any(check.figure in cpu.STEADY for check in checks.values())
-        return Setting("", "quiet", figures) if known else _no_frequency(figures)
+        return _quiet(figures) if known else _no_frequency(figures)
     meaning = next(check.meaning for check in checks.values() if check.state == "warn")
     offered = [machine.read(path.parent / "scaling_available_governors") for path in values]
     if any(text is not None and "performance" not in text.split() for text in offered):
-        return Setting(
-            "", "noisy", figures, meaning, obstacle="the driver does not offer `performance`"
-        )
-    return _writable("noisy", figures, meaning, values, "performance")
+        return _fixed(figures, meaning, "the driver does not offer `performance`")
+    return _writable(figures, meaning, values, "performance")
 
 
 def _turbo(machine: Machine, _cpus: frozenset[int]) -> Setting:
     for name, off in (("intel_pstate/no_turbo", "1"), ("cpufreq/boost", "0")):
-        path = machine.sys / CPU_FOLDER / name
+        path = machine.sys / pinning.CPU_FOLDER / name
         value = machine.read(path)
         if value == off:
-            return Setting("", "quiet", f"off ({path.name} {value})")
+            return _quiet(f"off ({path.name} {value})")
         if value in {"0", "1"}:
             meaning = (
                 "the frequency follows temperature and the load of other cores; without turbo "
                 "programs are slower and times vary less"
             )
-            return _writable("noisy", f"on ({path.name} {value})", meaning, {path: value}, off)
+            return _writable(f"on ({path.name} {value})", meaning, {path: value}, off)
     return _no_frequency("not reported")
 
 
 def _no_frequency(value: str) -> Setting:
-    guest = _guest()
-    where = (
-        f"the host of this {guest} sets the frequency"
-        if guest
-        else "the kernel has no cpufreq driver here, and the firmware sets the frequency"
-    )
+    where = "the kernel has no cpufreq driver here, and the firmware sets the frequency"
+    if guest := _guest():
+        where = f"the host of this {guest} sets the frequency"
     return Setting("", "unknown", value, obstacle=where)
 
 
@@ -217,40 +153,36 @@ def _guest() -> str | None:
 
 
 def _smt(machine: Machine, cpus: frozenset[int]) -> Setting:
-    by_cpu = {number: _siblings(machine, number) for number in sorted(cpus)}
+    by_cpu = {number: pinning.siblings_of(machine, number) for number in sorted(cpus)}
     if not all(by_cpu.values()):
         return Setting("", "unknown", "not reported")
     siblings = sorted(set().union(*by_cpu.values()) - cpus)
     if not siblings:
         shared = any(len(threads) > 1 for threads in by_cpu.values())
         if shared:
-            return Setting(
-                "",
-                "noisy",
-                "the chosen CPUs share cores",
-                "threads of one program slow each other down",
-                obstacle="choose one CPU per core with --cpus",
-            )
+            meaning = "threads of one program slow each other down"
+            obstacle = "choose one CPU per core with --cpus"
+            return _fixed("the chosen CPUs share cores", meaning, obstacle)
         meaning = f"the host of this {guest} may have others" if (guest := _guest()) else ""
-        return Setting("", "quiet", "none: one thread per core", meaning)
+        return _quiet("none: one thread per core", meaning)
     value = f"CPU {format_cpus(siblings)} shares a core with CPU {format_cpus(cpus)}"
     meaning = "a program on a sibling slows the timed program down"
-    paths = {machine.sys / CPU_FOLDER / f"cpu{number}/online": "1" for number in siblings}
+    paths = {machine.sys / pinning.CPU_FOLDER / f"cpu{number}/online": "1" for number in siblings}
     if not all(path.exists() for path in paths):
         obstacle = "the kernel cannot take this CPU offline; choose another core with --cpus"
-        return Setting("", "noisy", value, meaning, obstacle=obstacle)
+        return _fixed(value, meaning, obstacle)
     if _has_cpuset_v1(machine):
         meaning += (
             "; cgroup v1: groups of `cpuset` lose a CPU that goes offline and do not get it back"
         )
-    return _writable("noisy", value, meaning, paths, "0")
+    return _writable(value, meaning, paths, "0")
 
 
 def _isolation(machine: Machine, cpus: frozenset[int]) -> Setting:
-    isolated = _isolated(machine)
+    isolated = listed_cpus(machine, "isolated")
     words = (machine.read(machine.proc / "cmdline") or "").split()
     boot = [word for word in words if re.match(r"(isolcpus|nohz_full|rcu_nocbs)=", word)]
-    ticking = _cpus(machine.read(machine.sys / CPU_FOLDER / "nohz_full"))
+    ticking = listed_cpus(machine, "nohz_full")
     value = f"isolated: {format_cpus(isolated) or 'none'}; without ticks: "
     value += format_cpus(ticking) or "none"
     value += f"; kernel command line: {' '.join(boot)}" if boot else ""
@@ -260,40 +192,36 @@ def _isolation(machine: Machine, cpus: frozenset[int]) -> Setting:
             "isolated CPUs are for programs with one thread: the scheduler does not move threads "
             "between them"
         )
-        return Setting("", "noisy", value, meaning, obstacle=obstacle)
+        return _fixed(value, meaning, obstacle)
     if cpus <= isolated:
-        return Setting("", "quiet", value)
+        return _quiet(value)
     chosen = format_cpus(cpus)
     meaning = f"other programs and the kernel's timer interrupt run on CPU {chosen}"
-    if not _online(machine) - cpus:
-        obstacle = "no CPU would be left for other programs"
-        return Setting("", "noisy", value, meaning, obstacle=obstacle)
-    if 0 in cpus:
-        obstacle = "the kernel needs CPU 0 for its own work; choose another one with --cpus"
-        return Setting("", "noisy", value, meaning, obstacle=obstacle)
     options = f"isolcpus=managed_irq,domain,{chosen} nohz_full={chosen} rcu_nocbs={chosen}"
-    if boot:
+    obstacle, sudo = "", _sudo()
+    set_them = restore = ""
+    if not listed_cpus(machine, "online") - cpus:
+        obstacle = "no CPU would be left for other programs"
+    elif 0 in cpus:
+        obstacle = "the kernel needs CPU 0 for its own work; choose another one with --cpus"
+    elif boot:
         obstacle = f"the kernel command line has such options; change them to `{options}`"
-        return Setting("", "noisy", value, meaning, obstacle=obstacle)
-    if _guest() == "container":
+    elif _guest() == "container":
         obstacle = f"the kernel of the host must be booted with `{options}`"
-        return Setting("", "noisy", value, meaning, obstacle=obstacle)
-    sudo = _sudo()
-    if _tool(machine, "grubby"):
+    elif _tool(machine, "grubby"):
         edit = f"{sudo}grubby --update-kernel=ALL"
-        commands = f'{edit} --args="{options}"', f'{edit} --remove-args="{options}"'
+        set_them, restore = f'{edit} --args="{options}"', f'{edit} --remove-args="{options}"'
     elif _tool(machine, "update-grub"):
         file = "/etc/default/grub.d/benchctl.cfg"
         line = f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {options}"'
-        commands = (
-            f"echo '{line}' | {sudo}tee {file} && {sudo}update-grub",
-            f"{sudo}rm {file} && {sudo}update-grub",
-        )
+        set_them = f"echo '{line}' | {sudo}tee {file} && {sudo}update-grub"
+        restore = f"{sudo}rm {file} && {sudo}update-grub"
     else:
         obstacle = f"no grubby or update-grub here: boot the kernel with `{options}`"
-        return Setting("", "noisy", value, meaning, obstacle=obstacle)
+    if obstacle:
+        return _fixed(value, meaning, obstacle)
     reboot = f"{sudo}reboot"
-    return Setting("", "noisy", value, meaning, (commands[0], reboot), (commands[1], reboot))
+    return Setting("", "noisy", value, meaning, (set_them, reboot), (restore, reboot))
 
 
 def _aslr(machine: Machine, _cpus: frozenset[int]) -> Setting:
@@ -301,11 +229,11 @@ def _aslr(machine: Machine, _cpus: frozenset[int]) -> Setting:
     value = machine.read(path)
     personality = machine.read(machine.proc / "self/personality") or ""
     if re.fullmatch(r"[0-9a-f]+", personality) and int(personality, 16) & NO_RANDOMIZE:
-        return Setting("", "quiet", "off for this process and its children (setarch -R)")
+        return _quiet("off for this process and its children (setarch -R)")
     if value not in {"0", "1", "2"}:
         return Setting("", "unknown", "not reported")
     if value == "0":
-        return Setting("", "quiet", "off (randomize_va_space 0)")
+        return _quiet("off (randomize_va_space 0)")
     meaning = (
         "addresses differ from run to run, which adds noise; without that every run has one layout, "
         "which may favour a variant, and no confidence interval includes that"
@@ -317,11 +245,11 @@ def _aslr(machine: Machine, _cpus: frozenset[int]) -> Setting:
         works = False
     if works:
         return Setting("", "noisy", figure, meaning, ("setarch -R benchctl run SCENARIO",))
-    return _writable("noisy", figure, meaning, {path: value}, "0")
+    return _writable(figure, meaning, {path: value}, "0")
 
 
 def _interrupts(machine: Machine, cpus: frozenset[int]) -> Setting:
-    counts = _interrupts_by_number(machine)
+    counts = pinning.interrupts_by_number(machine)
     if not counts:
         return Setting("", "unknown", "not reported")
     fired = [number for number, by_cpu in counts.items() if sum(by_cpu.values())]
@@ -333,16 +261,16 @@ def _interrupts(machine: Machine, cpus: frozenset[int]) -> Setting:
     balancer = any(machine.read(p) == "irqbalance" for p in machine.proc.glob("[0-9]*/comm"))
     value += "; irqbalance runs" if balancer else ""
     if not handled and not balancer:
-        return Setting("", "quiet", value)
+        return _quiet(value)
     meaning = "an interrupt delays the timed program"
     if fixed:
         meaning += f"; {counted(len(fixed), 'interrupt')} cannot be moved"
-    others = _online(machine) - cpus
+    others = listed_cpus(machine, "online") - cpus
     if handled and not movable:
-        return Setting("", "noisy", value, meaning, obstacle="the kernel does not let them move")
+        return _fixed(value, meaning, "the kernel does not let them move")
     if not others:
-        return Setting("", "noisy", value, meaning, obstacle="no other CPU can handle them")
-    setting = _writable("noisy", value, meaning, movable, format_cpus(others), _write_interrupts)
+        return _fixed(value, meaning, "no other CPU can handle them")
+    setting = _writable(value, meaning, movable, format_cpus(others), _write_interrupts)
     if not balancer or setting.obstacle:
         return setting
     service = f"{_sudo()}systemctl {{}} irqbalance"
@@ -362,7 +290,7 @@ def _handled(machine: Machine, path: Path, cpus: frozenset[int]) -> str | None:
     """
     allowed = machine.read(path)
     effective = machine.read(path.with_name("effective_affinity_list")) or allowed
-    return allowed if _cpus(allowed) & _cpus(effective) & cpus else None
+    return allowed if pinning.cpu_set(allowed) & pinning.cpu_set(effective) & cpus else None
 
 
 def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> Setting:
@@ -374,13 +302,13 @@ def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> Setting:
         "programs get huge pages when memory happens to be contiguous; programs with large heaps "
         "may become slower with `madvise`"
     )
-    return _writable("noisy", "always", meaning, {machine.sys / THP: "always"}, "madvise")
+    return _writable("always", meaning, {machine.sys / THP: "always"}, "madvise")
 
 
 def _swap(machine: Machine, _cpus: frozenset[int]) -> Setting:
     check = memory.swap(machine)
     if check.state == "ok":
-        return Setting("", "quiet", check.figure)
+        return _quiet(check.figure)
     off, on = [], []
     for line in (machine.read(machine.proc / "swaps") or "").splitlines()[1:]:
         name, *_, priority = line.split() or ("", "")
@@ -409,7 +337,6 @@ SETTINGS: Final[dict[str, Callable[[Machine, frozenset[int]], Setting]]] = {
 
 
 def _writable(
-    state: State,
     value: str,
     meaning: str,
     present: Mapping[Path, str],
@@ -424,14 +351,14 @@ def _writable(
         ) or not path.stat().st_mode & 0o222
         if locked:
             obstacle = f"{path} cannot be written here; a container's settings are its host's"
-            return Setting("", state, value, meaning, obstacle=obstacle)
+            return _fixed(value, meaning, obstacle)
     groups: dict[str, list[Path]] = {}
     for path, text in present.items():
         groups.setdefault(text, []).append(path)
     write = write or _write
     change = (write(value_to_set, list(present)),) if present else ()
     restore = tuple(write(text, paths) for text, paths in groups.items())
-    return Setting("", state, value, meaning, change, restore)
+    return Setting("", "noisy", value, meaning, change, restore)
 
 
 def _write(text: str, paths: Collection[Path]) -> str:
@@ -454,58 +381,6 @@ def _tool(machine: Machine, name: str) -> str | None:
     return shutil.which(name, path=machine.env.get("PATH", "") + SBIN)
 
 
-def _cpus(text: str | None) -> set[int]:
-    """Return the CPUs of a list of the kernel; none for other text, such as ``(null)``."""
-    try:
-        return set(parse_cpus(text or ""))
-    except CellError:
-        return set()
-
-
-def _isolated(machine: Machine) -> set[int]:
-    return _cpus(machine.read(machine.sys / CPU_FOLDER / "isolated"))
-
-
-def _online(machine: Machine) -> set[int]:
-    return _cpus(machine.read(machine.sys / CPU_FOLDER / "online"))
-
-
-def _siblings(machine: Machine, number: int) -> set[int]:
-    """Return the CPUs of the core of a CPU; none if the kernel does not report them."""
-    folder = machine.sys / CPU_FOLDER / f"cpu{number}/topology"
-    return _cpus(machine.read(folder / "thread_siblings_list"))
-
-
-def _fastest(machine: Machine, usable: Collection[int]) -> frozenset[int]:
-    """Return the CPUs of the fastest kind: an ARM machine or a laptop may have slower cores."""
-    capacity = {}
-    for number in usable:
-        text = machine.read(machine.sys / CPU_FOLDER / f"cpu{number}/cpu_capacity") or ""
-        capacity[number] = int(text) if text.isdecimal() else 0
-    small = _cpus(machine.read(machine.sys / "devices/cpu_atom/cpus"))
-    most = max(capacity.values())
-    fast = {n for n in usable if capacity[n] >= FAST_SHARE * most}
-    return frozenset(fast - small or fast)
-
-
 def _has_cpuset_v1(machine: Machine) -> bool:
     lines = (machine.read(machine.proc / "self/cgroup") or "").splitlines()
     return any("cpuset" in line.split(":")[1].split(",") for line in lines if line.count(":") > 1)
-
-
-def _interrupts_of_cpus(machine: Machine) -> Counter[int]:
-    """Return the number of interrupts of devices since boot, by CPU."""
-    return sum(_interrupts_by_number(machine).values(), Counter[int]())
-
-
-def _interrupts_by_number(machine: Machine) -> dict[int, Counter[int]]:
-    """Return the interrupts of devices since boot, by number and CPU (proc(5), /proc/interrupts)."""
-    head, *lines = (machine.read(machine.proc / "interrupts") or "").splitlines() or [""]
-    cpus = [int(match[1]) for match in re.finditer(r"\bCPU(\d+)", head)]
-    counts = {}
-    for line in lines:
-        name, *words = line.split() or [""]
-        if match := re.fullmatch(r"(\d+):", name):
-            pairs = zip(cpus, words, strict=False)
-            counts[int(match[1])] = Counter({c: int(w) for c, w in pairs if w.isdecimal()})
-    return counts

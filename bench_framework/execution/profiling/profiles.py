@@ -9,69 +9,43 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import Interrupted, MachineError, MeasureError
 from bench_framework.execution import worker
+from bench_framework.execution.inputs.datasets import workplace
 from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.profiling import symbols
 from bench_framework.execution.profiling.samplers import Sampler, find_sampler
 from bench_framework.execution.progress import Message
-from bench_framework.execution.stop import InterruptibleObserver
 from bench_framework.execution.target import target_of
 from bench_framework.model.plan import Role
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.run import Event
+from bench_framework.store import layout
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bench_framework.execution.process import Launcher
     from bench_framework.execution.profiling.samples import Samples
-    from bench_framework.execution.progress import Observer
-    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.stop import Session
     from bench_framework.execution.target import Target
-    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.plan import Cell
     from bench_framework.model.profile import ProfilePolicy, Unwinding
-    from bench_framework.model.run import Block, Build, PreparedInput
+    from bench_framework.model.run import Build, PreparedInput
+    from bench_framework.store.records import Record
 
 MEASURED: Final = "only the profile is missing; the measurements are complete"
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """The programs of a record that can be profiled."""
-
-    plan: Plan
-    blocks: Sequence[Block]
-    builds: Mapping[str, Build]
-    inputs: Mapping[str, PreparedInput]
-    tuning: str
-    """The file that ``{tuning}`` stands for."""
 
 
 @dataclass(slots=True)
 class Outcome:
     """The outcome of profiling.
 
-    Attributes:
-        profiles: profiles of the cells, in plan order.
-        events: warnings about cells that could not be profiled.
-        stopped: True if the user stopped it; finished profiles are kept.
+    If the user `stopped` it, finished profiles are kept. The events are about cells without a
+    profile.
     """
 
     profiles: list[Profile] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     stopped: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ProfilingTools:
-    """Launcher, environment, stop request and observer of profiling."""
-
-    launcher: Launcher
-    env: Mapping[str, str]
-    stop: Stop
-    observer: Observer
-    place: Path
-    """Working directory of the programs."""
 
 
 def cells_of(cells: Sequence[Cell], policy: ProfilePolicy) -> tuple[Cell, ...]:
@@ -81,44 +55,41 @@ def cells_of(cells: Sequence[Cell], policy: ProfilePolicy) -> tuple[Cell, ...]:
 
 
 def profile(
-    subject: Subject, policy: ProfilePolicy, cells: Sequence[Cell], tools: ProfilingTools
+    record: Record,
+    inputs: Mapping[str, PreparedInput],
+    policy: ProfilePolicy,
+    cells: Sequence[Cell],
+    session: Session,
 ) -> Outcome:
-    """Profile cells one after the other. A failure is an event: measuring succeeded.
+    """Profile cells one after the other, on these inputs. A failure is an event: measuring succeeded.
 
-    Raises:
-        MachineError: BX232, the launcher died; BX235, a temporary folder cannot be created.
+    Raises `MachineError` (BX232): the launcher died; BX235, a temporary folder cannot be created.
     """
     outcome = Outcome()
-    sampler, refused = find_sampler(policy.sampler, policy.frequency_hz, tools.launcher, tools.env)
+    sampler, refused = find_sampler(
+        policy.sampler, policy.frequency_hz, session.launcher, session.env
+    )
+    reasons, fixes = [r.reason for r in refused], [r.fix for r in refused]
     if sampler is None:
-        outcome.events.append(
-            Event(
-                "BX350",
-                f"nothing was profiled: {'; '.join(r.reason for r in refused)}",
-                effect=MEASURED,
-                help="; ".join(dict.fromkeys(r.fix for r in refused)),
-            )
+        message, advice = (
+            f"nothing was profiled: {'; '.join(reasons)}",
+            "; ".join(dict.fromkeys(fixes)),
         )
+        outcome.events.append(Event("BX350", message, effect=MEASURED, help=advice))
         return outcome
     if refused:
-        outcome.events.append(
-            Event(
-                "BX351",
-                f"callgrind is used instead of perf: {refused[0].reason}",
-                effect="shares are of user-space instructions, not of time; "
-                "kernel code and waiting are missing",
-                help=refused[0].fix,
-            )
-        )
-    remarks = tuple(r.reason for r in refused)
+        message = f"callgrind is used instead of perf: {reasons[0]}"
+        effect = "shares are of user-space instructions, not of time; kernel code and waiting are "
+        effect += "missing"
+        outcome.events.append(Event("BX351", message, effect=effect, help=fixes[0]))
     known: dict[str, symbols.Symbols] = {}
     for cell in cells:
-        if tools.stop.level:
+        if session.stop.level:
             outcome.stopped = True
             break
-        cell_profiler = _CellProfiler(subject, policy, cell, tools, sampler)
+        cell_profiler = _CellProfiler(record, inputs, policy, cell, session, sampler)
         try:
-            result = cell_profiler.profile(known, remarks)
+            result = cell_profiler.profile(known, tuple(reasons))
         except Interrupted:  # during the build
             outcome.stopped = True
             break
@@ -126,52 +97,40 @@ def profile(
         if isinstance(result, Profile):
             outcome.profiles.append(result)
         elif result:
+            label = record.plan.variant(cell.variant_id).label
+            message = f"{label} could not be profiled: {result}"
+            advice = "correct the cause, then run `benchctl profile RECORD`"
             outcome.events.append(
-                Event(
-                    "BX352",
-                    f"{subject.plan.variant(cell.variant_id).label} could not be profiled: {result}",
-                    cell_id=cell.id,
-                    effect=MEASURED,
-                    help="correct the cause, then run `benchctl profile RECORD`",
-                )
+                Event("BX352", message, cell_id=cell.id, effect=MEASURED, help=advice)
             )
     return outcome
 
 
+@dataclass(slots=True)
 class _CellProfiler:
     """The profiled runs of one cell."""
 
-    def __init__(
-        self,
-        subject: Subject,
-        policy: ProfilePolicy,
-        cell: Cell,
-        tools: ProfilingTools,
-        sampler: Sampler,
-    ) -> None:
-        self._subject, self._policy, self._cell, self._tools = subject, policy, cell, tools
-        self._sampler = sampler
-        self._runs: list[Samples] = []
-        self._remarks: list[str] = []
-        self.stopped = False
+    record: Record
+    inputs: Mapping[str, PreparedInput]
+    policy: ProfilePolicy
+    cell: Cell
+    session: Session
+    sampler: Sampler
+    stopped: bool = False
+    runs: list[Samples] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
     def profile(self, known: dict[str, symbols.Symbols], remarks: tuple[str, ...]) -> Profile | str:
         """Return the profile, or the reason for none; empty if stopped in the first run."""
-        plan, cell = self._subject.plan, self._cell
-        measured = self._subject.builds.get(plan.variant(cell.variant_id).build_id)
+        plan, cell, session = self.record.plan, self.cell, self.session
+        variant = plan.variant(cell.variant_id)
+        builds = {build.id: build for build in self.record.contents.builds}
+        measured, spec = builds.get(variant.build_id), variant.build
         if measured is None:
             return "it was not built"
-        spec = plan.variant(cell.variant_id).build
         if measured.id not in known:
-            tools = self._tools
-            known[measured.id] = symbols.with_symbols(
-                spec,
-                measured,
-                tools.launcher,
-                tools.env,
-                InterruptibleObserver(tools.observer, tools.stop),
-                tools.place,
-            )
+            place = workplace(plan, session.env)
+            known[measured.id] = symbols.with_symbols(spec, measured, session, place)
         binary = known[measured.id]
         if binary.failure:
             return binary.failure
@@ -180,81 +139,79 @@ class _CellProfiler:
             target = target_of(
                 cell,
                 replace(measured, path=binary.path),
-                self._subject.inputs.get(cell.input_id),
-                self._tools.env,
-                self._subject.tuning,
+                self.inputs.get(cell.input_id),
+                session.env,
+                str(self.record.path / layout.TUNING),
             )
             self._run_all(target, unwinding)
         except MeasureError as error:
             if isinstance(error, MachineError) and error.code != "BX231":
                 raise
-            self._remarks.append(
+            self.remarks.append(
                 f"{error.message} {'; '.join(text for _, text in error.details)}".strip()
             )
-        if not self._runs:
-            return "" if self.stopped else "; ".join(self._remarks) or "no run succeeded"
+        if not self.runs:
+            return "" if self.stopped else "; ".join(self.remarks) or "no run succeeded"
         return self._build_profile(measured, binary, unwinding, remarks)
 
     def _unwinding(self, *, built: bool) -> Unwinding:
-        if self._policy.unwinding != "auto":
-            return self._policy.unwinding
+        if self.policy.unwinding != "auto":
+            return self.policy.unwinding
         return "frame-pointers" if built else "dwarf"
 
     def _run_all(self, target: Target, unwinding: Unwinding) -> None:
-        label = self._subject.plan.variant(self._cell.variant_id).label
-        runs = 1 if self._sampler.name == "callgrind" else self._policy.runs
+        label = self.record.plan.variant(self.cell.variant_id).label
+        runs = 1 if self.sampler.name == "callgrind" else self.policy.runs
         for number in range(1, runs + 1):
-            if self._tools.stop.level:
+            if self.session.stop.level:
                 self.stopped = True
-                self._remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
+                self.remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
                 return
             if number == 1:
-                text = f"profiling {label} by {self._sampler.name}, {counted(runs, 'run')}"
-                self._tools.observer.notify(Message(text))
+                text = f"profiling {label} by {self.sampler.name}, {counted(runs, 'run')}"
+                self.session.observer.notify(Message(text))
             reason = self._run(target, unwinding)
-            if self._tools.stop.level > 1:  # the user killed it
+            if self.session.stop.level > 1:  # the user killed it
                 self.stopped = True
-                self._remarks.append(f"stopped by the user in run {number} of {runs}")
+                self.remarks.append(f"stopped by the user in run {number} of {runs}")
                 return
             if reason:
-                self._remarks.append(f"run {number} of {runs}: {reason}")
+                self.remarks.append(f"run {number} of {runs}: {reason}")
 
     def _run(self, target: Target, unwinding: Unwinding) -> str:
         """Profile one run. Return the reason if it does not count."""
         with scratch_folder() as name:
             folder = Path(name)
             answers, printed = folder / "answers", folder / "stdout"
-            errors, timeout_s = str(folder / "perf.stderr"), self._policy.timeout_s
+            errors, timeout_s = str(folder / "perf.stderr"), self.policy.timeout_s
             command = target.command(answers, timeout_s, stdout=str(printed), stderr=errors)
             if reason := self._run_setup(target, target.prepare, "prepare"):
                 return reason
             try:
-                sampled = self._sampler.watch(command, unwinding, folder)
+                sampled = self.sampler.watch(command, unwinding, folder)
                 reason = self._answer_error(sampled.finished.exit_code, answers, printed)
             finally:
                 after = self._run_setup(target, target.cleanup, "cleanup")
         if sampled.samples is None:
-            return (
-                f"it {sampled.failure}"
-                if sampled.finished.timed_out or sampled.finished.killed
-                else sampled.failure
-            )
+            if sampled.finished.timed_out or sampled.finished.killed:
+                return f"it {sampled.failure}"
+            return sampled.failure
         if reason or after:
             return reason or after
         if not sampled.samples.total:
-            return f"{self._sampler.name} recorded no samples of it"
-        self._runs.append(sampled.samples)
+            return f"{self.sampler.name} recorded no samples of it"
+        self.runs.append(sampled.samples)
         return ""
 
     def _answer_error(self, exit_code: int | None, answers: Path, printed: Path) -> str:
         """Return the reason if the run did not do the measured work; empty if it did."""
-        policy = self._subject.plan.answer
+        policy = self.record.plan.answer
         if exit_code not in policy.exit_codes:
             return f"exit status {exit_code}"
         digests = Counter(
             b.answer.digest
-            for b in self._subject.blocks
-            if b.cell_id == self._cell.id
+            for b in self.record.contents.blocks
+            if b.cell_id == self.cell.id
             and b.status == "ok"
             and b.answer
             and b.answer.source != "none"
@@ -266,8 +223,8 @@ class _CellProfiler:
 
     def _run_setup(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:
         for argv in commands:
-            output = self._tools.launcher.capture(
-                argv, target.env, cwd=target.cwd, timeout_s=self._policy.timeout_s
+            output = self.session.launcher.capture(
+                argv, target.env, cwd=target.cwd, timeout_s=self.policy.timeout_s
             )
             if not output.ok:
                 return f"{what} ({argv[0]}): {output.finished.how}"
@@ -282,28 +239,28 @@ class _CellProfiler:
     ) -> Profile:
         frames: dict[Frame, int] = {}
         stacks: list[Stack] = []
-        for number, samples in enumerate(self._runs, start=1):
+        for number, samples in enumerate(self.runs, start=1):
             for stack in sorted(samples.stacks, key=_sort_key):
                 places = tuple(frames.setdefault(frame, len(frames)) for frame in stack)
                 stacks.append(Stack(number, samples.stacks[stack], places))
-        events = sum((samples.events for samples in self._runs), Counter())
-        perf = self._sampler.name == "perf"
+        events = sum((samples.events for samples in self.runs), Counter())
+        perf = self.sampler.name == "perf"
         return Profile(
-            cell_id=self._cell.id,
-            sampler=self._sampler.name,
-            tool=self._sampler.tool,
+            cell_id=self.cell.id,
+            sampler=self.sampler.name,
+            tool=self.sampler.tool,
             event=events.most_common(1)[0][0],
-            frequency_hz=self._sampler.frequency_hz,
+            frequency_hz=self.sampler.frequency_hz,
             unwinding=unwinding if perf else None,
-            runs=tuple(samples.total for samples in self._runs),
-            runs_asked=self._policy.runs if perf else 1,
-            lost=sum(samples.lost for samples in self._runs),
+            runs=tuple(samples.total for samples in self.runs),
+            runs_asked=self.policy.runs if perf else 1,
+            lost=sum(samples.lost for samples in self.runs),
             measured_sha256=measured.sha256,
             profiled_sha256=binary.sha256,
             frames=tuple(frames),
             stacks=tuple(stacks),
-            buckets=self._policy.buckets,
-            remarks=(*remarks, *self._remarks),
+            buckets=self.policy.buckets,
+            remarks=(*remarks, *self.remarks),
         )
 
 

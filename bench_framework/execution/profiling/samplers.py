@@ -9,7 +9,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Command, Finished, scratch_folder
@@ -31,6 +31,9 @@ An unprivileged user may sample only user space.
 """
 BUSY: Final = ("/bin/sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done")
 """About 60 ms of work, to detect an event that never counts, as on some virtual machines."""
+RECORD: Final = ("perf", "record", "--no-buildid-cache", "--quiet")
+SCRIPT: Final = ("perf", "script", "--force", "--show-lost-events", "--no-inline")
+CALLGRIND: Final = ("valgrind", "--tool=callgrind", "--quiet", "--trace-children=yes")
 STACK_BYTES: Final = 16384
 """Bytes of the stack that dwarf unwinding copies with each sample."""
 SCRIPT_TIMEOUT_S: Final = 900.0
@@ -41,38 +44,12 @@ _LOST_SHARE: Final = re.compile(r"Processed (\d+) samples and lost ([\d.]+)%")
 class SampledRun:
     """One run under a sampler.
 
-    Attributes:
-        finished: how the program ended.
-        samples: `None` if the sampler left no readable data.
-        failure: the reason in that case.
+    `samples` is `None` if the sampler left no readable data, for the reason in `failure`.
     """
 
     finished: Finished
     samples: Samples | None
     failure: str = ""
-
-
-class Sampler(Protocol):
-    """A profiler of single runs."""
-
-    @property
-    def name(self) -> SamplerName:
-        """Return the name of the sampler."""
-
-    @property
-    def tool(self) -> str:
-        """Return its version line."""
-
-    @property
-    def frequency_hz(self) -> int | None:
-        """Return the samples per second; `None` if it counts instructions."""
-
-    def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> SampledRun:
-        """Run a command once and return its samples. The sampler writes its files to `folder`.
-
-        Raises:
-            MachineError: BX231, the program cannot be started; BX232, the launcher died.
-        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,23 +64,14 @@ class Perf:
     name: SamplerName = "perf"
 
     def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> SampledRun:
-        """Record and read one run."""
+        """Run a command once and return its samples. The sampler writes its files to `folder`.
+
+        Raises `MachineError` (BX231): the program cannot be started; BX232, the launcher died.
+        """
         data, errors = folder / "perf.data", folder / "perf.stderr"
-        words = [
-            "perf",
-            "record",
-            "--no-buildid-cache",
-            "--quiet",
-            "-e",
-            self.event,
-            "-F",
-            str(self.frequency_hz),
-            "--call-graph",
-            "fp" if unwinding == "frame-pointers" else f"dwarf,{STACK_BYTES}",
-            "-o",
-            str(data),
-            "--",
-        ]
+        graph = "fp" if unwinding == "frame-pointers" else f"dwarf,{STACK_BYTES}"
+        words = [*RECORD, "-e", self.event, "-F", str(self.frequency_hz), "--call-graph", graph]
+        words += ["-o", str(data), "--"]
         finished = self.launcher.run(replace(command, argv=[*words, *command.argv]))
         if finished.killed or finished.timed_out:  # perf was killed too and left an incomplete file
             return SampledRun(finished, None, finished.how)
@@ -115,17 +83,7 @@ class Perf:
         out, errors = folder / "script.txt", folder / "script.stderr"
         # Symbols are read from local files only, not from a debuginfod server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
-        words = [
-            "perf",
-            "script",
-            "-i",
-            str(data),
-            "--force",
-            "--show-lost-events",
-            "--no-inline",
-            "-F",
-            "tid,time,event,ip,sym,dso",
-        ]
+        words = [*SCRIPT, "-i", str(data), "-F", "tid,time,event,ip,sym,dso"]
         finished = self.launcher.run(
             Command(words, env, stdout=str(out), stderr=str(errors), timeout_s=SCRIPT_TIMEOUT_S)
         )
@@ -151,14 +109,13 @@ class Callgrind:
         del unwinding
         out = folder / "callgrind.out"
         words = [
-            "valgrind",
-            "--tool=callgrind",
-            "--quiet",
-            "--trace-children=yes",
+            *CALLGRIND,
             "--dump-instr=no",
             f"--callgrind-out-file={out}.%p",
+            "--",
+            *command.argv,
         ]
-        finished = self.launcher.run(replace(command, argv=[*words, "--", *command.argv]))
+        finished = self.launcher.run(replace(command, argv=words))
         if finished.killed or finished.timed_out:
             return SampledRun(finished, None, finished.how)
         samples = Samples()
@@ -168,6 +125,10 @@ class Callgrind:
         if not samples.total:
             return SampledRun(finished, None, f"callgrind counted nothing ({finished.how})")
         return SampledRun(finished, samples)
+
+
+Sampler = Perf | Callgrind
+"""A profiler of single runs. `frequency_hz` is `None` if it counts instructions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +144,8 @@ def find_sampler(
 ) -> tuple[Sampler | None, tuple[Refusal, ...]]:
     """Return the first working sampler and the refusals of those before it.
 
-    Args:
-        choice: ``auto``, ``perf`` or ``callgrind``.
-        frequency_hz: samples per second; reduced to the kernel's maximum.
-        launcher: starts the samplers.
-        env: environment of the samplers.
+    `choice` is ``auto``, ``perf`` or ``callgrind``. The frequency is reduced to the kernel's
+    maximum.
     """
     refused: list[Refusal] = []
     if choice in {"auto", "perf"}:
@@ -240,12 +198,9 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
 
 def find_callgrind(launcher: Launcher, env: Mapping[str, str]) -> Callgrind | Refusal:
     """Return callgrind if valgrind is installed, or the refusal."""
-    version = version_of(launcher, "valgrind", env)
-    return (
-        Refusal("valgrind is not installed", "install valgrind")
-        if version is None
-        else Callgrind(launcher, version)
-    )
+    if (version := version_of(launcher, "valgrind", env)) is not None:
+        return Callgrind(launcher, version)
+    return Refusal("valgrind is not installed", "install valgrind")
 
 
 def _number(path: Path) -> int | None:

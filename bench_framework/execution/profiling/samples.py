@@ -46,10 +46,7 @@ _RECURSION: Final = re.compile(r"'\d+$")
 class Samples:
     """The samples of one recording.
 
-    Attributes:
-        stacks: number of samples per stack, outermost frame first.
-        events: number of samples per event.
-        lost: number of samples that the kernel dropped.
+    The stacks have the outermost frame first. `lost` samples were dropped by the kernel.
     """
 
     stacks: Counter[tuple[Frame, ...]] = field(default_factory=Counter)

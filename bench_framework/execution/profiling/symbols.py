@@ -15,10 +15,7 @@ from bench_framework.execution.build import cargo
 from bench_framework.execution.progress import SilentObserver
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from bench_framework.execution.process import Launcher
-    from bench_framework.execution.progress import Observer
+    from bench_framework.execution.stop import Session
     from bench_framework.model.plan import BuildSpec
     from bench_framework.model.run import Build
 
@@ -45,24 +42,8 @@ class Symbols:
     failure: str = ""
 
 
-def with_symbols(
-    spec: BuildSpec | None,
-    measured: Build,
-    launcher: Launcher,
-    env: Mapping[str, str],
-    observer: Observer,
-    place: Path,
-) -> Symbols:
-    """Build the binary of a variant with symbols; return an external program unchanged.
-
-    Args:
-        spec: build spec of the variant; `None` for an external program.
-        measured: the measured build.
-        launcher: starts cargo.
-        env: environment of cargo.
-        observer: receives the progress of the second build.
-        place: working directory of the program.
-    """
+def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, place: Path) -> Symbols:
+    """Build the binary of a variant with symbols; return an external program unchanged."""
     if not measured.ok or measured.path is None:
         return Symbols(failure=measured.message or "it was not built")
     if spec is None:
@@ -71,6 +52,7 @@ def with_symbols(
         if digest != measured.sha256:
             return Symbols(failure=f"{path} changed since it was measured")
         return Symbols(measured.path, digest)
+    launcher, env = session.launcher, session.env
     builder = cargo.Builder(launcher, env, SilentObserver(), contract=False, place=place)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
@@ -79,7 +61,9 @@ def with_symbols(
             or "its sources, compiler or dependencies changed since it was measured"
         )
     further = () if spec.rustflags else CONFIGURED
-    builder = cargo.Builder(launcher, env, observer, contract=False, place=place, further=further)
+    builder = cargo.Builder(
+        launcher, env, session.interruptible, contract=False, place=place, further=further
+    )
     build = builder.build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
         return Symbols(

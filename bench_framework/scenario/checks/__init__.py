@@ -59,21 +59,16 @@ def check_version(document: Document) -> Problem | None:
         "0"
     ) == str(VERSION):
         return None
-    return document.value_problem(
-        ("version",),
-        "BC110",
-        f"this benchctl cannot read scenarios of version {version}",
-        label=f"expected {VERSION}",
-        fix="install a later benchctl, or write version: 1",
-    )
+    message = f"this benchctl cannot read scenarios of version {version}"
+    label = f"expected {VERSION}"
+    fix = "install a later benchctl, or write version: 1"
+    return document.value_problem(("version",), "BC110", message, label=label, fix=fix)
 
 
 def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:
     """Return every problem of a scenario that is valid by its schema.
 
-    Args:
-        scenario: scenario to check.
-        damaged: true if invalid parts of the file were removed.
+    `damaged` is true if invalid parts of the file were removed.
     """
     problems = [problem for run in CHECKS for problem in run(scenario)]
     if damaged:

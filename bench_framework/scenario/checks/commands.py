@@ -117,11 +117,9 @@ def _slots_at(scenario: Scenario, path: Path) -> Iterator[str]:
 
 
 def _unavailable_slot(slot: str, path: Path) -> str:
-    return (
-        "`tuning` runs once, before all inputs"
-        if path[:1] == ("tuning",)
-        else f"this scenario has no `{slot}`"
-    )
+    if path[:1] == ("tuning",):
+        return "`tuning` runs once, before all inputs"
+    return f"this scenario has no `{slot}`"
 
 
 def _tuning(scenario: Scenario) -> Iterator[Problem]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bench_framework.scenario.axes import AxisView
     from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.document import Path
-    from bench_framework.scenario.schema.contrasts import ContrastPart
+    from bench_framework.scenario.schema.parts import ContrastPart
 
 
 def _sides(part: ContrastPart) -> dict[str, dict[str, str]]:

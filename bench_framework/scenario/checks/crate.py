@@ -92,18 +92,13 @@ def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
         for value, setting in axis.settings.items():
             path: Place = ("axes", axis.name, "values", value, "features")
             features += [((*path, index), name) for index, name in enumerate(setting.features)]
-    folder = (
-        scenario.spec.worker.crate
-        if scenario.spec.worker.crate != BUILTIN
-        else f"native/crates/{crate.name}"
-    )
+    folder = scenario.spec.worker.crate
+    folder = f"native/crates/{crate.name}" if folder == BUILTIN else folder
     for place, name in features:
         if name in crate.features or "/" in name:
             continue  # cargo checks `dependency/feature`
+        message = f"crate `{crate.name}` has no cargo feature `{name}`"
+        label = f"not in [features] of {folder}/Cargo.toml"
         yield scenario.value_problem(
-            place,
-            "BC302",
-            f"crate `{crate.name}` has no cargo feature `{name}`",
-            label=f"not in [features] of {folder}/Cargo.toml",
-            fix=did_you_mean(name, crate.features, "features"),
+            place, "BC302", message, label=label, fix=did_you_mean(name, crate.features, "features")
         )

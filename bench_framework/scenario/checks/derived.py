@@ -38,12 +38,9 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
         values = named_values(matrix.axes, scenario.spec.baseline, given)
         if tuple(sorted(values)) not in measured:
             values_text = ", ".join(f"{axis}={value}" for axis, value in values)
-            yield scenario.key_problem(
-                ("cells", name),
-                "BC209",
-                f"cell `{name}` ({values_text}) is not measured",
-                "change its values, or the rule that excludes it",
-            )
+            message = f"cell `{name}` ({values_text}) is not measured"
+            advice = "change its values, or the rule that excludes it"
+            yield scenario.key_problem(("cells", name), "BC209", message, advice)
 
 
 def _bounds(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
@@ -53,12 +50,9 @@ def _bounds(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
         for baseline in scenario.spec.baseline:
             chosen = baseline_values(tuple(axes.values()), baseline) or {}
             if not wrong and given.items() <= chosen.items():
-                yield scenario.value_problem(
-                    ("bounds", index),
-                    "BC206",
-                    "the baseline cannot be a bound, because bounds are not compared",
-                    "choose another baseline, or remove the bound",
-                )
+                message = "the baseline cannot be a bound, because bounds are not compared"
+                advice = "choose another baseline, or remove the bound"
+                yield scenario.value_problem(("bounds", index), "BC206", message, advice)
 
 
 def _formulas(scenario: Scenario) -> Iterator[Problem]:

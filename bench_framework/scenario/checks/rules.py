@@ -91,12 +91,10 @@ def _baseline(
             yield scenario.key_problem((*path, name), "BC201", message, f"remove `{name}`")
         elif value not in axis.settings:
             values_text = ", ".join(f"{key}={text}" for key, text in given.items())
+            label = f"axis `{name}` has no value `{value}`"
+            fix = f"use one of: {', '.join(known_values(scenario, axis))}"
             yield scenario.value_problem(
-                path,
-                "BC201",
-                f"baseline `{values_text}` selects no variant",
-                label=f"axis `{name}` has no value `{value}`",
-                fix=f"use one of: {', '.join(known_values(scenario, axis))}",
+                path, "BC201", f"baseline `{values_text}` selects no variant", label=label, fix=fix
             )
 
 
@@ -149,12 +147,9 @@ def _experiments(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[P
     tested: dict[tuple[object, ...], str] = {}
     for index, experiment in enumerate(scenario.spec.experiments):
         if experiment.name in names:
-            yield scenario.value_problem(
-                ("experiments", index, "name"),
-                "BC206",
-                f"two experiments have the name `{experiment.name}`",
-                "choose another name",
-            )
+            message = f"two experiments have the name `{experiment.name}`"
+            advice = "choose another name"
+            yield scenario.value_problem(("experiments", index, "name"), "BC206", message, advice)
         names.add(experiment.name)
         test = (experiment.metric, *experiment.change.items(), *sorted(experiment.at.items()))
         if experiment.hypothesis and test in tested:
@@ -229,12 +224,9 @@ def _profile(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Probl
         try:
             re.compile(pattern)
         except (re.error, OverflowError, RecursionError) as error:
-            yield scenario.value_problem(
-                ("profile", "buckets", name),
-                "BC114",
-                f"bucket `{name}` is not a regular expression: {error}",
-                "write a backslash before literal special characters: `\\.`, `\\(`",
-            )
+            message = f"bucket `{name}` is not a regular expression: {error}"
+            advice = "write a backslash before literal special characters: `\\.`, `\\(`"
+            yield scenario.value_problem(("profile", "buckets", name), "BC114", message, advice)
 
 
 def check_values(
@@ -271,12 +263,8 @@ def check_reference(
             advice,
         )
     elif variant_only and axes[name].kind == "input":
-        yield document.value_problem(
-            path,
-            "BC206",
-            f"`{name}` is an axis of the input, not of the variants",
-            "name a build or run axis",
-        )
+        message = f"`{name}` is an axis of the input, not of the variants"
+        yield document.value_problem(path, "BC206", message, "name a build or run axis")
     elif value is not None and value not in axes[name].settings:
         known = known_values(scenario, axes[name])
         advice = did_you_mean(value, known, "use one of")

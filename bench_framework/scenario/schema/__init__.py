@@ -12,24 +12,8 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.scenario import scalars
-from bench_framework.scenario.schema.contrasts import ContrastPart
+from bench_framework.scenario.schema import parts
 from bench_framework.scenario.schema.measure import Gate, Measure
-from bench_framework.scenario.schema.parts import (
-    AnchorPart,
-    AnswerPart,
-    Baselines,
-    Commands,
-    DerivedPart,
-    DescribePart,
-    ExperimentPart,
-    InputPart,
-    Limits,
-    MetricPart,
-    NameLists,
-    NotePart,
-    ProfilePart,
-    Rules,
-)
 from bench_framework.scenario.schema.published import PublishedPart
 from bench_framework.scenario.schema.types import (
     NEVER,
@@ -79,7 +63,7 @@ class ScenarioFile(Part):
     axes: dict[Name, AxisForm] = {}
     """Axes, by name. An axis is a list of values, a mapping from each value to its settings, or
     `{values: …, label: …, note: …}`."""
-    input: InputPart | None = None
+    input: parts.InputPart | None = None
     """Input of the program. Omit it for a program without an input."""
     command: (
         Annotated[
@@ -106,33 +90,33 @@ class ScenarioFile(Part):
     """Command that runs once before measuring, with the baseline's program as `{bin}`. It prints
     one JSON object, which is stored in the record. `{tuning}` in a command is the path of that
     file."""
-    prepare: Commands = []
+    prepare: parts.Commands = []
     """One command, or a list of commands, that runs before each sample."""
-    cleanup: Commands = []
+    cleanup: parts.Commands = []
     """One command, or a list of commands, that runs after each sample."""
     exit_codes: Annotated[list[ExitCode], Field(min_length=1)] = Field(
         default=[0], alias="exit-codes"
     )
     """Exit codes that mean success."""
-    exclude: Rules = []
+    exclude: parts.Rules = []
     """Combinations that are not measured. Each rule maps axes to a value or a list of values."""
-    pairs: NameLists = []
+    pairs: parts.NameLists = []
     """Axes that advance together: first value with first value, and so on."""
-    exclusive: NameLists = []
+    exclusive: parts.NameLists = []
     """Axes of which at most one may differ from the baseline in a combination."""
     design: Annotated[Literal["full", "one-at-a-time", "ladder"], ONE_OF] = "full"
     """`full`: every combination. `one-at-a-time`: the baseline with one axis changed. `ladder`: the
     changes are added one after the other, in the order of the axes."""
-    baseline: Baselines = []
+    baseline: parts.Baselines = []
     """Variant that the others are compared with: one value for each axis that has several. A list
     gives several baselines: the headline uses the first, and a separate section compares every
     variant with each of them."""
-    anchor: AnchorPart | None = None
+    anchor: parts.AnchorPart | None = None
     """Variant that is identical in several records, so that they can be compared through it:
     `{rev: v1.0}` or `{variant: …}`."""
     measure: Measure = Field(default_factory=Measure)
     """Number of rounds, order, and when measuring stops."""
-    metrics: dict[Symbol, MetricPart] = {}
+    metrics: dict[Symbol, parts.MetricPart] = {}
     """Metrics that the program prints or reports, by name: source, unit and direction. The key
     `instructions` sets how instructions are counted."""
     judge: Annotated[list[Text], Field(min_length=1)] = [WALL, CPU]
@@ -145,13 +129,13 @@ class ScenarioFile(Part):
     """Probability of at least one false positive in the whole report."""
     gate: Gate = Field(default_factory=Gate)
     """Changes that `benchctl gate` and `benchctl run --gate` tolerate."""
-    answer: AnswerPart = Field(default_factory=AnswerPart)
+    answer: parts.AnswerPart = Field(default_factory=parts.AnswerPart)
     """Comparison of outputs, to check that all runs did the same work."""
     fixed: dict[Name, Text] = {}
     """Parameters that are not varied, used as `{name}`. An experiment may change one."""
-    experiments: list[ExperimentPart] = []
+    experiments: list[parts.ExperimentPart] = []
     """Single changes to the baseline, measured in addition to the combinations of the axes."""
-    contrasts: list[ContrastPart] = []
+    contrasts: list[parts.ContrastPart] = []
     """Comparisons of two variants, of which neither needs to be a baseline. They are judged with
     the comparisons with the baseline, and the report states them among its key findings."""
     bounds: list[Annotated[dict[Text, Text], Field(min_length=1)]] = []
@@ -160,15 +144,15 @@ class ScenarioFile(Part):
     cells: dict[Symbol, Annotated[dict[Text, Text], Field(min_length=1)]] = {}
     """Names of variants for use in `derived`, each with axis values. An omitted axis has the
     baseline's value."""
-    derived: dict[Symbol, DerivedPart] = {}
+    derived: dict[Symbol, parts.DerivedPart] = {}
     """Figures that are computed from named cells in each round, with `rate(cell)`, `time(cell)`,
     the names of earlier figures, `min`, `max`, `harmonic` and `+ - * /`."""
-    profile: ProfilePart | None = None
+    profile: parts.ProfilePart | None = None
     """Sampling of the functions in which variants spend their time, after measuring. The Cargo
     profile is `worker.profile`."""
-    describe: list[DescribePart] = []
+    describe: list[parts.DescribePart] = []
     """Descriptions of variants, shown with their results."""
-    notes: list[NotePart] = []
+    notes: list[parts.NotePart] = []
     """Notes of the author, shown in a separate section of the report."""
     published: PublishedPart | None = None
     """A published report, and what tests each of its claims. The report says which are
@@ -179,7 +163,7 @@ class ScenarioFile(Part):
     that of another metric."""
     next_steps: list[Text] = Field(default=[], alias="next-steps")
     """Plans of the author. They may contain the same references."""
-    limits: Limits = Field(default_factory=Limits)
+    limits: parts.Limits = Field(default_factory=parts.Limits)
     """Limits on the size of the plan: `{max-cells: 500}`."""
     reveal: list[Text] = []
     """Names of variables and arguments that look like names of secrets, but whose values are shown."""
@@ -187,29 +171,15 @@ class ScenarioFile(Part):
     @model_validator(mode="after")
     def _consistent(self) -> ScenarioFile:
         text = isinstance(self.command, str)
-        self.demand(
-            not text or self.shell,
-            "BC102",
-            "`command` must be a list of arguments, got a string",
-            "command",
-            advice='write ["{bin}", "…"], or set `shell: true` to run a shell command line',
-        )
-        self.demand(
-            not self.shell or text,
-            "BC108",
-            "`shell: true` needs a `command` that is one string",
-            "shell",
-            advice='write command: "…", or remove `shell`',
-        )
+        message = "`command` must be a list of arguments, got a string"
+        advice = 'write ["{bin}", "…"], or set `shell: true` to run a shell command line'
+        self.refuse(text and not self.shell, message, "command", advice=advice, code="BC102")
+        message = "`shell: true` needs a `command` that is one string"
+        advice = 'write command: "…", or remove `shell`'
+        self.refuse(self.shell and not text, message, "shell", advice=advice)
         for key in self.fixed:
-            self.demand(
-                key not in self.axes,
-                "BC108",
-                f"`{key}` is both an axis and a key of `fixed`",
-                "fixed",
-                key,
-                advice="remove one of the two",
-            )
+            message = f"`{key}` is both an axis and a key of `fixed`"
+            self.refuse(key in self.axes, message, "fixed", key)
         return self
 
 

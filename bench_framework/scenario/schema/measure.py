@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, create_model, model_validator
+from pydantic import Discriminator, Field, Tag, create_model, model_validator
 
 from bench_framework.model.metrics import GATED
 from bench_framework.scenario import scalars
@@ -24,23 +24,15 @@ from bench_framework.scenario.schema.types import (
     RoundCount,
     Text,
     WarmupCount,
+    also_as,
     shape,
 )
-
-
-def _or_one_number(schema: dict[str, Any]) -> None:
-    whole = dict(schema)
-    schema.clear()
-    schema.update(
-        anyOf=[{"type": "integer", "minimum": 1, "maximum": MAX_ROUNDS}, whole],
-        description=whole.pop("description"),
-    )
 
 
 class Rounds(Part):
     """Smallest and largest number of rounds, or one number for exactly so many."""
 
-    model_config = ConfigDict(json_schema_extra=_or_one_number)
+    model_config = also_as(type="integer", minimum=1, maximum=MAX_ROUNDS)
 
     min: RoundCount | None = None
     """Rounds before the first interim analysis. Default 12."""
@@ -55,13 +47,8 @@ class Rounds(Part):
     @model_validator(mode="after")
     def _ordered(self) -> Rounds:
         crossed = self.min is not None and self.max is not None and self.min > self.max
-        self.demand(
-            not crossed,
-            "BC108",
-            f"`rounds.min` is {self.min} and `rounds.max` is {self.max}",
-            "min",
-            advice="lower `min`, or raise `max`",
-        )
+        message = f"`rounds.min` is {self.min} and `rounds.max` is {self.max}"
+        self.refuse(crossed, message, "min", advice="lower `min`, or raise `max`")
         return self
 
 
@@ -109,20 +96,14 @@ class Measure(Part):
     @model_validator(mode="after")
     def _looks(self) -> Measure:
         fixed = self.until == "rounds"
-        self.demand(
-            not fixed or self.strategy != "race",
-            "BC108",
-            "`strategy: race` has no effect with `until: rounds`, which has no interim analyses",
-            "strategy",
-            advice="write `until: conclusive`, or `strategy: fixed`",
+        message = (
+            "`strategy: race` has no effect with `until: rounds`, which has no interim analyses"
         )
-        self.demand(
-            not fixed or self.rounds.max is not None,
-            "BC108",
-            "`until: rounds` needs the number of rounds",
-            "until",
-            advice="add `rounds: 30`, or write `until: conclusive`",
-        )
+        advice = "write `until: conclusive`, or `strategy: fixed`"
+        self.refuse(fixed and self.strategy == "race", message, "strategy", advice=advice)
+        message = "`until: rounds` needs the number of rounds"
+        advice = "add `rounds: 30`, or write `until: conclusive`"
+        self.refuse(fixed and self.rounds.max is None, message, "until", advice=advice)
         return self
 
 
@@ -186,13 +167,8 @@ class Gate(_Margins):
         gated = [name for name, _ in self.margins()]
         for metric in self.require:
             advice = scalars.did_you_mean(metric, gated, "gated here")
-            self.demand(
-                metric in gated,
-                "BC108",
-                f"`require` lists `{metric}`, which this gate does not judge",
-                "require",
-                advice=advice,
-            )
+            message = f"`require` lists `{metric}`, which this gate does not judge"
+            self.refuse(metric not in gated, message, "require", advice=advice)
         return self
 
     def margins(self) -> tuple[tuple[str, float], ...]:

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import (
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from bench_framework.model.metrics import UNITS
 from bench_framework.model.profile import OTHER
@@ -21,35 +13,23 @@ from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
     ONE_OF,
     SCALAR,
+    SCALARS,
     Duration,
     NotText,
     Part,
     Positive,
     Text,
     ValueName,
+    also_as,
     read_by,
     shape,
 )
 
 DATASETS: Final = (
-    "prose",
-    "text",
-    "cjk",
-    "no-spaces",
-    "crlf",
-    "long-line",
-    "sessions",
-    "sessions-small",
-    "sessions-large",
-    "sessions-short-lines",
+    *("prose", "text", "cjk", "no-spaces", "crlf", "long-line"),
+    *("sessions", "sessions-small", "sessions-large", "sessions-short-lines"),
     "sessions-long-lines",
 )
-
-
-def _or_text(schema: dict[str, Any]) -> None:
-    whole = dict(schema)
-    schema.clear()
-    schema.update(anyOf=[dict(SCALAR), whole], description=whole.pop("description"))
 
 
 class InputPart(Part):
@@ -68,29 +48,14 @@ class InputPart(Part):
 
     @model_validator(mode="after")
     def _one_kind(self) -> InputPart:
-        self.demand(
-            self.dataset or self.file,
-            "BC107",
-            "`input` needs `dataset` or `file`",
-            advice="dataset: prose",
-        )
-        self.demand(
-            not (self.dataset and self.file),
-            "BC108",
-            "`input` has both `dataset` and `file`",
-            "file",
-            advice="remove one of the two",
-        )
-        self.demand(
-            not self.dataset or self.size,
-            "BC107",
-            "`input.dataset` needs `size`",
-            advice="size: 10MiB",
-        )
+        given = self.dataset or self.file
+        self.need(given, "`input` needs `dataset` or `file`", "dataset: prose")
+        both = self.dataset and self.file
+        self.refuse(both, "`input` has both `dataset` and `file`", "file")
+        self.need(not self.dataset or self.size, "`input.dataset` needs `size`", "size: 10MiB")
         for key in ("size", "seed"):
             unused = self.file is not None and key in self.model_fields_set
-            message = f"`{key}` has no effect with `file`"
-            self.demand(not unused, "BC108", message, key, advice=f"remove `{key}`")
+            self.refuse_unused(unused, key, "has no effect with `file`")
         return self
 
 
@@ -130,29 +95,24 @@ class ExperimentPart(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> ExperimentPart:
-        self.demand(
-            len(self.change) == 1,
-            "BC108",
-            f"experiment `{self.name}` has {len(self.change)} changes, whose effects cannot be "
-            "separated",
-            "change",
-            advice="write one experiment for each change",
-        )
+        count = len(self.change)
+        message = f"experiment `{self.name}` has {count} changes, whose effects cannot be separated"
+        advice = "write one experiment for each change"
+        self.refuse(count > 1, message, "change", advice=advice)
         for key in ("at", "expect", "metric"):
             unused = key in self.model_fields_set and not self.hypothesis
             message = f"`{key}` has no effect without `hypothesis`"
-            advice = f"add `hypothesis`, or remove `{key}`"
-            self.demand(not unused, "BC108", message, key, advice=advice)
+            self.refuse(unused, message, key, advice=f"add `hypothesis`, or remove `{key}`")
         decided = self.at and self.decision != "open"
         message = "`decision` needs a change to the baseline, but `at` starts from another variant"
-        self.demand(not decided, "BC108", message, "decision", advice="remove one of the two")
+        self.refuse(decided, message, "decision")
         return self
 
 
 class DerivedPart(Part):
     """A formula over named cells, or a mapping with the formula and its assumption."""
 
-    model_config = ConfigDict(json_schema_extra=_or_text)
+    model_config = also_as(**SCALAR)
 
     formula: Text
     """Formula with `rate(cell)`, `time(cell)`, names of earlier figures, `min`, `max`, `harmonic`
@@ -179,19 +139,10 @@ class AnchorPart(Part):
     @model_validator(mode="after")
     def _one_of_two(self) -> AnchorPart:
         advice = "anchor: {rev: v1.0}, or anchor: {variant: {engine: reference}}"
-        self.demand(
-            self.rev is not None or self.variant is not None,
-            "BC107",
-            "`anchor` needs `rev` or `variant`",
-            advice=advice,
-        )
-        self.demand(
-            self.rev is None or self.variant is None,
-            "BC108",
-            "`anchor` has both `rev` and `variant`",
-            "rev",
-            advice=advice,
-        )
+        given = [part for part in (self.rev, self.variant) if part is not None]
+        self.need(given, "`anchor` needs `rev` or `variant`", advice)
+        both = len(given) > 1
+        self.refuse(both, "`anchor` has both `rev` and `variant`", "rev", advice=advice)
         return self
 
 
@@ -262,21 +213,12 @@ class ProfilePart(Part):
 
     @model_validator(mode="after")
     def _sane(self) -> ProfilePart:
-        self.demand(
-            self.frequency <= MOST_HZ,
-            "BC108",
-            f"`frequency` is {self.frequency}; above {MOST_HZ} the sampler disturbs the program",
-            "frequency",
-            advice="write 997, and raise `runs` for more samples",
-        )
-        self.demand(
-            OTHER not in self.buckets,
-            "BC108",
-            f"`{OTHER}` is reserved for functions that match no bucket",
-            "buckets",
-            OTHER,
-            advice="choose another name",
-        )
+        hz, advice = self.frequency, "write 997, and raise `runs` for more samples"
+        message = f"`frequency` is {hz}; above {MOST_HZ} the sampler disturbs the program"
+        self.refuse(hz > MOST_HZ, message, "frequency", advice=advice)
+        message = f"`{OTHER}` is reserved for functions that match no bucket"
+        reserved = OTHER in self.buckets
+        self.refuse(reserved, message, "buckets", OTHER, advice="choose another name")
         return self
 
 
@@ -322,39 +264,27 @@ class MetricPart(Part):
 
     @model_validator(mode="after")
     def _one_kind(self) -> MetricPart:
-        given = [key for key in COUNTER_KEYS if key in self.model_fields_set]
         if self.source is None:
             return self
-        for key in given:
-            message = f"`{key}` has an effect only for `instructions`"
-            self.demand(not self.source, "BC108", message, key, advice=f"remove `{key}`")
+        for key in COUNTER_KEYS:
+            unused = key in self.model_fields_set
+            self.refuse_unused(unused, key, "has an effect only for `instructions`")
         both = self.json_path is not None and self.regex is not None
-        message = "a metric has both `json` and `regex`"
-        self.demand(not both, "BC108", message, "regex", advice="remove one of the two")
+        self.refuse(both, "a metric has both `json` and `regex`", "regex")
         located = self.json_path is not None or self.regex is not None or self.source == "worker"
-        self.demand(
-            located,
-            "BC107",
-            "a metric needs `json` or `regex` to locate the number",
-            advice="such as json: latency.p99, or regex: 'took ([0-9.]+) s'",
-        )
-        self.demand(
-            not (self.source == "worker" and self.regex is not None),
-            "BC108",
-            "`regex` cannot read a metric from the worker protocol, which is JSON",
-            "regex",
-            advice="use `json`",
-        )
+        advice = "such as json: latency.p99, or regex: 'took ([0-9.]+) s'"
+        self.need(located, "a metric needs `json` or `regex` to locate the number", advice)
+        message = "`regex` cannot read a metric from the worker protocol, which is JSON"
+        reported = self.source == "worker" and self.regex is not None
+        self.refuse(reported, message, "regex", advice="use `json`")
         return self
 
 
 def _rows(value: Any) -> Any:
     """Return one command, or a list of commands, as a list of commands."""
-    return (
-        [value]
-        if isinstance(value, list) and not any(isinstance(item, list) for item in value) and value
-        else value
-    )
+    if isinstance(value, list) and not any(isinstance(item, list) for item in value) and value:
+        return [value]
+    return value
 
 
 Rule: TypeAlias = dict[
@@ -362,47 +292,42 @@ Rule: TypeAlias = dict[
     Annotated[
         list[Text],
         BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
-        WithJsonSchema({"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}),
+        WithJsonSchema(SCALARS),
     ],
 ]
 """Axis name to the value or values to which the rule applies."""
-_RULE = {
-    "type": "object",
-    "additionalProperties": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]},
-    "minProperties": 1,
-}
+_RULE = {"type": "object", "additionalProperties": SCALARS, "minProperties": 1}
 Rules: TypeAlias = Annotated[
     list[Annotated[Rule, Field(min_length=1)]],
     read_by(scalars.mappings),
     WithJsonSchema({"anyOf": [_RULE, {"type": "array", "items": _RULE}]}),
 ]
+_LISTS = WithJsonSchema({"type": "array", "items": SCALARS})
 Commands: TypeAlias = Annotated[
-    list[Annotated[list[Text], Field(min_length=1)]],
-    BeforeValidator(_rows),
-    WithJsonSchema(
-        {"type": "array", "items": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}}
-    ),
+    list[Annotated[list[Text], Field(min_length=1)]], BeforeValidator(_rows), _LISTS
 ]
 NameLists: TypeAlias = Annotated[
-    list[Annotated[list[Text], Field(min_length=2)]],
-    BeforeValidator(_rows),
-    WithJsonSchema(
-        {"type": "array", "items": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}}
-    ),
+    list[Annotated[list[Text], Field(min_length=2)]], BeforeValidator(_rows), _LISTS
 ]
+_VALUES = {"type": "object", "additionalProperties": SCALAR}
 Baselines: TypeAlias = Annotated[
     list[dict[Text, Text]],
     read_by(scalars.mappings),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "object", "additionalProperties": SCALAR},
-                {
-                    "type": "array",
-                    "items": {"type": "object", "additionalProperties": SCALAR},
-                    "minItems": 1,
-                },
-            ]
-        }
-    ),
+    WithJsonSchema({"anyOf": [_VALUES, {"type": "array", "items": _VALUES, "minItems": 1}]}),
 ]
+
+
+class ContrastPart(Part):
+    """A comparison of two variants that the report states among its key findings."""
+
+    name: ValueName
+    """Name of the comparison."""
+    candidate: Annotated[dict[Text, Text], Field(min_length=1)] = Field(alias="of")
+    """Axis values of the candidate, or `{experiment: NAME}`. An omitted axis has the baseline's
+    value."""
+    reference: Annotated[dict[Text, Text], Field(min_length=1)] = Field(alias="against")
+    """Axis values of the reference, or `{experiment: NAME}`."""
+    input: dict[Text, Text] = {}
+    """Values of input axes. The comparison is made on every input that has them."""
+    metric: Text | None = None
+    """Metric to compare, one of `judge`. Default: the first of them."""

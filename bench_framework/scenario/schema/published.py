@@ -52,28 +52,16 @@ class PublishedClaimPart(Part):
     def _consistent(self) -> PublishedClaimPart:
         given = [key for key in TESTS if self._given(key)]
         keys = ", ".join(f"`{key}`" for key in TESTS)
-        self.demand(given, "BC107", f"a published claim needs one of {keys}")
-        self.demand(
-            len(given) <= 1,
-            "BC108",
-            f"a published claim has both `{given[0]}` and `{given[-1]}`" if given else "",
-            given[-1] if given else "",
-            advice="remove one of the two",
-        )
-        untested = self.not_testable is not None
-        self.demand(
-            self.figure or untested,
-            "BC107",
-            "a published claim needs `figure`",
-            advice=f"such as {EXAMPLES}",
-        )
-        for key in ("input", "metric"):
-            takes = (
-                ("variant", "scaling") if key == "metric" else ("contrast", "variant", "derived")
-            )
+        self.need(given, f"a published claim needs one of {keys}")
+        message = f"a published claim has both `{given[0]}` and `{given[-1]}`"
+        self.refuse(len(given) > 1, message, given[-1])
+        advice = f"such as {EXAMPLES}"
+        figure = self.figure or self.not_testable is not None
+        self.need(figure, "a published claim needs `figure`", advice)
+        users = {"input": ("contrast", "variant", "derived"), "metric": ("variant", "scaling")}
+        for key, takes in users.items():
             unused = key in self.model_fields_set and given[0] not in takes
-            message = f"`{key}` has no effect with `{given[0]}`"
-            self.demand(not unused, "BC108", message, key, advice=f"remove `{key}`")
+            self.refuse_unused(unused, key, f"has no effect with `{given[0]}`")
         return self
 
 

@@ -28,18 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PROFILE_KEYS: Final = (
-    "opt-level",
-    "lto",
-    "codegen-units",
-    "panic",
-    "debug",
-    "debug-assertions",
-    "overflow-checks",
-    "strip",
-    "incremental",
-    "split-debuginfo",
-    "rpath",
+    *("opt-level", "lto", "codegen-units", "panic", "debug", "debug-assertions"),
+    *("overflow-checks", "strip", "incremental", "split-debuginfo", "rpath"),
 )
+REMOVE_ONE: Final = "remove one of the two"
 
 
 def refusal(refused: Refused, at: tuple[str, ...] = ()) -> PydanticCustomError:
@@ -75,6 +67,17 @@ class _OneOf:
 ONE_OF: Final = _OneOf()
 
 
+def also_as(**form: Any) -> ConfigDict:
+    """Return the configuration of a part that may also be written in another form, for its schema."""
+
+    def extend(schema: dict[str, Any]) -> None:
+        whole = dict(schema)
+        schema.clear()
+        schema.update(anyOf=[form, whole], description=whole.pop("description"))
+
+    return ConfigDict(json_schema_extra=extend)
+
+
 def shape(value: Any) -> str:
     """Return the tag of a union's branch: list, mapping or scalar."""
     if isinstance(value, list):
@@ -83,6 +86,7 @@ def shape(value: Any) -> str:
 
 
 SCALAR: Final = {"type": ["string", "number", "boolean"]}
+SCALARS: Final = {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}
 NEVER: Final[dict[str, Any]] = {"not": {}}
 _PERCENT: Final = {
     "type": "string",
@@ -132,11 +136,7 @@ Duration: TypeAlias = Annotated[
 ]
 CpuList: TypeAlias = Annotated[str, read_by(scalars.cpu_list), WithJsonSchema(SCALAR)]
 CacheName: TypeAlias = Annotated[Literal["warm", "cold", "unknown"], ONE_OF]
-Words: TypeAlias = Annotated[
-    list[Text],
-    read_by(scalars.words),
-    WithJsonSchema({"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}),
-]
+Words: TypeAlias = Annotated[list[Text], read_by(scalars.words), WithJsonSchema(SCALARS)]
 """A list of strings, or one string that is split at spaces."""
 NotText: TypeAlias = Annotated[Text, WithJsonSchema(NEVER)]
 """Branch of a union that accepts every other shape, so that the message can name the right one."""
@@ -158,10 +158,21 @@ class Part(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
-    def demand(self, valid: object, code: str, message: str, *at: str, advice: str = "") -> None:
-        """Raise an error that points at the key `at` unless `valid` is true."""
-        if not valid:
+    def need(self, given: object, message: str, advice: str = "") -> None:
+        """Report a missing key (BC107) unless it is `given`."""
+        if not given:
+            raise refusal(Refused("BC107", message, advice=advice))
+
+    def refuse(
+        self, wrong: object, message: str, *at: str, advice: str = REMOVE_ONE, code: str = "BC108"
+    ) -> None:
+        """Report keys that contradict each other or have no effect, at the key `at`."""
+        if wrong:
             raise refusal(Refused(code, message, advice=advice), at)
+
+    def refuse_unused(self, unused: object, key: str, text: str) -> None:
+        """Report a key that has no effect. `text` follows its name in the message."""
+        self.refuse(unused, f"`{key}` {text}", key, advice=f"remove `{key}`")
 
 
 def parts_in(annotation: Any) -> list[type[Part]]:
@@ -178,8 +189,7 @@ def docstrings(part: type[BaseModel]) -> dict[str, str]:
     pydantic's `use_attribute_docstrings` reads the docstrings of every model at import. Only the
     JSON Schema and the message about a missing key need them.
 
-    Raises:
-        OSError: the package was installed without its sources.
+    Raises `OSError`: the package was installed without its sources.
     """
     kind = next(
         node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
@@ -18,6 +18,7 @@ from bench_framework.scenario.schema.types import (
     ValueName,
     Variable,
     Words,
+    also_as,
     shape,
 )
 
@@ -57,47 +58,24 @@ class Worker(Part):
     def _one_kind(self) -> Worker:
         given = [key for key in ("crate", "git", "command") if getattr(self, key) is not None]
         advice = "use crate: FOLDER (or builtin), git: URL with rev, or command: [PROGRAM]"
-        self.demand(
-            given, "BC107", "`worker` needs one of `crate`, `git` or `command`", advice=advice
-        )
+        self.need(given, "`worker` needs one of `crate`, `git` or `command`", advice)
         message = f"`worker` takes one of `crate`, `git` or `command`, got {' and '.join(given)}"
-        self.demand(len(given) == 1, "BC108", message, *given[1:2], advice="keep one of them")
-        self.demand(
-            self.git or self.rev is None,
-            "BC108",
-            "`rev` needs `git`",
-            "rev",
-            advice="for a local crate, set `revision:` in an axis value",
+        self.refuse(len(given) > 1, message, *given[1:2], advice="keep one of them")
+        advice = "for a local crate, set `revision:` in an axis value"
+        self.refuse(
+            self.rev is not None and not self.git, "`rev` needs `git`", "rev", advice=advice
         )
-        self.demand(
-            self.crate != BUILTIN or self.bin,
-            "BC107",
-            "`crate: builtin` needs `bin`",
-            advice="bin: tally",
-        )
-        if self.command is not None:
-            for key in sorted(self.model_fields_set - {"command", "contract"}):
-                name = key.replace("_", "-")
-                self.demand(
-                    False,  # noqa: FBT003 -- an unconditional error
-                    "BC108",
-                    f"`{name}` has no effect on a program that is not built",
-                    name,
-                    advice=f"remove `{name}`",
-                )
+        self.need(self.crate != BUILTIN or self.bin, "`crate: builtin` needs `bin`", "bin: tally")
+        for key in sorted(self.model_fields_set - {"command", "contract"}):
+            text = "has no effect on a program that is not built"
+            self.refuse_unused(self.command is not None, key.replace("_", "-"), text)
         return self
-
-
-def _or_nothing(schema: dict[str, Any]) -> None:
-    whole = dict(schema)
-    schema.clear()
-    schema.update(anyOf=[{"const": None}, whole], description=whole.pop("description"))
 
 
 class Setting(Part):
     """Settings of one axis value, in addition to replacing `{axis}` in the command."""
 
-    model_config = ConfigDict(json_schema_extra=_or_nothing)
+    model_config = also_as(const=None)
 
     features: list[Text] = []
     """Cargo features added to the worker's."""

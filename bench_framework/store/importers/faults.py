@@ -23,13 +23,7 @@ NOTHING_WRITTEN: Final = "nothing was imported"
 
 
 def fault(
-    code: str,
-    file: str,
-    message: str,
-    *,
-    where: str = "",
-    cause: str = "",
-    fix: str = "",
+    code: str, file: str, message: str, *, where: str = "", cause: str = "", fix: str = ""
 ) -> UsageError:
     """Return an error about one file."""
     details = [("file", file), ("where", where), ("cause", cause)]
@@ -45,9 +39,8 @@ def fault(
 def require_time(seconds: float, what: str, file: str, where: str) -> float:
     """Check a measured time in seconds and return it.
 
-    Raises:
-        UsageError: the time is not finite, not above zero (so that ratios are not defined), below
-            a picosecond or above 30 years (BX452).
+    Raises `UsageError` (BX452): the time is not finite, not above zero (so that ratios are not
+    defined), below a picosecond or above 30 years.
     """
     if not math.isfinite(seconds) or seconds <= 0:
         raise fault(
@@ -63,14 +56,9 @@ def require_time(seconds: float, what: str, file: str, where: str) -> float:
 def require_amount(value: float, most: float, what: str, file: str, where: str) -> float:
     """Check that a spread, a CPU time or a size is from zero to `most`, and return it.
 
-    Raises:
-        UsageError: it is not (BX452).
+    Raises `UsageError` (BX452): it is not.
     """
     if not 0 <= value <= most:
-        raise fault(
-            IMPOSSIBLE,
-            file,
-            f"{what} is {value:g}; it must lie between 0 and {most:g}",
-            where=where,
-        )
+        message = f"{what} is {value:g}; it must lie between 0 and {most:g}"
+        raise fault(IMPOSSIBLE, file, message, where=where)
     return value

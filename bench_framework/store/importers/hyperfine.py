@@ -13,6 +13,8 @@ from bench_framework.foreign import parse_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
+"""Errors of `read_export` for a document that is not hyperfine's JSON."""
 PER_RUN: Final = 2
 """First schema version that exports every metric per run."""
 

@@ -25,7 +25,6 @@ MOST_COMMANDS: Final = 200
 MOST_LABEL: Final = 1000
 """Most characters of a label. Pages repeat it in tables, captions and sentences."""
 KNOWN_VERSION: Final = 2
-_UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -51,13 +50,9 @@ def slug(text: str) -> str:
 def read_session(content: bytes, file: str, number: int) -> Session:
     """Return the session of one file.
 
-    Args:
-        content: bytes of the file.
-        file: name of the file.
-        number: position of the file in the set, from 1.
+    `number` is the position of the file in the set, from 1.
 
-    Raises:
-        UsageError: the contents are invalid (BX451 to BX454).
+    Raises `UsageError`: the contents are invalid (BX451 to BX454).
     """
     try:
         text = content.decode("utf-8-sig")
@@ -72,18 +67,13 @@ def read_session(content: bytes, file: str, number: int) -> Session:
     else:
         kind, memory, commands = "table", "none", _table(text, file)
     if len(commands) > MOST_COMMANDS:
-        raise faults.fault(
-            faults.UNKNOWN,
-            file,
-            f"{file} has {len(commands)} commands; the limit is {MOST_COMMANDS}",
-            fix="remove commands, or split the file: each file is one session",
-        )
+        message = f"{file} has {len(commands)} commands; the limit is {MOST_COMMANDS}"
+        fix = "remove commands, or split the file: each file is one session"
+        raise faults.fault(faults.UNKNOWN, file, message, fix=fix)
     if any(len(command.label) > MOST_LABEL for command in commands):
+        fix = "give the command a short name (hyperfine -n NAME), or the row a short label"
         raise faults.fault(
-            faults.NAMES,
-            file,
-            f"{file} has a label of more than {MOST_LABEL} characters",
-            fix="give the command a short name (hyperfine -n NAME), or the row a short label",
+            faults.NAMES, file, f"{file} has a label of more than {MOST_LABEL} characters", fix=fix
         )
     twice = [
         label
@@ -91,13 +81,9 @@ def read_session(content: bytes, file: str, number: int) -> Session:
         if count > 1
     ]
     if twice:
-        raise faults.fault(
-            faults.NAMES,
-            file,
-            f"{file} has {twice[0]!r} more than once",
-            where=", ".join(twice[1:4]),
-            fix="give each command a unique name (hyperfine -n NAME), or each row a unique label",
-        )
+        message = f"{file} has {twice[0]!r} more than once"
+        fix = "give each command a unique name (hyperfine -n NAME), or each row a unique label"
+        raise faults.fault(faults.NAMES, file, message, where=", ".join(twice[1:4]), fix=fix)
     source = f"sources/{number}-{slug(file)}"
     return Session(file, source, digest, kind, commands, memory)
 
@@ -105,13 +91,11 @@ def read_session(content: bytes, file: str, number: int) -> Session:
 def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command, ...]]:
     try:
         export = hyperfine.read_export(text)
-    except _UNREADABLE as error:
+    except hyperfine.UNREADABLE as error:
+        message = f"{file} is not hyperfine's JSON"
+        fix = "use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table"
         raise faults.fault(
-            faults.UNKNOWN,
-            file,
-            f"{file} is not hyperfine's JSON",
-            cause=f"{type(error).__name__}: {error}",
-            fix="use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table",
+            faults.UNKNOWN, file, message, cause=f"{type(error).__name__}: {error}", fix=fix
         ) from error
     if export.version > KNOWN_VERSION:
         message = f"{file} has schema version {export.version}; supported are versions 1 and 2"
@@ -163,9 +147,7 @@ def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str) -> Command:
         if memory == "one-figure":
             series.append(Series(PEAK_RSS, 1, max(one.memory), None))
     return Command(
-        one.command,
-        tuple(s for s in series if s is not None),
-        len(one.times) - len(good),
+        one.command, tuple(s for s in series if s is not None), len(one.times) - len(good)
     )
 
 

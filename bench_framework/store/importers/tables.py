@@ -38,14 +38,11 @@ class Published:
 def read_table(text: str, file: str) -> tuple[Published, ...]:
     """Return the rows of a table.
 
-    Args:
-        text: CSV with a header line, or a Markdown table. The columns label, mean, sd, n and unit
-            may have any order.
-        file: name of the file, for errors.
+    The text is CSV with a header line, or a Markdown table. The columns label, mean, sd, n and unit
+    may have any order.
 
-    Raises:
-        UsageError: it is not such a table (BX451), a value is not possible (BX452), or the units
-            are invalid (BX454).
+    Raises `UsageError` (BX454): it is not such a table (BX451), a value is not possible (BX452), or
+    the units are invalid.
     """
     lines = _markdown(text) if text.lstrip().startswith("|") else _comma(text, file)
     head, *rows = lines or [[]]
@@ -59,11 +56,9 @@ def read_table(text: str, file: str) -> tuple[Published, ...]:
     ]
     units = list(dict.fromkeys(unit for _, unit in figures))
     if len(units) > 1:
+        fix = "use the same unit in every row"
         raise faults.fault(
-            faults.UNITS,
-            file,
-            f"one table has several units: {', '.join(units)}",
-            fix="use the same unit in every row",
+            faults.UNITS, file, f"one table has several units: {', '.join(units)}", fix=fix
         )
     return tuple(row for row, _ in figures)
 
@@ -101,12 +96,8 @@ def _check_head(names: list[str], file: str) -> None:
                 "this looks like a table of hyperfine, which does not contain the number of runs"
             )
             advice = "import the file of `hyperfine --export-json`, which contains every run"
-        raise faults.fault(
-            faults.UNKNOWN,
-            file,
-            f"the file is neither hyperfine's JSON nor a table with a header: {problem}",
-            fix=advice,
-        )
+        message = f"the file is neither hyperfine's JSON nor a table with a header: {problem}"
+        raise faults.fault(faults.UNKNOWN, file, message, fix=advice)
 
 
 def _whole(rows: list[list[str]], width: int, file: str) -> Iterator[tuple[int, list[str]]]:
@@ -124,12 +115,9 @@ def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
     where = f"{where} ({label})"
     unit = cells.get("unit") or "s"
     if unit not in PER_SECOND:
+        fix = f"use one of: {', '.join(PER_SECOND)}"
         raise faults.fault(
-            faults.UNITS,
-            file,
-            f"{unit!r} is not a unit of time",
-            where=where,
-            fix=f"use one of: {', '.join(PER_SECOND)}",
+            faults.UNITS, file, f"{unit!r} is not a unit of time", where=where, fix=fix
         )
     scale = PER_SECOND[unit]
     mean = faults.require_time(
@@ -154,23 +142,15 @@ def _number(text: str, what: str, file: str, where: str) -> float:
     try:
         return float(text.replace("_", "x"))
     except ValueError as error:
-        raise faults.fault(
-            faults.IMPOSSIBLE,
-            file,
-            f"{what} is {text!r}, which is not a number",
-            where=where,
-            fix="write a number with a decimal point; the unit has a separate column",
-        ) from error
+        message = f"{what} is {text!r}, which is not a number"
+        fix = "write a number with a decimal point; the unit has a separate column"
+        raise faults.fault(faults.IMPOSSIBLE, file, message, where=where, fix=fix) from error
 
 
 def _count(text: str, file: str, where: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:12]) <= MOST_RUNS:
-        raise faults.fault(
-            faults.IMPOSSIBLE,
-            file,
-            f"n is {text}; it must be a whole number of at least 1",
-            where=where,
-        )
+        message = f"n is {text}; it must be a whole number of at least 1"
+        raise faults.fault(faults.IMPOSSIBLE, file, message, where=where)
     return int(text)

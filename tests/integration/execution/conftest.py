@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.execution import hyperfine, racing, rounds
+from bench_framework.execution import hyperfine, rounds, schedule
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BlockFinished, BlockStarted, SilentObserver, Update
-from bench_framework.execution.stop import Stop
+from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.plan import (
     Axis,
     AxisValue,
@@ -87,9 +87,9 @@ def make_plan(
     )
 
 
-def never_stop(input_id: str, index: int, number: int) -> racing.Decision:
+def never_stop(input_id: str, index: int, number: int) -> schedule.Decision:
     """Decide to continue."""
-    return racing.Decision(stop=False)
+    return schedule.Decision(stop=False)
 
 
 @dataclass
@@ -144,7 +144,7 @@ class Laboratory:
         self,
         plan: Plan,
         record: Record | None = None,
-        looker: racing.Looker = never_stop,
+        looker: schedule.Looker = never_stop,
         inputs: Sequence[PreparedInput] = (),
     ) -> Record:
         """Measure a plan to its end, or resume a record."""
@@ -157,17 +157,8 @@ class Laboratory:
             record.prepare(
                 at="2026-03-02T17:05:00.000Z", host=facts, builds=[self.build], inputs=inputs
             )
-            rounds.measure(
-                record,
-                builds=[self.build],
-                inputs=inputs,
-                launcher=self.launcher,
-                hyperfine=self.tool,
-                observer=self.observer,
-                looker=looker,
-                stop=self.stop,
-                env=self.env,
-            )
+            session = Session(self.launcher, self.env, self.observer, self.stop)
+            rounds.measure(record, session, self.tool, looker)
         return record
 
 

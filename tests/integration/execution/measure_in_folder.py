@@ -12,8 +12,8 @@ from bench_framework.execution import hyperfine, rounds
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.execution.racing import Decision
-from bench_framework.execution.stop import Stop
+from bench_framework.execution.schedule import Decision
+from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.run import Build
 from bench_framework.store import wire
 from bench_framework.store.records import Record, find_resumable
@@ -33,17 +33,8 @@ def main() -> None:
         with record:
             record.prepare(at=host.utc_now(), host=facts, builds=[build], inputs=[])
             (folder / "launcher.pid").write_text(str(launcher.pid))
-            rounds.measure(
-                record,
-                builds=[build],
-                inputs=[],
-                launcher=launcher,
-                hyperfine=tool,
-                observer=SilentObserver(),
-                looker=lambda *_: Decision(stop=False),
-                stop=Stop(launcher),
-                env=env,
-            )
+            session = Session(launcher, env, SilentObserver(), Stop(launcher))
+            rounds.measure(record, session, tool, lambda *_: Decision(stop=False))
     (folder / "done").touch()
 
 

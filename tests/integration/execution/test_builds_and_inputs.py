@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.errors import BuildError, Interrupted, MachineError
-from bench_framework.execution.build import binaries, cargo, programs
+from bench_framework.execution.build import binaries, cargo
 from bench_framework.execution.inputs import datasets
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import MachineLock
@@ -215,9 +215,9 @@ def test_the_control_of_a_program_is_a_copy(
     launcher: Launcher, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     plan = replace(plan_of({"a": [BIN, "hi"]}), program=("/bin/echo",))
-    program = programs.find_program("/bin/echo", "s.yaml", env)
+    program = binaries.find_program("/bin/echo", "s.yaml", env)
     assert program.id == "program"
-    copied, event = programs.add_control(plan, program, {}, launcher, env)
+    copied, event = binaries.add_control(plan, program, {}, launcher, env)
     assert event is None
     assert copied.control_path not in {None, program.path}
 
@@ -254,8 +254,8 @@ def test_a_program_that_may_depend_on_its_path_is_not_copied(
         name = "prog"
         env = {**env, "PATH": f"{folder}:{env['PATH']}"}
     plan = replace(plan_of({"a": [BIN]}), program=(name,))
-    original = programs.find_program(name, "s.yaml", env)
-    same, event = programs.add_control(plan, original, {}, launcher, env)
+    original = binaries.find_program(name, "s.yaml", env)
+    same, event = binaries.add_control(plan, original, {}, launcher, env)
     assert event is not None
     assert reason in event.message
     assert same.control_path == original.path
@@ -269,8 +269,8 @@ def test_a_program_whose_copy_behaves_differently_is_not_copied(
     program.chmod(0o755)
     (tmp_path / "data").write_text("in my folder")
     plan = replace(plan_of({"a": [BIN]}), program=(str(program),))
-    same, event = programs.add_control(
-        plan, programs.find_program(str(program), "s.yaml", env), {}, launcher, env
+    same, event = binaries.add_control(
+        plan, binaries.find_program(str(program), "s.yaml", env), {}, launcher, env
     )
     assert event is not None
     assert event.code == "BX332"
@@ -279,7 +279,7 @@ def test_a_program_whose_copy_behaves_differently_is_not_copied(
 
 def test_a_missing_program_is_an_error(env: dict[str, str]) -> None:
     with pytest.raises(MachineError, match="does not exist"):
-        programs.find_program("no-such-program", "s.yaml", env)
+        binaries.find_program("no-such-program", "s.yaml", env)
 
 
 def test_a_second_benchctl_waits_and_reports_the_first(tmp_path: Path, launcher: Launcher) -> None:
@@ -327,6 +327,6 @@ def test_an_invalid_answer_to_describe_is_one_error(
         binaries.describe([str(script)], launcher, env, tmp_path)
     assert caught.value.code == "BX221"
     assert "`contract: true` under `worker`" in str(caught.value.fix)
-    program = programs.find_program(str(script), "s.yaml", env)
+    program = binaries.find_program(str(script), "s.yaml", env)
     with pytest.raises(BuildError, match="no valid answer to `describe`"):
-        programs.add_description(program, (), launcher, env, tmp_path)
+        binaries.add_description(program, (), launcher, env, tmp_path)

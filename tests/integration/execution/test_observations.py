@@ -15,7 +15,7 @@ from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution.counting import observations
 from bench_framework.execution.counting.instructions import Counter, counter
 from bench_framework.execution.progress import Counting
-from bench_framework.execution.stop import Stop
+from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.metrics import KERNEL_KEYS, DeclaredMetric, InstructionPolicy
 from bench_framework.model.policies import AnswerPolicy
 
@@ -35,16 +35,8 @@ needs_valgrind = pytest.mark.skipif(
 
 def count_cells(lab: Any, plan: Plan, record: Record) -> list[Observation]:
     with record:
-        observations.observe_cells(
-            plan,
-            record,
-            builds=[lab.build],
-            inputs=(),
-            launcher=lab.launcher,
-            observer=lab.observer,
-            stop=lab.stop,
-            env=lab.env,
-        )
+        session = Session(lab.launcher, lab.env, lab.observer, lab.stop)
+        observations.observe_cells(plan, record, session)
     return record.contents.observations
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.execution.progress import CellDropped
-from bench_framework.execution.racing import Decision
+from bench_framework.execution.schedule import Decision
 from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store.records import Record

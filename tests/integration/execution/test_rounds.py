@@ -21,7 +21,7 @@ from bench_framework.execution.progress import (
     RoundFinished,
     Update,
 )
-from bench_framework.execution.racing import Decision
+from bench_framework.execution.schedule import Decision
 from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import PreparedInput

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.cells import cell_len
 
+from bench_framework.cli import run_progress
 from bench_framework.cli.console import Console
 from bench_framework.cli.live_display import LiveDisplay
 from bench_framework.execution.progress import CellDropped, Message, PlanReady, Remark, RoundStarted
@@ -115,10 +116,11 @@ def test_the_bar_uses_the_remaining_width(
     display.notify(PlanReady(plan))
     work = display._work
     assert work is not None
-    display._start = 0.0
+    monkeypatch.setattr(run_progress, "seconds", lambda: 3700.0)
+    work.started = 0.0
     work.rounds[plan.inputs[0].id] = 9
     with display._rich.capture() as printed:
-        display._rich.print(display._header(work, 3700.0))
+        display._rich.print(display._header(work))
     display.close()
     # The region itself is drawn below what is printed.
     rows = [line for line in screen(printed.get()) if line and "reading the scenario" not in line]

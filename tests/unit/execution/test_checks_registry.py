@@ -8,7 +8,6 @@ import pytest
 
 from bench_framework.execution.machine.checks import (
     CHECKS,
-    MEANINGS,
     cpu,
     disk,
     memory,
@@ -114,7 +113,3 @@ def test_the_results_folder_need_not_exist(machine: Machine, tmp_path: Path) -> 
     later = Machine(machine.launcher, {}, tmp_path / "not" / "yet", tmp_path)
     assert disk.results(later).state in {"ok", "warn"}
     assert not (tmp_path / "not").exists()
-
-
-def test_every_check_has_a_text_for_passing() -> None:
-    assert set(MEANINGS) == set(CHECKS)

@@ -22,31 +22,33 @@ def read(name: str) -> bytes:
 def test_version_1_with_memory() -> None:
     raw = json.loads(read("1.20-three-runs.json"))["results"][0]
     result = parse(read("1.20-three-runs.json"))
-    assert result.times == tuple(raw["times"])
-    assert (result.user, result.system) == (raw["user"], raw["system"])
-    assert result.memory_bytes == max(raw["memory_usage_byte"])
-    assert result.exit_codes == (0, 0, 0)
+    assert result["wall_s"] == tuple(raw["times"])
+    assert (result["user_s"], result["sys_s"]) == (raw["user"], raw["system"])
+    assert result["peak_rss_bytes"] == max(raw["memory_usage_byte"])
+    assert result["peak_rss_source"] == "hyperfine"
+    assert result["exit_codes"] == (0, 0, 0)
 
 
 def test_version_1_without_memory() -> None:
     result = parse(read("1.19-without-memory.json"))
-    assert result.memory_bytes is None
-    assert len(result.times) == 3
+    assert result["peak_rss_bytes"] is None
+    assert result["peak_rss_source"] is None
+    assert len(result["wall_s"]) == 3
 
 
 def test_a_killed_run_has_a_time_and_the_code_128_plus_signal() -> None:
     result = parse(read("1.20-killed.json"))
-    assert result.exit_codes == (139,)
-    assert len(result.times) == 1
+    assert result["exit_codes"] == (139,)
+    assert len(result["wall_s"]) == 1
 
 
 def test_schema_version_2_has_every_metric_per_run() -> None:
     result = parse(read("2.0-two-runs.json"))
-    assert result.times == (0.0112, 0.0115)
-    assert result.user == pytest.approx(0.0007)
-    assert result.system == pytest.approx(0.0003)
-    assert result.memory_bytes == 2949120
-    assert result.exit_codes == (0, 0)
+    assert result["wall_s"] == (0.0112, 0.0115)
+    assert result["user_s"] == pytest.approx(0.0007)
+    assert result["sys_s"] == pytest.approx(0.0003)
+    assert result["peak_rss_bytes"] == 2949120
+    assert result["exit_codes"] == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.errors import Interrupted, MachineError
-from bench_framework.execution.machine.idle import PATIENCE_S, wait_until_idle
+from bench_framework.execution.machine.lock import PATIENCE_S, wait_until_idle
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import Waiting
 from bench_framework.execution.stop import Stop

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_framework.execution.counting.peak_memory import PARTS, PeakMemory
+from bench_framework.execution.counting.observations import PARTS, PeakMemory
 from bench_framework.model.metrics import MEMORY_PARTS
 
 MIB = 1 << 20

@@ -17,7 +17,7 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.cli.commands.doctor import ASCII, settings_page
 from bench_framework.errors import MachineError
 from bench_framework.execution import target
-from bench_framework.execution.machine import host, settings
+from bench_framework.execution.machine import host, pinning, settings
 from bench_framework.execution.machine.checks.check import Machine
 from bench_framework.execution.machine.settings import QuietMachine, Setting
 from bench_framework.execution.process import Launcher
@@ -316,14 +316,14 @@ def test_swap_that_is_not_listed_cannot_be_set(machine: Machine) -> None:
 def test_an_empty_machine_and_odd_contents_stop_nothing(machine: Machine) -> None:
     names = list(settings.SETTINGS)
     assert [*read(machine)] == names
-    assert settings.choose(machine, {0, 1}).one_thread == "1"
+    assert pinning.choose(machine, {0, 1}).one_thread == "1"
     for text in ("", "\0\xff", "-", "0-", "²", "CPU0\n1: ² x\n 2:\n:", "[", "\n\n"):
         desktop(machine)
         for path in sorted(machine.results.rglob("*")):
             if path.is_file():
                 path.write_text(text)
         assert [*read(machine)] == names
-        assert settings.choose(machine, {1}).one_thread == "1"
+        assert pinning.choose(machine, {1}).one_thread == "1"
         for setting in read(machine).values():
             assert setting.value
             assert setting.state != "noisy" or setting.set or setting.obstacle, setting
@@ -335,14 +335,14 @@ def test_an_empty_machine_and_odd_contents_stop_nothing(machine: Machine) -> Non
 
 def test_the_chosen_cpus_are_one_per_core_and_away_from_interrupts(machine: Machine) -> None:
     desktop(machine)
-    chosen = settings.choose(machine, {0, 1, 2, 3})
+    chosen = pinning.choose(machine, {0, 1, 2, 3})
     assert (chosen.one_thread, chosen.several_threads) == ("3", "2-3")
     shares = "CPU 3 handled 0 % of the device interrupts since boot, CPU 2 2 %"
     assert " ".join(chosen.reason.split()) == shares
     # Only these CPUs are in the cpuset or the affinity of benchctl.
-    assert settings.choose(machine, {0, 1}).one_thread == "1"
-    assert settings.choose(machine, {0}).one_thread == "0"
-    assert settings.choose(machine, {0, 1}).several_threads is None
+    assert pinning.choose(machine, {0, 1}).one_thread == "1"
+    assert pinning.choose(machine, {0}).one_thread == "0"
+    assert pinning.choose(machine, {0, 1}).several_threads is None
 
 
 def test_cpu_0_is_chosen_only_if_another_one_has_more_than_twice_its_interrupts(
@@ -350,19 +350,19 @@ def test_cpu_0_is_chosen_only_if_another_one_has_more_than_twice_its_interrupts(
 ) -> None:
     for others, chosen in ((199, "1"), (201, "0")):
         write(machine, **{"proc/interrupts": f" CPU0 CPU1\n 1: 100 {others} disk"})
-        assert settings.choose(machine, {0, 1}).one_thread == chosen
+        assert pinning.choose(machine, {0, 1}).one_thread == chosen
 
 
 def test_from_three_cores_on_the_busiest_one_stays_free(machine: Machine) -> None:
     write(machine, **{"proc/interrupts": INTERRUPTS})
-    chosen = settings.choose(machine, {0, 1, 2, 3})
+    chosen = pinning.choose(machine, {0, 1, 2, 3})
     assert (chosen.one_thread, chosen.several_threads) == ("3", "1-3")
     assert chosen.reason.endswith("; CPU 0 stays free for interrupts and other programs")
 
 
 def test_isolated_cpus_are_for_one_thread_only(machine: Machine) -> None:
     write(machine, **{"proc/interrupts": INTERRUPTS, f"{CPU}/isolated": "2"})
-    chosen = settings.choose(machine, {0, 1, 2, 3})
+    chosen = pinning.choose(machine, {0, 1, 2, 3})
     assert (chosen.one_thread, chosen.several_threads) == ("2", "1,3")
     assert "it is isolated" in chosen.reason
 
@@ -370,23 +370,23 @@ def test_isolated_cpus_are_for_one_thread_only(machine: Machine) -> None:
 def test_slower_kinds_of_cores_are_not_chosen(machine: Machine) -> None:
     capacities = {0: 446, 1: 1024, 2: 1000, 3: 446}
     write(machine, **{f"{CPU}/cpu{n}/cpu_capacity": str(c) for n, c in capacities.items()})
-    chosen = settings.choose(machine, {0, 1, 2, 3})
+    chosen = pinning.choose(machine, {0, 1, 2, 3})
     assert (chosen.one_thread, chosen.several_threads) == ("1", "1-2")
     write(machine, **{"sys/devices/cpu_atom/cpus": "1"})
-    assert settings.choose(machine, {0, 1, 2, 3}).one_thread == "2"
+    assert pinning.choose(machine, {0, 1, 2, 3}).one_thread == "2"
 
 
 @pytest.mark.parametrize(
     ("numbers", "text"), [((), ""), ((3,), "3"), ((0, 1, 2), "0-2"), ((5, 0, 1, 7, 8), "0-1,5,7-8")]
 )
 def test_lists_of_cpus(numbers: tuple[int, ...], text: str) -> None:
-    assert settings.format_cpus(numbers) == text
+    assert pinning.format_cpus(numbers) == text
     assert target.parse_cpus(text) == tuple(sorted(numbers))
 
 
 def test_the_page_shows_lines_to_copy_unbroken(machine: Machine) -> None:
     desktop(machine)
-    chosen = settings.choose(machine, {0, 1, 2, 3})
+    chosen = pinning.choose(machine, {0, 1, 2, 3})
     quiet = QuietMachine(chosen, tuple(settings.read_settings(machine, frozenset({3}))))
     page = settings_page(quiet, ASCII, 60)
     lines = page.splitlines()
@@ -403,7 +403,7 @@ def test_the_page_shows_lines_to_copy_unbroken(machine: Machine) -> None:
 
 def test_a_list_with_a_comma_is_quoted_in_the_scenario(machine: Machine) -> None:
     for several, line in (("0,2", 'measure: {cpus: "0,2"}'), (None, "without `cpus`")):
-        chosen = settings.PinnedCpus("0", several, "")
+        chosen = pinning.PinnedCpus("0", several, "")
         page = settings_page(QuietMachine(chosen, ()), ASCII, 80)
         assert f"    scenario, several threads: {line}" in page.splitlines()
 

@@ -23,7 +23,6 @@ from bench_framework.store import (
     run_rows,
     run_table,
     source,
-    structure_rows,
     tables,
 )
 from bench_framework.store.columns import from_field, to_field
@@ -50,7 +49,7 @@ ROWS = {
 }
 """Class of the rows of each section."""
 MODULES = (judgement, looks, plan, run, structure, verdict)
-STORE = (cell_rows, journal, judged_rows, lines, run_rows, source, structure_rows, tables)
+STORE = (cell_rows, journal, judged_rows, lines, run_rows, source, tables)
 CLASSES = {name: value for module in (*MODULES, *STORE) for name, value in vars(module).items()}
 SECTIONS = tomllib.loads(Path(columns.__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 

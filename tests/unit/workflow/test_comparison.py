@@ -265,6 +265,7 @@ def test_two_records_are_compared_through_unchanged_builds(tmp_path: Path) -> No
     record(tmp_path, 1)
     record(tmp_path, 2, code="-new", slower=1.2)
     result = compare_records(tmp_path / "results", "@prev", "@last", metrics=("wall",))
+    assert result.bridge is not None
     cells = {row.label: (row.role, row.comparison.verdict) for row in result.bridge.cells}
     assert cells == {
         "tokio + simd": ("anchor", Verdict.EQUIVALENT),
@@ -282,6 +283,7 @@ def test_records_of_different_machines_are_compared_by_binary_size(tmp_path: Pat
     record(tmp_path, 1)
     record(tmp_path, 2, host=replace(HOST, cpu="Xeon"))
     result = compare_records(tmp_path / "results", "@prev", "@last")
+    assert result.bridge is not None
     verdicts = {(row.comparison.metric, row.comparison.verdict) for row in result.bridge.cells}
     assert verdicts == {
         ("wall", Verdict.NOT_COMPARABLE),

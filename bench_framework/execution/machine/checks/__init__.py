@@ -17,57 +17,34 @@ if TYPE_CHECKING:
 
     from bench_framework.execution.machine.checks.check import Probe
 
-CHECKS: Final[dict[str, Probe]] = {
-    "hyperfine": tools.hyperfine,
-    "cargo": partial(tools.tool, name="cargo"),
-    "rustc": partial(tools.tool, name="rustc"),
-    "cc": partial(tools.tool, name="cc"),
-    "git": partial(tools.tool, name="git"),
-    "strip": partial(tools.tool, name="strip"),
-    "perf": partial(tools.tool, name="perf"),
-    "valgrind": partial(tools.tool, name="valgrind"),
-    "cores": cpu.cores,
-    "governor": cpu.governor,
-    "load": cpu.load,
-    "virtualisation": cpu.virtual,
-    "pressure": cpu.pressure,
-    "memory": memory.free,
-    "swap": memory.swap,
-    "huge pages": memory.huge_pages,
-    "results folder": disk.results,
-    "data folder": disk.data,
-    "disk space": disk.room,
-    "O_DIRECT": disk.direct_io,
-    "io_uring": kernel.io_uring,
-    "counters": kernel.counters,
+CHECKS: Final[dict[str, tuple[Probe, str]]] = {
+    "hyperfine": (tools.hyperfine, "times every run"),
+    "cargo": (partial(tools.tool, name="cargo"), "builds the variants"),
+    "rustc": (partial(tools.tool, name="rustc"), "its version is recorded with every binary"),
+    "cc": (
+        partial(tools.tool, name="cc"),
+        "crates with C code, such as jemalloc and mimalloc, can be built",
+    ),
+    "git": (partial(tools.tool, name="git"), "revisions can be built; records contain the commit"),
+    "strip": (partial(tools.tool, name="strip"), "binary sizes without symbols are reported"),
+    "perf": (partial(tools.tool, name="perf"), "programs can be profiled"),
+    "valgrind": (partial(tools.tool, name="valgrind"), "instructions can be counted exactly"),
+    "cores": (cpu.cores, "the timed program and hyperfine run on different cores"),
+    "governor": (cpu.governor, "the CPU frequency is constant"),
+    "load": (cpu.load, "few other programs are running"),
+    "virtualisation": (cpu.virtual, "no other guest takes CPU time"),
+    "pressure": (cpu.pressure, "runs disturbed by other load are marked"),
+    "memory": (memory.free, "inputs stay in the page cache between rounds"),
+    "swap": (memory.swap, "no page is read from the disk while a program is timed"),
+    "huge pages": (memory.huge_pages, "programs get them only on request"),
+    "results folder": (disk.results, "records survive a reboot"),
+    "data folder": (disk.data, "inputs are on a disk, as in production"),
+    "disk space": (disk.room, "builds and inputs fit"),
+    "O_DIRECT": (disk.direct_io, "modes that bypass the page cache can be measured"),
+    "io_uring": (kernel.io_uring, "its modes can be measured"),
+    "counters": (kernel.counters, "hardware counters of instructions are available"),
 }
-
-
-MEANINGS: Final[dict[str, str]] = {
-    "hyperfine": "times every run",
-    "cargo": "builds the variants",
-    "rustc": "its version is recorded with every binary",
-    "cc": "crates with C code, such as jemalloc and mimalloc, can be built",
-    "git": "revisions can be built; records contain the commit",
-    "strip": "binary sizes without symbols are reported",
-    "perf": "programs can be profiled",
-    "valgrind": "instructions can be counted exactly",
-    "cores": "the timed program and hyperfine run on different cores",
-    "governor": "the CPU frequency is constant",
-    "load": "few other programs are running",
-    "virtualisation": "no other guest takes CPU time",
-    "pressure": "runs disturbed by other load are marked",
-    "memory": "inputs stay in the page cache between rounds",
-    "swap": "no page is read from the disk while a program is timed",
-    "huge pages": "programs get them only on request",
-    "results folder": "records survive a reboot",
-    "data folder": "inputs are on a disk, as in production",
-    "disk space": "builds and inputs fit",
-    "O_DIRECT": "modes that bypass the page cache can be measured",
-    "io_uring": "its modes can be measured",
-    "counters": "hardware counters of instructions are available",
-}
-"""Effect of a check that passed, used if the check itself gives none."""
+"""Each check, with its effect if it passed and gives none itself."""
 
 
 def examine_machine(results: Path) -> tuple[Check, ...]:
@@ -80,10 +57,10 @@ def examine_machine(results: Path) -> tuple[Check, ...]:
 
 def run_checks(machine: Machine) -> Iterator[Check]:
     """Run every check; a check that raises an error is reported as a warning."""
-    for name, probe in CHECKS.items():
+    for name, (probe, meaning) in CHECKS.items():
         try:
             check = probe(machine)
-            meaning = check.meaning or (MEANINGS[name] if check.state == "ok" else "")
-            yield replace(check, name=name, meaning=meaning)
+            default = meaning if check.state == "ok" else ""
+            yield replace(check, name=name, meaning=check.meaning or default)
         except (OSError, ValueError) as error:
             yield Check(name, "warn", f"could not be checked ({error})")

@@ -18,12 +18,8 @@ State = Literal["ok", "warn", "bad"]
 class Check:
     """The result of a check.
 
-    Attributes:
-        name: name of the check, as in the registry.
-        state: severity.
-        figure: measured state of the machine, in a few words.
-        meaning: effect on the results.
-        fix: what to do; empty if nothing is to be done.
+    `figure` is the measured state of the machine in a few words, `meaning` its effect on the
+    results.
     """
 
     name: str
@@ -52,13 +48,7 @@ def bad(figure: str, meaning: str, fix: str) -> Check:
 class Machine:
     """The machine as checks read it.
 
-    Attributes:
-        launcher: starts the tools.
-        env: environment of benchctl.
-        results: folder of the records; it need not exist.
-        data: folder of generated inputs; it need not exist.
-        proc: /proc, or a replacement for tests.
-        sys: /sys, or a replacement for tests.
+    The folders `results` and `data` need not exist. Tests replace `proc` and `sys`.
     """
 
     launcher: Launcher

@@ -22,11 +22,8 @@ def cores(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this si
     there, ours = os.cpu_count() or 1, len(os.sched_getaffinity(0))
     figure = f"{there}" if there == ours else f"{ours} of {there} usable"
     if ours == 1:
-        return warn(
-            figure,
-            "hyperfine and the timed program share one core; thread counts cannot be compared",
-            "give this machine or container a second core",
-        )
+        meaning = "hyperfine and the timed program share one core; thread counts cannot be compared"
+        return warn(figure, meaning, "give this machine or container a second core")
     return ok(figure)
 
 
@@ -37,11 +34,8 @@ def governor(machine: Machine, number: int = 0) -> Check:
         return ok("not reported", "frequency changes cannot be seen; they widen the noise floor")
     if name in STEADY:
         return ok(name)
-    return warn(
-        name,
-        "the CPU frequency follows the load, so short runs are slower and vary more",
-        "cpupower frequency-set -g performance",
-    )
+    meaning = "the CPU frequency follows the load, so short runs are slower and vary more"
+    return warn(name, meaning, "cpupower frequency-set -g performance")
 
 
 def load(machine: Machine) -> Check:
@@ -51,11 +45,8 @@ def load(machine: Machine) -> Check:
         return warn("not reported", "other load on this machine cannot be detected")
     value, count = float(text.split()[0]), os.cpu_count() or 1
     if value > BUSY_SHARE * count:
-        return warn(
-            f"{value:.2f} on {count} cores",
-            "other programs are running, so more rounds are needed for the same precision",
-            "stop them, or measure later",
-        )
+        meaning = "other programs are running, so more rounds are needed for the same precision"
+        return warn(f"{value:.2f} on {count} cores", meaning, "stop them, or measure later")
     return ok(f"{value:.2f} on {count} cores")
 
 
@@ -73,8 +64,5 @@ def pressure(machine: Machine) -> Check:
     """Look for pressure stall information, which marks runs disturbed by other load."""
     if machine.read(machine.proc / "pressure/cpu") is not None:
         return ok("available")
-    return warn(
-        "not available",
-        "runs disturbed by other load are not marked; verdicts do not depend on it",
-        "boot the kernel with psi=1",
-    )
+    meaning = "runs disturbed by other load are not marked; verdicts do not depend on it"
+    return warn("not available", meaning, "boot the kernel with psi=1")

@@ -36,11 +36,8 @@ def room(machine: Machine) -> Check:
     """Check the free space for inputs and builds."""
     free = free_bytes(machine.data)
     if free < SCARCE_BYTES:
-        return warn(
-            f"{format_size(free)} free",
-            "builds and large inputs may not fit",
-            "free some space, for example with `benchctl clean`",
-        )
+        fix = "free some space, for example with `benchctl clean`"
+        return warn(f"{format_size(free)} free", "builds and large inputs may not fit", fix)
     return ok(f"{format_size(free)} free")
 
 
@@ -49,11 +46,8 @@ def direct_io(machine: Machine) -> Check:
     folder = existing(machine.data)
     kind = filesystem_of(folder)
     if kind in IN_MEMORY:
-        return warn(
-            f"meaningless on {kind}",
-            "O_DIRECT modes fall back to buffered I/O or measure memory",
-            "set `data-dir:` to a folder on ext4 or xfs",
-        )
+        meaning = "O_DIRECT modes fall back to buffered I/O or measure memory"
+        return warn(f"meaningless on {kind}", meaning, "set `data-dir:` to a folder on ext4 or xfs")
     try:
         _write_directly(folder)
     except OSError as error:
@@ -84,11 +78,8 @@ def _filesystem(path: Path, meaning: str, option: str) -> Check:
     folder = existing(path)
     kind = filesystem_of(folder) or "unknown"
     if not os.access(folder, os.W_OK):
-        return bad(
-            f"{folder} is not writable",
-            "nothing can be stored there",
-            f"choose another folder with {option}",
-        )
+        meaning = "nothing can be stored there"
+        return bad(f"{folder} is not writable", meaning, f"choose another folder with {option}")
     if kind in IN_MEMORY:
         return warn(f"{kind} at {folder}", meaning, f"choose a folder on ext4 or xfs with {option}")
     return ok(f"{kind} at {folder}")

@@ -36,21 +36,15 @@ def io_uring(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this
         os.close(ring)
         return ok("works")
     words = _RING_MEANING.get(-ring, os.strerror(-ring))
-    return warn(
-        f"refused ({errno.errorcode.get(-ring, -ring)})",
-        f"{words}; io_uring modes are excluded",
-        "sysctl kernel.io_uring_disabled=0, or allow it in the container's seccomp profile",
-    )
+    meaning = f"{words}; io_uring modes are excluded"
+    fix = "sysctl kernel.io_uring_disabled=0, or allow it in the container's seccomp profile"
+    return warn(f"refused ({errno.errorcode.get(-ring, -ring)})", meaning, fix)
 
 
 def counters(machine: Machine) -> Check:
     """Open a hardware counter of instructions for this process."""
     paranoid = machine.read(machine.proc / "sys/kernel/perf_event_paranoid")
-    figure = (
-        f"perf_event_paranoid {paranoid}"
-        if paranoid is not None
-        else "the kernel has no perf events"
-    )
+    figure = f"perf_event_paranoid {paranoid}" if paranoid else "the kernel has no perf events"
     number = PERF_EVENT_OPEN.get(platform.machine())
     if number is None:
         return warn(

@@ -21,11 +21,8 @@ def free(machine: Machine) -> Check:
         return warn("not reported", "it is unknown if inputs fit into the page cache")
     figure = f"{format_size(available)} available"
     if available < SCARCE_BYTES:
-        return warn(
-            figure,
-            "inputs may not stay in the page cache and may be read from the disk repeatedly",
-            "stop other programs, or use smaller inputs",
-        )
+        meaning = "inputs may not stay in the page cache and may be read from the disk repeatedly"
+        return warn(figure, meaning, "stop other programs, or use smaller inputs")
     return ok(figure)
 
 
@@ -36,11 +33,9 @@ def swap(machine: Machine) -> Check:
         return ok("none")
     used = total - (unused or 0)
     if used > 0:
-        return warn(
-            f"{format_size(used)} of {format_size(total)} used",
-            "pages may be read from the disk while a program is timed",
-            "swapoff -a && swapon -a, or free memory",
-        )
+        meaning = "pages may be read from the disk while a program is timed"
+        fix = "swapoff -a && swapon -a, or free memory"
+        return warn(f"{format_size(used)} of {format_size(total)} used", meaning, fix)
     return ok(f"{format_size(total)}, unused")
 
 

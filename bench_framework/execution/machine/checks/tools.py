@@ -45,11 +45,8 @@ def hyperfine(machine: Machine) -> Check:
                 "nothing can be measured",
                 "set BENCHCTL_HYPERFINE to such a hyperfine, or unset it",
             )
-    return warn(
-        "not found",
-        f"the first run installs {hf.INSTALLED} with cargo, which takes about a minute",
-        f"cargo install --locked hyperfine@{hf.INSTALLED}",
-    )
+    meaning = f"the first run installs {hf.INSTALLED} with cargo, which takes about a minute"
+    return warn("not found", meaning, f"cargo install --locked hyperfine@{hf.INSTALLED}")
 
 
 def tool(machine: Machine, name: str) -> Check:
