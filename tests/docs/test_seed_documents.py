@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from bench_framework.scenario.load import load
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"000": "word-tally", "001": "runtimes", "002": "nvme", "003": "smol", "004": "tokio"}
+DOCUMENTS = ("report", "appendix")
+STATES = ("shown", "weak", "not shown")
 FEWEST = 4
 """Minimum number of quotes per document, so that every example report is checked."""
 THIN = "\u202f"
@@ -33,15 +36,30 @@ def plain(text: str) -> str:
     return text.replace("\\", "").replace(THIN, " ").replace("\u00a0", " ")
 
 
+def example(number: str) -> str:
+    """Return report and appendix of the example of a document."""
+    folder = ROOT / "results" / "examples" / PAGES[number]
+    return "\n".join((folder / f"{n}.md").read_text(encoding="utf-8") for n in DOCUMENTS)
+
+
 @pytest.mark.parametrize(("number", "quote"), quotes())
 def test_a_quote_appears_in_the_example(number: str, quote: str) -> None:
-    page = (ROOT / "results" / "examples" / PAGES[number] / "report.md").read_text(encoding="utf-8")
-    assert plain(quote) in plain(page)
+    assert plain(quote) in plain(example(number))
 
 
 def test_every_document_is_quoted() -> None:
     counts = {number: sum(n == number for n, _ in quotes()) for number in PAGES}
     assert min(counts.values()) >= FEWEST, counts
+
+
+def test_the_counts_of_states_are_those_of_the_tables() -> None:
+    page = (ROOT / "docs" / "seed_documents.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([0-4]\.\d+)[^|]*\|.*\| ([^|]+) \|$", page, flags=re.MULTILINE)
+    counts = Counter(state for _, state in rows)
+    assert set(counts) <= set(STATES)
+    assert len({number for number, _ in rows}) == len(rows)
+    summary = ", ".join(f"{counts[state]} {state}" for state in STATES)
+    assert f"{len(rows)} items: {summary}" in " ".join(page.split())
 
 
 def test_sections_in_italics_exist() -> None:
