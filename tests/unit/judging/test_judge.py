@@ -228,8 +228,9 @@ def test_a_control_that_differs_makes_the_verdicts_of_its_metric_inconclusive(
     assert {c.verdict for c in judged.comparisons if c.family == "memory"} == {Verdict.WORSE}
     assert "BX330" in {e.code for e in judged.events}
     assert (
-        judged.claims[0].text == "Nothing is conclusive: "
-        "the A/A check failed: the control differs from the identical baseline"
+        judged.claims[0].text == "Nothing is conclusive in time: "
+        "the A/A check failed: the control differs from the identical baseline; "
+        "memory is worse in 1 of 1 comparison"
     )
     assert not [c for c in judged.claims if c.kind == "recommendation"]
 
