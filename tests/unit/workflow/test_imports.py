@@ -165,7 +165,7 @@ def test_verify_finds_changed_sources_figures_claims_and_pages(
         "sources/1-first.csv": ("191.2", "171.2", "does not follow from sources/1-first.csv"),
         "imported.json": ("0.1912", "0.1712", "claims.json: "),
         "claims.json": ("is 8.0", "is 0.8", "claims.json: "),
-        "report.md": ("one session", "two sessions", "report.md: line 10: expected"),
+        "report.md": ("one session", "two sessions", "report.md: line 9: expected"),
     }
     for name, (old, new, words) in changes.items():
         path = folder / name
