@@ -54,17 +54,15 @@ def main() -> int:
     import kills
     import rights
 
-    os.environ.pop("BENCHCTL_ATTACK", None)
     folder, quick, start = options.folder, options.quick, time.monotonic()
     folder.chmod(0o755)
-    harness.PRELOAD.append(os.environ["LD_PRELOAD"])
     seconds = min(options.seconds, 4.0) if quick else options.seconds
     makers = {
         "kills": lambda: kills.attacks(folder, 2 if quick else 30),
         "disk": lambda: disk.attacks(folder, 4 if quick else 60, 40 if quick else 1),
         "interruptions": lambda: interruptions.attacks(folder, 8 if quick else 200),
         "rights": lambda: rights.attacks(folder, quick=quick),
-        "fuzz": lambda: fuzz.attacks(folder, seconds, 1),
+        "fuzz": lambda: fuzz.attacks(folder, seconds),
     }
     groups = list(options.groups or GROUPS)
     if os.geteuid() or "mounts" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","):

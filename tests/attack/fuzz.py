@@ -5,9 +5,9 @@ The bytes of a file are cut, repeated and replaced; a JSON document also gets ot
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
-import math
 import time
 import traceback
 from functools import partial
@@ -27,77 +27,33 @@ from bench_framework.store import imports, run_table, tables
 from bench_framework.store.importers.sessions import read_session
 from bench_framework.store.source import Source
 from bench_framework.workflow import journal_check
-from bench_framework.workflow.verification import table_differences, verify_record
+from bench_framework.workflow.verification import table_differences, verify_page, verify_record
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable
     from pathlib import Path
 
+    Damages = tuple[Callable[[list[bytes]], st.SearchStrategy[bytes]], ...]
+
 FIXTURES = ROOT / "tests" / "fixtures"
 EXAMPLES = 100
-"""Examples between two looks at the clock."""
+"""Files between two checks of the time."""
+WORDS = "\0 \n \r \" ' , : { } [ ] \\ - e null true NaN Infinity -1 1e999 \ud800 \ufeff \\ud800 &a *a <<: | > ? ---"
 BYTES = [
-    *(
-        b"",
-        b"\0",
-        b"\n",
-        b"\r",
-        b'"',
-        b"'",
-        b",",
-        b":",
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b"\\",
-        b"-",
-        b"e",
-        b"9" * 400,
-    ),
-    *(
-        b"null",
-        b"true",
-        b"NaN",
-        b"Infinity",
-        b"-1",
-        b"1e999",
-        b"\xff",
-        b"\xed\xa0\x80",
-        b"\xef\xbb\xbf",
-        b"\\ud800",
-    ),
-    *(
-        b"&a ",
-        b"*a",
-        b"!!int ",
-        b"<<: ",
-        b"|",
-        b">",
-        b"? ",
-        b"---\n",
-        b"%YAML 1.1\n",
-        b"\t",
-        b"[" * 3000,
-        b"{a: " * 500,
-    ),
+    *(word.encode("utf-8", "surrogatepass") for word in WORDS.split(" ")),
+    *(b" ", b"9" * 400, b"[" * 3000, b"{a: " * 500, b"x" * 200_000),
 ]
-VALUES: list[Any] = [
-    *(None, True, -1, 0, 1, 2**31, 2**63, 10**30, -0.0, 0.5, 1e-320, 1e308, math.nan, math.inf),
-    *("", "0", "x", "../../x", "\x1b[31m", "\ud800", "x" * 2000, [], [[]], [None], {}, {"": 0}),
-]
+VALUES = json.loads(
+    "[null, true, -1, 0, 1, 2147483648, 9223372036854775808, 1e30, -0.0, 0.5, 1e-320, 1e308, NaN, Infinity,"
+    '"", "0", "x", "../../x", "\\u001b[31m", "\\ud800", [], [[]], [null], {}, {"": 0}]'
+)
 
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return the paths of all values in a JSON document."""
-    pairs = (
-        document.items()
-        if isinstance(document, dict)
-        else enumerate(document)
-        if isinstance(document, list)
-        else ()
-    )
+    pairs = enumerate(document) if isinstance(document, list) else ()
+    pairs = document.items() if isinstance(document, dict) else pairs
     return [path, *(place for key, value in pairs for place in places(value, (*path, key)))]
 
 
@@ -140,10 +96,9 @@ def damaged_json(draw: st.DrawFn, corpus: list[bytes]) -> bytes:
     return rest[0] + json.dumps(document, separators=(",", ":")).encode() + b"\n" + rest[1]
 
 
-def scenario(content: bytes) -> None:
-    expand(
-        load(FIXTURES / "scenarios" / "fuzz.yaml", text=content.decode("utf-8", "surrogateescape"))
-    )
+def scenario(_: Path, content: bytes) -> None:
+    text = content.decode("utf-8", "surrogateescape")
+    expand(load(FIXTURES / "scenarios" / "fuzz.yaml", text=text))
 
 
 def journal(record: Path, content: bytes) -> None:
@@ -153,119 +108,106 @@ def journal(record: Path, content: bytes) -> None:
         journal_check.journal_differences(opened)
 
 
-def table(record: Path, expected: str, content: bytes) -> None:
+def table(record: Path, content: bytes) -> None:
     text = content.decode("utf-8", "replace")
-    table_differences(text, expected)
     with imports.open_record(record) as opened:
+        expected = tables.runs_text(Source(opened.plan, opened.contents, None))
+        table_differences(text, expected)
         run_table.read(text, opened.plan, opened.contents.builds)
 
 
-def importer(content: bytes) -> None:
+def importer(_: Path, content: bytes) -> None:
     session = read_session(content, "f", 1)
-    label = session.commands[0].label
-    imported = Imported(1, "r", "n", "2026-01-01T00:00:00Z", "0", label, (session,))
+    at, label = "2026-01-01T00:00:00Z", session.commands[0].label
+    imported = Imported(1, "r", "n", at, "0", label, (session,))
     judge_imported(plan_of(imported), imported)
 
 
-def export(content: bytes) -> None:
+def export(_: Path, content: bytes) -> None:
     hyperfine.parse(content)
 
 
-def receipts(content: bytes) -> None:
+def receipts(_: Path, content: bytes) -> None:
     lines = content.splitlines()
     worker.read_replies(lines, len(lines))
 
 
-def record_file(record: Path, name: str, content: bytes) -> None:
+def page(record: Path, content: bytes) -> None:
+    outside = record.parents[2] / "page.html"
+    outside.write_bytes(content)
+    verify_page(outside)
+
+
+def record_file(name: str, record: Path, content: bytes) -> None:
     (record / name).write_bytes(content)
     verify_record(record.parent, str(record))
 
 
-def fuzz(target: Callable[[bytes], None], corpus: list[bytes], seconds: float, start: int) -> int:
+def fuzz(
+    target: Callable[[bytes], None], strategy: st.SearchStrategy[bytes], seconds: float
+) -> int:
     """Call a target with damaged files for some seconds. Return their number.
 
     Raises:
         Failed: another error than benchctl's, with the smallest content that gives it.
     """
-    strategy = damaged_bytes(corpus)
-    try:
-        for text in corpus:
-            json.loads(text.splitlines()[0] if b"\n" in text.strip() else text)
-        strategy |= damaged_json(corpus)
-    except ValueError:
-        pass  # YAML and CSV are damaged as bytes only
-    tried, last, deadline = 0, b"", time.monotonic() + seconds
+    tried, last, number, deadline = 0, b"", 0, time.monotonic() + seconds
 
     def check(content: bytes) -> None:
         nonlocal tried, last
         tried, last = tried + 1, content
-        try:
+        with contextlib.suppress(BenchError):
             target(content)
-        except BenchError:
-            return
 
-    number = start
+    limits = settings(
+        max_examples=EXAMPLES,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
     while time.monotonic() < deadline:
         number += 1
-        limits = settings(
-            max_examples=EXAMPLES,
-            database=None,
-            deadline=None,
-            phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=list(HealthCheck),
-            print_blob=False,
-        )
         try:
             seed(number)(limits(given(strategy)(check)))()
         except Exception as error:
-            raise Failed(
-                f"{tried} tries; content {last[:600]!r}: {traceback.format_exc()[-1500:]}"
-            ) from error
+            lines = traceback.format_exception(error, limit=-3)
+            raise Failed(f"file {tried}: {last[:500]!r}: {''.join(lines)[-1200:]}") from error
     return tried
 
 
-def attacks(folder: Path, seconds: float, shards: int) -> list[Attack]:
+def attacks(folder: Path, seconds: float) -> list[Attack]:
     box = Box.make(folder / "fuzz")
     box.expect("run", "attacked.yaml")
-    record = box.records[0]
-    texts = {path.name: path.read_bytes() for path in record.iterdir() if path.is_file()}
+    own = {path.name: [path.read_bytes()] for path in box.records[0].iterdir() if path.is_file()}
 
-    def opened(path: Path, target: Callable[..., None], *values: object) -> Callable[[bytes], None]:
-        """Return a target that writes into its own copy of the record."""
-        return partial(target, box.copy(path).records[0], *values)
+    def attack(
+        name: str, target: Callable[[Path, bytes], None], corpus: list[bytes], damages: Damages
+    ) -> Attack:
+        def case(path: Path, _: int, __: random.Random) -> str:
+            record = box.copy(path).records[0]
+            strategy = st.one_of(*(damage(corpus) for damage in damages))
+            return f"{fuzz(partial(target, record), strategy, seconds)} files"
 
-    def read(*names: str) -> list[bytes]:
-        return [path.read_bytes() for name in names for path in sorted(ROOT.glob(name))]
+        return Attack(f"fuzzing: {name}", case, 1)
 
-    expected = texts["runs.csv"].decode()
-    targets: dict[str, tuple[Callable[[Path], Callable[[bytes], None]], list[bytes]]] = {
-        "scenario": (
-            lambda _: scenario,
-            read("tests/fixtures/scenarios/*.yaml", "scenarios/*.yaml"),
-        ),
-        "journal": (lambda path: opened(path, journal), [texts["journal.jsonl"]]),
-        "`runs.csv`": (lambda path: opened(path, table, expected), [texts["runs.csv"]]),
-        "imported file": (lambda _: importer, read("tests/fixtures/hyperfine/*.json")),
-        "export of hyperfine": (lambda _: export, read("tests/fixtures/hyperfine/*.json")),
-        "receipts": (lambda _: receipts, read("tests/fixtures/protocol/*answer*.json")),
-        **{
-            f"`{name}`, verified": (
-                lambda path, name=name: opened(path, record_file, name),
-                [texts[name]],
-            )
-            for name in ("journal.jsonl", "plan.json", "claims.json", "manifest.json", "env.json")
-        },
-    }
+    def corpus(*patterns: str) -> list[bytes]:
+        return [path.read_bytes() for name in patterns for path in sorted(ROOT.glob(name))]
+
+    text, both = (damaged_bytes,), (damaged_bytes, damaged_json)
+    exports = corpus("tests/fixtures/hyperfine/*.json")
+    scenarios = corpus("tests/fixtures/scenarios/*.yaml", "scenarios/*.yaml")
+    answers = corpus("tests/fixtures/protocol/*answer*.json")
     return [
-        Attack(f"fuzzing: {name}", _case(make, corpus, seconds), shards)
-        for name, (make, corpus) in targets.items()
+        attack("scenario", scenario, scenarios, text),
+        attack("journal", journal, own["journal.jsonl"], both),
+        attack("`runs.csv`", table, own["runs.csv"], text),
+        attack("imported file", importer, exports, both),
+        attack("export of hyperfine", export, exports, both),
+        attack("receipts of workers", receipts, answers, both),
+        attack("`report.html` with runs, verified", page, own["report.html"], text),
+        *(
+            attack(f"`{name}`, verified", partial(record_file, name), own[name], both)
+            for name in ("journal.jsonl", "plan.json", "claims.json", "manifest.json", "env.json")
+        ),
     ]
-
-
-def _case(
-    make: Callable[[Path], Callable[[bytes], None]], corpus: list[bytes], seconds: float
-) -> Callable[[Path, int, random.Random], str]:
-    def case(path: Path, number: int, _: random.Random) -> str:
-        return f"{fuzz(make(path), corpus, seconds, number * 10**6)} files"
-
-    return case

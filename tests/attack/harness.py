@@ -10,7 +10,6 @@ import contextlib
 import ctypes
 import fcntl
 import json
-import mmap
 import multiprocessing
 import os
 import random
@@ -41,9 +40,11 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FAKES: Final = ROOT / "tests" / "fakes"
-FOREVER: Final = 2**63
-PATIENCE_S: Final = 120.0
-AN_HOUR_S: Final = 3601
+NEVER: Final = 2**63
+STATE: Final = struct.Struct("3Q3q512s512s")
+"""`struct state` of shim.c."""
+PATIENCE: Final = 120_000
+"""Milliseconds of waiting, counted in steps, so that a suspended machine does not end it."""
 MOST_SHOWN: Final = 5
 SHORT: Final = """
 version: 1
@@ -55,20 +56,11 @@ command: ["{bin}", "arm-{arm}"]
 baseline: {arm: base}
 measure: {rounds: 3, until: rounds, warmup: 1, seed: 5, control: false}
 """
-GATED: Final = """
-version: 1
-name: attacked
-question: Is the head slower than the base?
-worker: {command: [/bin/echo]}
-axes: {arm: [base, slow]}
-command: ["{bin}", "arm-{arm}"]
-baseline: {arm: base}
-measure: {rounds: 14, until: rounds, warmup: 1, seed: 5}
-gate: {wall: 2%, cpu: 2%}
-"""
-PROFILED: Final = SHORT.replace("command: [/bin/echo]", "command: [./prog]") + (
-    "profile: {variants: all, runs: 3}\n"
+GATED: Final = SHORT.replace("rounds: 3", "rounds: 14").replace(", control: false", "") + (
+    "gate: {wall: 2%, cpu: 2%}\n"
 )
+PROFILED: Final = SHORT.replace("/bin/echo", "./prog") + "profile: {variants: all, runs: 3}\n"
+RUN: Final = ("run", "attacked.yaml")
 RULES: Final = [
     {"match": "arm-base", "wall_s": 0.05, "stdout": "42\n"},
     {"match": "arm-slow", "wall_s": 0.06, "stdout": "42\n"},
@@ -104,11 +96,29 @@ class Box:
         (path / "prog").write_text("#!/bin/sh\necho 42\n")
         for file in (path / "prog", *(path / "bin").iterdir()):
             file.chmod(0o755)
+        box.fail()
         return box
 
     def copy(self, path: Path) -> Box:
         shutil.copytree(self.path, path)
+        Box(path).fail()
         return Box(path)
+
+    def fail(self, first: int = NEVER, last: int = NEVER, error: int = 0, half: int = 0) -> None:
+        """Let operations on files of the results fail, counted from 1, and begin a new list of them."""
+        (self.path / "shim.log").unlink(missing_ok=True)
+        folders = (str(self.results).encode(), str(self.path / "shim.log").encode())
+        (self.path / "shim.state").write_bytes(STATE.pack(0, first, last, error, half, 0, *folders))
+
+    def set_clock(self, offset_s: int) -> None:
+        with (self.path / "shim.state").open("r+b") as file:
+            file.seek(STATE.size - 1024 - 8)
+            file.write(struct.pack("q", offset_s))
+
+    def operations(self) -> list[tuple[str, int, str]]:
+        """Return kind, size of the file and path in the results of each operation since `fail`."""
+        rows = (self.path / "shim.log").read_text().splitlines()
+        return [(k, int(size), name) for _, k, size, name in (row.split("\t") for row in rows)]
 
     @property
     def results(self) -> Path:
@@ -117,10 +127,6 @@ class Box:
     @property
     def tmp(self) -> Path:
         return self.path / "tmp"
-
-    @property
-    def lock(self) -> Path:
-        return self.path.with_name(f"{self.path.name}.lock")
 
     @property
     def cache(self) -> Path:
@@ -140,6 +146,8 @@ class Box:
             "BENCHCTL_HYPERFINE": str(self.path / "bin" / "hyperfine"),
             "BENCHCTL_FAKE_SCRIPT": str(self.path / "script.json"),
             "BENCHCTL_FAKE_PERF": json.dumps({"log": str(self.path / "perf.log")}),
+            "BENCHCTL_ATTACK": str(self.path / "shim.state"),
+            "LD_PRELOAD": os.environ["LD_PRELOAD"],
         }
 
     def output(self) -> str:
@@ -166,10 +174,11 @@ class Box:
     ) -> int:
         try:
             os.setsid()
-            self.lock.mkdir(exist_ok=True)
             os.chdir(self.path)
+            env = self.env
             os.environ.clear()
-            os.environ.update(self.env)
+            os.environ.update(env)
+            ctypes.CDLL(None).arm(env["BENCHCTL_ATTACK"].encode())
             tempfile.tempdir = None
             stream = tty
             if tty < 0:
@@ -182,7 +191,8 @@ class Box:
             os.dup2(stream, 2)
             sys.stdout, sys.stderr = (open(fd, "w", closefd=False) for fd in (1, 2))  # noqa: SIM115
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            lock.FOLDERS = (self.lock,)  # type: ignore[misc]  # nothing is timed here
+            # Nothing is timed here, so that runs need not wait for each other.
+            lock.FOLDERS = (Path(tempfile.mkdtemp(dir=self.path.parent, prefix="lock-")),)  # type: ignore[misc]
             sys.argv = ["benchctl", *words]
             if before is not None:
                 before()
@@ -209,12 +219,6 @@ class Box:
         if code not in codes:
             raise Failed(f"`{' '.join(words)}` ended with {code}: {self.output()[size:][-600:]}")
 
-    def check_output(self) -> None:
-        """Require that no call printed a traceback or an error that no layer expects."""
-        found = re.search(r"Traceback|BX900|BX237", self.output())
-        if found:
-            raise Failed(f"{found[0]}: {self.output()[found.start() :][:900]}")
-
     def journals(self) -> dict[Path, bytes]:
         """Return the complete lines of each journal that contains a measured sample."""
         texts = {path: path.read_bytes() for path in sorted(self.results.glob("*/*/journal.jsonl"))}
@@ -224,47 +228,43 @@ class Box:
             if b'"kind":"block"' in text
         }
 
-    def check_kept(self, before: dict[Path, bytes]) -> None:
-        """Require that journals continue with their earlier lines, and that no round is in them twice."""
+    def finish(self, *command: str, before: dict[Path, bytes] | None = None) -> None:
+        """Continue with a command, by default the run unless it is complete, and check everything."""
+        before = self.journals() if before is None else before
+        if command or not any((record / layout.MANIFEST).is_file() for record in self.records):
+            self.expect(*(command or RUN))
+        self.check(before)
+
+    def check(self, before: dict[Path, bytes]) -> None:
+        """Require that earlier lines are kept, runs were resumed, results verify, and `clean` lists the rest."""
         for path, text in before.items():
             now = path.read_bytes() if path.is_file() else b""
             require(now.startswith(text), f"lines of {path} were lost")
-            lines = [json.loads(line) for line in now.splitlines()]
-            rounds = Counter(
-                (x["input_id"], x["round"], x["warmup"]) for x in lines if x["kind"] == "round-end"
-            )
-            require(not rounds or max(rounds.values()) == 1, f"a round is twice in {path}")
+            require(b'"kind":"end"' in now, f"{path} was not resumed")
+            ends = re.findall(rb'"input_id":"\w+","round":\d+,"warmup":\w+', b"".join(_ends(now)))
+            require(len(ends) == len(set(ends)) > 0, f"a round is twice in {path}")
+        for record in self.records:
+            if (record / layout.MANIFEST).is_file():
+                self.expect("verify", str(record))
+                parts = [*record.rglob("*.part")]
+                require(not parts, f"parts are left in a record: {parts}")
+        self.check_leftovers()
 
     def check_leftovers(self) -> None:
-        """Require that `clean` lists everything that is neither a record nor part of one."""
+        """Require that `clean` lists everything that is no record, and that no call printed a traceback."""
         tempfile.tempdir = str(self.tmp)
         for draft in self.results.glob("*/.*.part"):
-            os.utime(draft, (time.time() - AN_HOUR_S,) * 2)
+            os.utime(draft, (0, 0))
         listed = {item.path for item in cache.list_items(self.results, kinds=("scratch",))}
         there = {*self.tmp.iterdir(), *self.results.glob("*/*"), *self.results.glob("*/.*")}
         left = there - listed - {*self.records}
         require(not left, f"`clean` does not list {sorted(map(str, left))}")
-        sealed = [record for record in self.records if (record / layout.MANIFEST).is_file()]
-        parts = [str(path) for record in sealed for path in record.rglob("*.part")]
-        require(not parts, f"parts are left in a record: {parts}")
+        found = re.search(r"Traceback|BX900|BX237", self.output())
+        require(not found, self.output()[found.start() :][:900] if found else "")
 
-    def finish(self, before: dict[Path, bytes] | None = None, *command: str) -> None:
-        """Resume a run, and require that nothing is lost, that every result verifies, and that nothing is left.
 
-        Args:
-            before: journals after the attack.
-            command: the command that continues; by default the run, unless it is complete.
-        """
-        before = self.journals() if before is None else before
-        sealed = any((record / layout.MANIFEST).is_file() for record in self.records)
-        if command or not sealed:
-            self.expect(*(command or ("run", "attacked.yaml")))
-        self.check_kept(before)
-        for record in self.records:
-            if (record / layout.MANIFEST).is_file():
-                self.expect("verify", str(record))
-        self.check_output()
-        self.check_leftovers()
+def _ends(journal: bytes) -> list[bytes]:
+    return [line for line in journal.splitlines() if b'"kind":"round-end"' in line]
 
 
 @dataclass(frozen=True)
@@ -273,16 +273,15 @@ class Child:
 
     pid: int
 
-    def wait(self, limit_s: float = PATIENCE_S) -> int:
-        deadline = time.monotonic() + limit_s
-        while time.monotonic() < deadline:
+    def wait(self) -> int:
+        for _ in range(PATIENCE):
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 return os.waitstatus_to_exitcode(status)
             time.sleep(0.001)
         self.send(signal.SIGKILL)
         os.waitpid(self.pid, 0)
-        raise Failed(f"benchctl did not end within {limit_s:g} s")
+        raise Failed("benchctl did not end within two minutes")
 
     def send(self, number: int, *, group: bool = False) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -293,50 +292,13 @@ class Child:
 
     def until(self, condition: Callable[[], bool]) -> bool:
         """Wait for a condition. Return False if the process ended first."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not condition():
-            if not self.alive() or time.monotonic() > deadline:
-                return False
-            time.sleep(0.0005)
-        return True
-
-
-@dataclass(frozen=True)
-class Shim:
-    """The state that shim.c shares with the processes of a run."""
-
-    path: Path
-    _LAYOUT = struct.Struct("3Q3q512s512s")
-
-    @classmethod
-    def make(
-        cls, box: Box, first: int = FOREVER, last: int = FOREVER, error: int = 0, half: int = 0
-    ) -> Shim:
-        path, log = box.path / "shim.state", box.path / "shim.log"
-        log.unlink(missing_ok=True)
-        folders = (str(box.results).encode(), str(log).encode())
-        path.write_bytes(cls._LAYOUT.pack(0, first, last, error, half, 0, *folders))
-        return cls(path)
-
-    def arm(self) -> None:
-        """Start in this process and its children."""
-        os.environ["BENCHCTL_ATTACK"] = str(self.path)
-        os.environ["LD_PRELOAD"] = PRELOAD[0]
-        ctypes.CDLL(None).arm(str(self.path).encode())
-
-    def set_clock(self, offset_s: int) -> None:
-        with self.path.open("r+b") as file, mmap.mmap(file.fileno(), self._LAYOUT.size) as state:
-            state[40:48] = struct.pack("q", offset_s)
-
-    def operations(self) -> list[tuple[str, int, str]]:
-        """Return kind, size of the file and path in the results folder of each operation."""
-        log = self.path.with_name("shim.log")
-        rows = log.read_text().splitlines() if log.is_file() else []
-        return [(k, int(size), name) for _, k, size, name in (row.split("\t") for row in rows)]
-
-
-PRELOAD: Final[list[str]] = []
-"""The path of the compiled shim, once it is known."""
+        for _ in range(PATIENCE):
+            if condition():
+                return True
+            if not self.alive():
+                break
+            time.sleep(0.001)
+        return False
 
 
 @dataclass

@@ -12,7 +12,7 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from harness import GATED, PROFILED, ROOT, Attack, Box, Failed, require
+from harness import GATED, PROFILED, ROOT, RUN, Attack, Box, Failed, require
 
 if TYPE_CHECKING:
     import random
@@ -67,7 +67,7 @@ def attack(
 def gate(folder: Path, count: int) -> Attack:
     """Attack the second pass of a gate, which measures a second record."""
     prepared = Box.make(folder / "gate", GATED)
-    prepared.expect("run", "attacked.yaml")
+    prepared.expect * RUN
 
     def after(box: Box) -> str:
         before, second = box.journals(), box.records[1]
@@ -80,7 +80,7 @@ def gate(folder: Path, count: int) -> Attack:
         box.expect("gate", "@last", codes=[1])
         gated = json.loads((box.records[0] / "gate.json").read_text())
         require(gated["confirmation"] == second.name, "the killed second pass was not continued")
-        box.finish(before)
+        box.check(before)
         return phase
 
     return attack(prepared, ("gate", "@last"), count, lambda box: len(box.records) > 1, after)
@@ -89,7 +89,7 @@ def gate(folder: Path, count: int) -> Attack:
 def profile(folder: Path, count: int) -> Attack:
     """Attack `profile` of a record that has profiles already."""
     prepared, words = Box.make(folder / "profile", PROFILED), ("profile", "@last")
-    prepared.expect("run", "attacked.yaml")
+    prepared.expect * RUN
     calls = (prepared.path / "perf.log").read_text().count("\n")
     claims = (prepared.records[0] / "claims.json").read_bytes()
 
@@ -98,7 +98,7 @@ def profile(folder: Path, count: int) -> Attack:
         for cell in (box.records[0] / "profiles").iterdir():
             json.loads((cell / "profile.json").read_text())
         box.expect("verify", "@last", codes=[0, 1])
-        box.finish(before, *words)
+        box.finish(*words, before=before)
         return "profiling" if sampling else "tables and pages"
 
     def begun(box: Box) -> bool:
@@ -113,7 +113,7 @@ def clean(folder: Path, count: int) -> Attack:
         Box.make(folder / "clean"),
         ("clean", "--yes", "records", "builds", "binaries", "data", "scratch"),
     )
-    prepared.expect("run", "attacked.yaml")
+    prepared.expect * RUN
     for number in range(2, 12):
         shutil.copytree(prepared.records[0], f"{prepared.records[0]}-{number}")
     for name in CACHED:
@@ -137,7 +137,6 @@ def clean(folder: Path, count: int) -> Attack:
         box.expect(*words)
         require(not sizes(box), "clean --yes left items")
         box.check_leftovers()
-        box.check_output()
         return "records" if any(path.parts[0] == "results" for path in left) else "cache"
 
     def begun(box: Box) -> bool:
@@ -154,7 +153,7 @@ def importing(folder: Path, count: int) -> Attack:
     def after(box: Box) -> str:
         drafts = len([*box.results.glob("imp/.*.part")])
         require(len(box.records) + drafts == 1, "neither a draft nor a record")
-        box.finish({}, *words)
+        box.finish(*words)
         return "draft" if drafts else "record"
 
     return attack(

@@ -57,11 +57,13 @@ def python_packages() -> list[tuple[str, str]]:
 
 def licence(package: metadata.Distribution) -> str:
     """Return the licence as the package states it: an expression, a classifier, or a short text."""
-    fields = package.metadata
-    if expression := fields.get("License-Expression"):
-        return str(expression)
-    names = [c.rpartition(" :: ")[2] for c in fields.get_all("Classifier", []) if "License ::" in c]
-    return ", ".join(names) or (fields.get("License") or "not stated").splitlines()[0]
+
+    def field(name: str) -> list[str]:
+        return package.metadata.get_all(name) or []
+
+    names = [text.rpartition(" :: ")[2] for text in field("Classifier") if "License ::" in text]
+    stated = field("License-Expression") or [", ".join(names)]
+    return stated[0] or (field("License") or ["not stated"])[0].splitlines()[0]
 
 
 def page() -> str:
