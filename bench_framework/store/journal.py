@@ -43,7 +43,7 @@ class LineWriter:
         self._path = path
         with layout.writing(path):
             self.last = _cut_torn_line(path)
-            """The last line of an earlier process without its newline; `None` if there is none."""
+            """The last line of an earlier process without its newline; `None` for a new file."""
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
     def __enter__(self) -> Self:

@@ -68,19 +68,19 @@ def remove_items(items: Iterable[Item]) -> None:
     Raises:
         MachineError: BX235, some of them could not be removed.
     """
-    kept: list[OSError] = []
+    refused: list[OSError] = []
     for item in items:
         try:
             _remove(item.path)
         except FileNotFoundError:
             continue
         except OSError as error:
-            kept.append(error)
-    if kept:
+            refused.append(error)
+    if refused:
         raise MachineError(
-            f"{counted(len(kept), 'item')} could not be removed",
+            f"{counted(len(refused), 'item')} could not be removed",
             code="BX235",
-            details=tuple(("cause", str(error)) for error in kept[:MOST_CAUSES]),
+            details=tuple(("cause", str(error)) for error in refused[:MOST_CAUSES]),
             effect="the other items were removed",
             fix="remove them as the user who owns them",
         )

@@ -61,8 +61,8 @@ def faults(folder: Path, name: str, share: int, fault: str) -> Attack:
         words_of = f"operation {first} {operations[first - 1]}: exit code {code}"
         require(code in {0, 3, done}, f"{words_of}: {attacked.output()[-900:]}")
         before = attacked.journals()
-        kept = all(before.get(journal, b"").startswith(text) for journal, text in old.items())
-        require(kept, f"{words_of}: a journal was changed")
+        unchanged = all(before.get(journal, b"").startswith(text) for journal, text in old.items())
+        require(unchanged, f"{words_of}: a journal was changed")
         attacked.fail()
         if code != done:
             attacked.expect(*words, codes=[done])

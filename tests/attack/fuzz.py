@@ -1,4 +1,4 @@
-"""Fuzzing of the readers with damaged files of a corpus. Only benchctl's own errors are allowed.
+"""Fuzzing of the readers with damaged files of a corpus. Only errors that benchctl defines are allowed.
 
 The bytes of a file are cut, repeated and replaced; a JSON document also gets other values in random places.
 """
@@ -52,7 +52,7 @@ VALUES = json.loads(
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return the paths of all values in a JSON document."""
-    pairs = enumerate(document) if isinstance(document, list) else ()
+    pairs: Any = enumerate(document) if isinstance(document, list) else ()
     pairs = document.items() if isinstance(document, dict) else pairs
     return [path, *(place for key, value in pairs for place in places(value, (*path, key)))]
 
@@ -179,7 +179,7 @@ def fuzz(
 def attacks(folder: Path, seconds: float) -> list[Attack]:
     box = Box.make(folder / "fuzz")
     box.expect("run", "attacked.yaml")
-    own = {path.name: [path.read_bytes()] for path in box.records[0].iterdir() if path.is_file()}
+    files = {path.name: [path.read_bytes()] for path in box.records[0].iterdir() if path.is_file()}
 
     def attack(
         name: str, target: Callable[[Path, bytes], None], corpus: list[bytes], damages: Damages
@@ -200,14 +200,14 @@ def attacks(folder: Path, seconds: float) -> list[Attack]:
     answers = corpus("tests/fixtures/protocol/*answer*.json")
     return [
         attack("scenario", scenario, scenarios, text),
-        attack("journal", journal, own["journal.jsonl"], both),
-        attack("`runs.csv`", table, own["runs.csv"], text),
+        attack("journal", journal, files["journal.jsonl"], both),
+        attack("`runs.csv`", table, files["runs.csv"], text),
         attack("imported file", importer, exports, both),
         attack("export of hyperfine", export, exports, both),
         attack("receipts of workers", receipts, answers, both),
-        attack("`report.html` with runs, verified", page, own["report.html"], text),
+        attack("`report.html` with runs, verified", page, files["report.html"], text),
         *(
-            attack(f"`{name}`, verified", partial(record_file, name), own[name], both)
+            attack(f"`{name}`, verified", partial(record_file, name), files[name], both)
             for name in ("journal.jsonl", "plan.json", "claims.json", "manifest.json", "env.json")
         ),
     ]

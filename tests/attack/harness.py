@@ -160,17 +160,17 @@ class Box:
 
         With `tty`, that is its terminal.
         """
-        ready, tell = os.pipe()
+        ready, started = os.pipe()
         pid = os.fork()
         if pid == 0:
-            os._exit(self._run(words, before, tty, tell))
-        os.close(tell)
+            os._exit(self._run(words, before, tty, started))
+        os.close(started)
         os.read(ready, 1)
         os.close(ready)
         return Child(pid)
 
     def _run(
-        self, words: tuple[str, ...], before: Callable[[], None] | None, tty: int, tell: int
+        self, words: tuple[str, ...], before: Callable[[], None] | None, tty: int, started: int
     ) -> int:
         try:
             os.setsid()
@@ -192,11 +192,12 @@ class Box:
             sys.stdout, sys.stderr = (open(fd, "w", closefd=False) for fd in (1, 2))  # noqa: SIM115
             signal.signal(signal.SIGINT, signal.default_int_handler)
             # Nothing is timed here, so that runs need not wait for each other.
-            lock.FOLDERS = (Path(tempfile.mkdtemp(dir=self.path.parent, prefix="lock-")),)  # type: ignore[misc]
+            lock_folder = Path(tempfile.mkdtemp(dir=self.path.parent, prefix="lock-"))
+            lock.FOLDERS = (lock_folder, lock_folder)  # type: ignore[misc]
             sys.argv = ["benchctl", *words]
             if before is not None:
                 before()
-            os.write(tell, b"x")
+            os.write(started, b"x")
             main()
         except SystemExit as stop:
             return stop.code if isinstance(stop.code, int) else 1
@@ -259,8 +260,8 @@ class Box:
         there = {*self.tmp.iterdir(), *self.results.glob("*/*"), *self.results.glob("*/.*")}
         left = there - listed - {*self.records}
         require(not left, f"`clean` does not list {sorted(map(str, left))}")
-        found = re.search(r"Traceback|BX900|BX237", self.output())
-        require(not found, self.output()[found.start() :][:900] if found else "")
+        error = re.search(r"Traceback|BX900|BX237", self.output())
+        require(not error, self.output()[error.start() :][:900] if error else "")
 
 
 def _ends(journal: bytes) -> list[bytes]:

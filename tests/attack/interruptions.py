@@ -40,12 +40,12 @@ def interrupt(box: Box, span_s: float, number: int, rng: random.Random) -> str:
 def resize(box: Box, span_s: float, _: int, rng: random.Random) -> str:
     """Change the size of the terminal while the progress is drawn."""
     master, terminal = os.openpty()
-    shown: list[bytes] = []
+    parts: list[bytes] = []
 
     def drain() -> None:
         with contextlib.suppress(OSError):
             while part := os.read(master, 1 << 16):
-                shown.append(part)
+                parts.append(part)
 
     child = box.start(*RUN, tty=terminal)
     os.close(terminal)
@@ -58,7 +58,7 @@ def resize(box: Box, span_s: float, _: int, rng: random.Random) -> str:
     code = child.wait()
     reader.join()
     os.close(master)
-    (box.path / "output").write_bytes(b"".join(shown))
+    (box.path / "output").write_bytes(b"".join(parts))
     require(code == 0, f"exit code {code}: {box.output()[-900:]}")
     return ""
 

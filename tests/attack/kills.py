@@ -37,7 +37,7 @@ def attack(
         prepared: the folder that is copied for each try.
         words: the command.
         count: number of kills that meet their phase.
-        begun: tells from the files that the phase has begun.
+        begun: checks by the files whether the phase has begun.
         after: continues and checks after a kill, and names the phase.
     """
     timed = prepared.copy(prepared.path.with_name(f"{words[0]}-timed"))
@@ -67,7 +67,7 @@ def attack(
 def gate(folder: Path, count: int) -> Attack:
     """Attack the second pass of a gate, which measures a second record."""
     prepared = Box.make(folder / "gate", GATED)
-    prepared.expect * RUN
+    prepared.expect(*RUN)
 
     def after(box: Box) -> str:
         before, second = box.journals(), box.records[1]
@@ -89,7 +89,7 @@ def gate(folder: Path, count: int) -> Attack:
 def profile(folder: Path, count: int) -> Attack:
     """Attack `profile` of a record that has profiles already."""
     prepared, words = Box.make(folder / "profile", PROFILED), ("profile", "@last")
-    prepared.expect * RUN
+    prepared.expect(*RUN)
     calls = (prepared.path / "perf.log").read_text().count("\n")
     claims = (prepared.records[0] / "claims.json").read_bytes()
 
@@ -113,7 +113,7 @@ def clean(folder: Path, count: int) -> Attack:
         Box.make(folder / "clean"),
         ("clean", "--yes", "records", "builds", "binaries", "data", "scratch"),
     )
-    prepared.expect * RUN
+    prepared.expect(*RUN)
     for number in range(2, 12):
         shutil.copytree(prepared.records[0], f"{prepared.records[0]}-{number}")
     for name in CACHED:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-NOBODY = 65_534
+OTHER_USER = 65_534
 PR_SET_SECUREBITS, SECBIT_NOROOT, CAPABILITY_VERSION = 28, 3, 0x20080522
 CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE, MS_REMOUNT, MS_RDONLY = (
     0x20000,
@@ -46,7 +46,7 @@ def read_only(folder: Path) -> None:
     """Mount a folder read-only, in a namespace of mounts of this process."""
     libc = ctypes.CDLL(None, use_errno=True)
     path = os.fsencode(folder)
-    calls = (
+    calls: tuple[Callable[[], int], ...] = (
         lambda: libc.unshare(CLONE_NEWNS),
         lambda: libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None),
         lambda: libc.mount(path, path, None, MS_BIND, None),
@@ -57,13 +57,13 @@ def read_only(folder: Path) -> None:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(folder))
 
 
-def owned_by_nobody(folder: Path) -> None:
+def give_away(folder: Path) -> None:
     """Give a folder to another user, and give up root's right to write into it.
 
     The process cannot become the other user, who may have no access to this Python.
     """
     for path in (folder, *folder.rglob("*")):
-        os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+        os.chown(path, OTHER_USER, OTHER_USER, follow_symlinks=False)
     libc = ctypes.CDLL(None, use_errno=True)
     header, none = struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)
     if libc.prctl(PR_SET_SECUREBITS, SECBIT_NOROOT, 0, 0, 0) or libc.capset(header, none):
@@ -89,13 +89,13 @@ def attack(folder: Path, what: str, limits: list[Callable[[Box], None]], quick: 
         attacked = box.copy(path)
         before = {p: p.read_bytes() for p in attacked.results.rglob("*.jsonl")}
         code = attacked(*words, before=lambda: limit(attacked))
-        named = f"`{' '.join(words)}` ended with {code}: {attacked.output()[-900:]}"
-        require(code in COMMANDS[words], named)
+        outcome = f"`{' '.join(words)}` ended with {code}: {attacked.output()[-900:]}"
+        require(code in COMMANDS[words], outcome)
         if words[0] != "clean":
-            kept = all(path.read_bytes() == text for path, text in before.items())
-            require(kept, f"{named}: a measured file was changed")
+            unchanged = all(path.read_bytes() == text for path, text in before.items())
+            require(unchanged, f"{outcome}: a measured file was changed")
         elif code == 0:
-            require(not attacked.records, f"{named}, and records remain")
+            require(not attacked.records, f"{outcome}, and records remain")
         attacked.check({})
         return "done" if code in {0, 1, 4} else "refused"
 
@@ -108,5 +108,5 @@ def attacks(folder: Path, *, quick: bool) -> list[Attack]:
 
     return [
         attack(folder, "read-only mounts", limits(read_only), quick),
-        attack(folder, "folders of another user", limits(owned_by_nobody), quick),
+        attack(folder, "folders of another user", limits(give_away), quick),
     ]

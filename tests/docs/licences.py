@@ -43,15 +43,15 @@ def locked() -> list[tuple[str, str]]:
 def python_packages() -> list[tuple[str, str]]:
     """Return name and licence of every Python package that benchctl needs at run time."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted, known = list(project["dependencies"]), dict[str, str]()
-    while wanted:
-        needed = Requirement(wanted.pop())
+    pending, known = list(project["dependencies"]), dict[str, str]()
+    while pending:
+        needed = Requirement(pending.pop())
         name = canonicalize_name(needed.name)
         if name in known or (needed.marker and not needed.marker.evaluate({"extra": ""})):
             continue
-        found = metadata.distribution(name)
-        known[name] = licence(found)
-        wanted += found.requires or []
+        package = metadata.distribution(name)
+        known[name] = licence(package)
+        pending += package.requires or []
     return sorted(known.items())
 
 
