@@ -71,15 +71,10 @@ def gate(folder: Path, count: int) -> Attack:
 
     def after(box: Box) -> str:
         before, second = box.journals(), box.records[1]
-        phase = (
-            "measuring"
-            if b'"kind":"end"' not in (second / "journal.jsonl").read_bytes()
-            else "results and report"
-        )
+        measured = b'"kind":"end"' in (second / "journal.jsonl").read_bytes()
+        phase = "results and report" if measured else "measuring"
         phase = "files of the gate" if (second / "manifest.json").is_file() else phase
         box.expect("gate", "@last", codes=[1])
-        gated = json.loads((box.records[0] / "gate.json").read_text())
-        require(gated["confirmation"] == second.name, "the killed second pass was not continued")
         box.check(before)
         return phase
 
