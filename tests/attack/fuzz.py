@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import re
 import time
 import traceback
 from functools import partial
@@ -23,7 +24,7 @@ from bench_framework.features.imported.compute import judge_imported
 from bench_framework.model.imported import Imported, plan_of
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.store import imports, run_table, tables
+from bench_framework.store import embedded, imports, run_table, tables
 from bench_framework.store.importers.sessions import read_session
 from bench_framework.store.source import Source
 from bench_framework.workflow import journal_check
@@ -132,9 +133,11 @@ def receipts(_: Path, content: bytes) -> None:
     worker.read_replies(lines, len(lines))
 
 
-def page(record: Path, content: bytes) -> None:
+def page(text: str, part: re.Match[str], record: Path, content: bytes) -> None:
+    """Verify a page in which one of its compressed parts is damaged."""
     outside = record.parents[2] / "page.html"
-    outside.write_bytes(content)
+    packed = embedded._packed(content)
+    outside.write_text(text[: part.start(1)] + packed + text[part.end(1) :])
     verify_page(outside)
 
 
@@ -171,8 +174,9 @@ def fuzz(
         try:
             seed(number)(limits(given(strategy)(check)))()
         except Exception as error:
-            lines = traceback.format_exception(error, limit=-3)
-            raise Failed(f"file {tried}: {last[:500]!r}: {''.join(lines)[-1200:]}") from error
+            where = "".join(traceback.format_tb(error.__traceback__, limit=-2))
+            what = f"{type(error).__name__}: {error}"
+            raise Failed(f"file {tried}: {what[:400]}\n{where}\n{last[:400]!r}") from error
     return tried
 
 
@@ -194,6 +198,11 @@ def attacks(folder: Path, seconds: float) -> list[Attack]:
     def corpus(*patterns: str) -> list[bytes]:
         return [path.read_bytes() for name in patterns for path in sorted(ROOT.glob(name))]
 
+    html = files["report.html"][0].decode()
+    frame, runs = embedded._RECORD.search(html), embedded._RUNS.search(html)
+    assert frame is not None
+    assert runs is not None
+    unpacked = [embedded._unpacked(part[1]).encode() for part in (frame, runs)]
     text, both = (damaged_bytes,), (damaged_bytes, damaged_json)
     exports = corpus("tests/fixtures/hyperfine/*.json")
     scenarios = corpus("tests/fixtures/scenarios/*.yaml", "scenarios/*.yaml")
@@ -205,7 +214,10 @@ def attacks(folder: Path, seconds: float) -> list[Attack]:
         attack("imported file", importer, exports, both),
         attack("export of hyperfine", export, exports, both),
         attack("receipts of workers", receipts, answers, both),
-        attack("`report.html` with runs, verified", page, files["report.html"], text),
+        attack(
+            "plan and looks in a page, verified", partial(page, html, frame), unpacked[:1], both
+        ),
+        attack("runs in a page, verified", partial(page, html, runs), unpacked[1:], text),
         *(
             attack(f"`{name}`, verified", partial(record_file, name), files[name], both)
             for name in ("journal.jsonl", "plan.json", "claims.json", "manifest.json", "env.json")
