@@ -190,12 +190,14 @@ def full(session: nox.Session) -> None:
     env = without(session)
     groups = (*WITH_PROCESSES, "tests/unit", "tests/properties")
     pytest(session, *PARALLEL, "-m", "slow", *groups, **env)
+    python(session, "tests/attack/attack.py", "--quick", **env)
 
 
 @nox.session
 def generate(session: nox.Session) -> None:
     """Write every generated file: references, schema, features of the workers, the example reports."""
     python(session, "docs/generate.py", "--write")
+    python(session, "tests/docs/licences.py", "--write")
     python(session, "native/generate.py", "--write", CARGO_TARGET_DIR=NATIVE_TARGET)
     for example in sorted((ROOT / "results" / "examples").iterdir()):
         # Computed from the runs in its page, with the present texts.
@@ -271,6 +273,15 @@ def browser(session: nox.Session) -> None:
     )
     path = os.pathsep.join(part for part in (str(tools), os.environ.get("PYTHONPATH", "")) if part)
     pytest(session, "tests/browser", PYTHONPATH=path, BENCHCTL_BROWSER=str(chromium))
+
+
+@nox.session
+def attack(session: nox.Session) -> None:
+    """Kill, interrupt and starve benchctl, damage its files, and count what it survives.
+
+    It takes about 20 minutes. ``-- --quick`` takes a minute, and ``-- kills disk`` runs these groups.
+    """
+    python(session, "tests/attack/attack.py", *session.posargs, **without(session))
 
 
 @nox.session

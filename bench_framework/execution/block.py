@@ -21,6 +21,7 @@ from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.run import Block, PageCache
+from bench_framework.store.journal import LineWriter
 from bench_framework.store.layout import writing
 from bench_framework.units import format_size
 
@@ -65,9 +66,7 @@ class BlockRunner:
             raw.log("").mkdir(parents=True, exist_ok=True)
             self._log.touch()
             self._answers = worker.AnswersFile(raw.answers)
-            self._exports = os.open(
-                raw.hyperfine, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
-            )
+            self._exports = LineWriter(raw.hyperfine)
         self._gauge = Gauge()
         self._pages: dict[str, pagecache.InputPages] = {}
         """Pages by path of the input."""
@@ -76,9 +75,13 @@ class BlockRunner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._exports)
         self._answers.close()
         self._gauge.__exit__()
+        self._exports.close()
+
+    def sync(self) -> None:
+        """Flush hyperfine's output to the disk. Call it before the journal is flushed."""
+        self._exports.sync()
 
     @property
     def stdout_is_answer(self) -> bool:
@@ -228,11 +231,8 @@ class BlockRunner:
             )
             return _failed(block, words)
         stored = masked(text.decode(errors="replace")).encode()  # it contains the command
-        with writing(self._raw.hyperfine):
-            os.write(
-                self._exports,
-                b'{"seq":%d,"export":%s}\n' % (block.seq, b"".join(stored.split(b"\n"))),
-            )
+        export = b"".join(stored.split(b"\n"))
+        self._exports.append(b'{"seq":%d,"export":%s}\n' % (block.seq, export))
         return self._check(replace(block, **measured), runs)
 
     def _check(self, block: Block, runs: int) -> Block:

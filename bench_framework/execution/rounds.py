@@ -57,6 +57,7 @@ def measure(
         try:
             Measuring(record, session, runner, looker, decides, began).run()
         finally:
+            runner.sync()
             record.sync()
 
 
@@ -196,6 +197,7 @@ class Measuring:
         elapsed = self.elapsed_s
         self.record.append(lines.RoundEnd(state.input.id, number, warmup, utc_now(), elapsed))
         self._drop_failed(state, number, warmup=warmup)
+        self.runner.sync()
         self.record.sync()
         self.session.observer.notify(
             progress.RoundFinished(state.input.id, number, warmup, elapsed)

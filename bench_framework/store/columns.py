@@ -25,6 +25,8 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u2
 """Characters that act on a terminal: control characters and direction marks."""
 _ESCAPE: Final = re.compile(r"\\(\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
 _FORMULA: Final = tuple("=+-@\t'")
+# A note of a worker can be longer than Python's limit of 128 KiB.
+csv.field_size_limit(1 << 30)
 
 
 @lru_cache(maxsize=MOST_CACHED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import RecordError, UsageError
@@ -16,7 +14,7 @@ from bench_framework.store.importers.sessions import read_session
 from bench_framework.store.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from bench_framework.model.imported import Imported
@@ -84,26 +82,3 @@ def source_differences(record: Record) -> list[str]:
             if again != session:
                 differences.append(f"{layout.IMPORTED}: does not follow from {session.source}")
     return differences
-
-
-@contextlib.contextmanager
-def new_folder(root: Path, name: str, at: str) -> Iterator[tuple[Path, Path]]:
-    """Yield the final folder of a set and a temporary folder to write it into.
-
-    The time `at` (UTC, ISO 8601) gives the folder its name.
-
-    Raises `MachineError` (BX235): writing failed.
-    """
-    with layout.writing(root):
-        final = layout.create_folder(root / name, at, draft=True)
-    draft = layout.draft_of(final)
-    try:
-        yield final, draft
-        with layout.writing(final):
-            final.mkdir()  # fails if `benchctl run` took the name
-            draft.replace(final)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        with contextlib.suppress(OSError):  # removes an empty folder only, so other imports remain
-            final.parent.rmdir()
-        raise

@@ -36,15 +36,14 @@ _CHAIN: Final = re.compile(rb',"chain":"([0-9a-f]{32})"}\Z')
 """The end of a line: a digest of this line and of the digest in the line before."""
 
 
-class JournalWriter:
-    """A writer that appends lines. Only `sync` flushes them to the disk."""
+class LineWriter:
+    """A writer that appends whole lines to a file. Only `sync` flushes them to the disk."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         with layout.writing(path):
-            last = _cut_torn_line(path)
-            # An earlier version wrote lines without a chain, which nothing can continue.
-            self._chain = b"" if last is None else _chain_of(last)
+            self.last = _cut_torn_line(path)
+            """The last line of an earlier process without its newline; `None` for a new file."""
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
     def __enter__(self) -> Self:
@@ -53,28 +52,18 @@ class JournalWriter:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def write(self, line: lines.Line) -> None:
+    def append(self, text: bytes) -> None:
         """Append one line in one ``write``, so that kill -9 leaves the whole line or none of it.
 
-        Raises `MachineError`: the disk is full or the record was removed (BX235). The journal then
-        ends with the previous line.
+        Raises `MachineError`: the disk is full (BX235). The file then ends with the previous line.
         """
-        text, chain = wire.dump_line(line), self._chain
-        if chain is not None:
-            text, chain = _chained(text, chain)
         with layout.writing(self._path):
-            state = os.fstat(self._fd)
-            if not state.st_nlink:  # writes to a deleted file succeed, but the lines would be lost
-                message = f"the record {self._path.parent} was removed while it was measured"
-                effect = "what was measured in it is lost"
-                fix = "run the same command again; it starts over"
-                raise MachineError(message, code="BX235", effect=effect, fix=fix)
+            size = os.fstat(self._fd).st_size
             if os.write(self._fd, text) != len(text):
                 # A full disk accepts only a part of the line. Remove it, so that the next line is
                 # valid.
-                os.ftruncate(self._fd, state.st_size)
+                os.ftruncate(self._fd, size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            self._chain = chain
 
     def sync(self) -> None:
         """Flush the lines to the disk. Call it only between rounds.
@@ -94,6 +83,29 @@ class JournalWriter:
                     os.fsync(fd)
             finally:
                 os.close(fd)
+
+
+class JournalWriter(LineWriter):
+    """The writer of a journal."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        # An earlier version wrote lines without a chain, which nothing can continue.
+        self._chain = b"" if self.last is None else _chain_of(self.last)
+
+    def write(self, line: lines.Line) -> None:
+        """Append a line with its digest. Raises `MachineError`: see `append`; the record was removed."""
+        text, chain = wire.dump_line(line), self._chain
+        if chain is not None:
+            text, chain = _chained(text, chain)
+        if not os.fstat(self._fd).st_nlink:
+            # Writes to a deleted file succeed, but the lines would be lost.
+            message = f"the record {self._path.parent} was removed while it was measured"
+            effect = "what was measured in it is lost"
+            fix = "run the same command again; it starts over"
+            raise MachineError(message, code="BX235", effect=effect, fix=fix)
+        self.append(text)
+        self._chain = chain
 
 
 @dataclass(slots=True)

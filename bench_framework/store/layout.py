@@ -71,26 +71,51 @@ def is_record_id(name: str) -> bool:
     return _RECORD_ID.match(name) is not None
 
 
-def create_folder(scenario_folder: Path, started_at: str, *, draft: bool = False) -> Path:
-    """Create an empty folder for a record. ``-2``, ``-3`` … make the name of the minute unique.
+@contextlib.contextmanager
+def new_folder(scenario_folder: Path, started_at: str) -> Iterator[tuple[Path, Path]]:
+    """Yield the folder of a new record, and its draft, which gets this name at the end.
 
-    With `draft`, only `draft_of` it is created, so that a killed process leaves no empty record.
+    So a killed process leaves no record without its first files, and the draft is removed after an error.
+    ``-2``, ``-3`` … make the name of the minute unique.
+
+    Raises:
+        MachineError: writing failed (BX235).
     """
+    with writing(scenario_folder):
+        final = _reserve(scenario_folder, started_at)
+    draft = draft_of(final)
+    try:
+        yield final, draft
+        with writing(final):
+            draft.replace(final)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        with contextlib.suppress(OSError):  # removes an empty folder only, so other records remain
+            scenario_folder.rmdir()
+        raise
+
+
+def _reserve(scenario_folder: Path, started_at: str) -> Path:
     scenario_folder.mkdir(parents=True, exist_ok=True)
     name = record_id(started_at)
     for number in range(1, 10_000):
         folder = scenario_folder / (name if number == 1 else f"{name}-{number}")
-        if draft_of(folder).exists() or (draft and folder.exists()):
-            continue
         with contextlib.suppress(FileExistsError):
-            (draft_of(folder) if draft else folder).mkdir()
-            return folder
+            draft_of(folder).mkdir()
+            if not folder.exists():
+                return folder
+            draft_of(folder).rmdir()
     raise FileExistsError(scenario_folder / name)
 
 
 def draft_of(folder: Path) -> Path:
-    """Return the hidden folder in which a record is written before it is renamed."""
+    """Return the hidden folder in which a folder is written or removed."""
     return folder.with_name(f".{folder.name}.part")
+
+
+def is_draft(folder: Path) -> bool:
+    """Return whether a folder has a name of `draft_of`."""
+    return folder.name.startswith(".") and folder.name.endswith(".part")
 
 
 def order_key(name: str) -> tuple[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.store import layout, wire
@@ -23,10 +22,11 @@ def write_profile(record: Path, profile: Profile) -> None:
     Raises `MachineError` (BX235): writing failed.
     """
     folder = record / FOLDER / profile.cell_id
-    with layout.writing(folder):
-        if folder.is_dir():
-            shutil.rmtree(folder)
     layout.write_whole(folder / NAME, wire.dump_profile(profile))
+    with layout.writing(folder):
+        for file in folder.iterdir():
+            if file.name != NAME:
+                file.unlink()
 
 
 def read_profiles(record: Path, plan: Plan) -> tuple[Profile, ...]:

@@ -62,22 +62,25 @@ class Record:
         ISO 8601) gives the record its id. `benchctl` is the version that writes it.
         """
         require_unicode(root.absolute())
-        folder = layout.create_folder(root / plan.name, started_at)
-        header = lines.Header(
-            journal.SCHEMA_VERSION,
-            folder.name,
-            plan.name,
-            plan.scenario_sha256,
-            plan_sha256(plan),
-            started_at,
-            benchctl,
-        )
-        layout.write_whole(folder / layout.SCENARIO, masked_source(scenario_text))
-        layout.write_whole(folder / layout.PLAN, wire.dump_plan(plan))
-        record = cls(folder, plan, journal.Contents(header, at=started_at))
-        record._append_raw(header)
-        with layout.writing(record.raw.root):
-            record.raw.root.mkdir()
+        with layout.new_folder(root / plan.name, started_at) as (folder, draft):
+            header = lines.Header(
+                journal.SCHEMA_VERSION,
+                folder.name,
+                plan.name,
+                plan.scenario_sha256,
+                plan_sha256(plan),
+                started_at,
+                benchctl,
+            )
+            layout.write_whole(draft / layout.SCENARIO, masked_source(scenario_text))
+            layout.write_whole(draft / layout.PLAN, wire.dump_plan(plan))
+            with (
+                cls(draft, plan, journal.Contents(header, at=started_at)) as record,
+                layout.writing(record.raw.root),
+            ):
+                record._append_raw(header)
+                record.raw.root.mkdir()
+        record.path = folder.absolute()
         return record
 
     @classmethod

@@ -62,6 +62,14 @@ def read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
     Raises `RecordError` (BX411): the text is not such a table, a row is invalid, or an earlier
     version wrote it without the required columns.
     """
+    try:
+        return _read(text, plan, builds)
+    except (csv.Error, ValueError, TypeError, KeyError, AttributeError) as error:
+        # A row can be too short, or the name of a column damaged.
+        raise _damaged(f"{type(error).__name__}: {error}") from error
+
+
+def _read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
     reader = csv.DictReader(io.StringIO(text, newline=""))
     reader.fieldnames = header = [from_field(name) for name in reader.fieldnames or ()]
     rows = list(enumerate(reader, 2))

@@ -6,7 +6,8 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench_framework.errors import UsageError
+from bench_framework.errors import MachineError, UsageError
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
 KINDS = ("builds", "binaries", "data", "tools", "scratch", "records")
 STALE_S = 3600.0
-"""Age from which the draft of an import is one of a killed process. An import takes seconds."""
+"""Age from which a draft in the results is one of a killed process, which would have taken seconds."""
+MOST_CAUSES = 3
 FOLDERS = {
     "builds": ("cargo", "builds", "revisions", "repositories"),
     "binaries": ("binaries",),
@@ -42,7 +44,7 @@ def list_items(
 ) -> tuple[Item, ...]:
     """Return the items in the cache, the oldest first. Records are included only on request.
 
-    The kind ``scratch`` is what killed processes left: temporary folders, and drafts of imports.
+    The kind ``scratch`` is what killed processes left: temporary folders, and drafts of records.
 
     Raises `UsageError` (BX105): an unknown kind.
     """
@@ -61,12 +63,42 @@ def list_items(
 
 
 def remove_items(items: Iterable[Item]) -> None:
-    """Remove items. It is not an error if another process removed one of them before."""
+    """Remove items. It is not an error if another process removed one of them before.
+
+    Raises:
+        MachineError: BX235, some of them could not be removed.
+    """
+    refused: list[OSError] = []
     for item in items:
-        if item.path.is_dir():
-            shutil.rmtree(item.path, ignore_errors=True)
-        else:
-            item.path.unlink(missing_ok=True)
+        try:
+            _remove(item.path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            refused.append(error)
+    if refused:
+        raise MachineError(
+            f"{counted(len(refused), 'item')} could not be removed",
+            code="BX235",
+            details=tuple(("cause", str(error)) for error in refused[:MOST_CAUSES]),
+            effect="the other items were removed",
+            fix="remove them as the user who owns them",
+        )
+
+
+def _remove(path: Path) -> None:
+    from bench_framework.store.layout import draft_of, is_draft
+
+    if not path.is_dir() or path.is_symlink():
+        path.unlink()
+        return
+    doomed = path if is_draft(path) else draft_of(path)
+    if doomed != path:
+        # A kill must not leave half a record or half a checkout under a name that is in use.
+        if doomed.exists():
+            shutil.rmtree(doomed)
+        path.replace(doomed)
+    shutil.rmtree(doomed)
 
 
 def _items_of_kind(kind: str, results: Path) -> Iterator[Item]:

@@ -42,7 +42,7 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
     """
     from bench_framework.execution.machine.host import utc_now
     from bench_framework.model.imported import Imported
-    from bench_framework.store import imports, journal, records
+    from bench_framework.store import imports, journal, layout, records
     from bench_framework.store.importers import sessions as reader
     from bench_framework.version import __version__
 
@@ -56,7 +56,7 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
     )
     baseline, at, version = _baseline(sessions, options), utc_now(), __version__
     sources = {s.source: content for s, content in zip(sessions, contents, strict=True)}
-    with imports.new_folder(options.results, name, at) as (final, draft):
+    with layout.new_folder(options.results / name, at) as (final, draft):
         imported = Imported(
             journal.SCHEMA_VERSION, final.name, name, at, version, baseline, sessions
         )

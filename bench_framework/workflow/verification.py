@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.errors import RecordError, UsageError
+from bench_framework.errors import BenchError, RecordError, UsageError
 from bench_framework.foreign import parse_json
 from bench_framework.version import __version__
 from bench_framework.workflow import corrupt_records, journal_check
@@ -138,6 +138,11 @@ def verify_page(path: Path) -> Verification:
         if error.code == "BX414":
             raise
         return Verification(path, 1, 0, (f"{IN_PAGE}: {error.message}",), IN_PAGE)
+    except (BenchError, OSError):
+        raise
+    except Exception as error:  # noqa: BLE001 -- an edited plan can name what does not exist
+        line = f"{IN_PAGE}: cannot be judged and rendered ({type(error).__name__}: {error})"
+        return Verification(path, 1, 0, (line,), IN_PAGE)
     notes = version_notes(rendered=rendering_version(page) if differences else __version__)
     if content.frame.templates:
         notes += (

@@ -52,7 +52,7 @@ ROWS = dict(
         ("text in which", f"{declared_metrics.LARGEST_BYTES // MIB} MiB"),
         ("answers of a worker", f"{answers.MOST_ANSWERS // MIB} MiB"),
         ("secret that is masked", f"at least {SHORTEST} char"),
-        ("draft of a killed import", f"{STALE_S / 3600:g} hour"),
+        ("draft of a killed", f"{STALE_S / 3600:g} hour"),
     ],
 )
 def test_the_page_states_each_limit(row: str, words: str) -> None:

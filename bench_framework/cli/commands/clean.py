@@ -35,7 +35,7 @@ def clean(
 ) -> None:
     """List cached builds, inputs and tools by age and size; with --yes, remove them.
 
-    The kind scratch is what killed processes left: temporary folders, and drafts of imports.
+    The kind scratch is what killed processes left: temporary folders, and drafts of records.
     """
     from bench_framework.workflow.cache import list_items, remove_items
 

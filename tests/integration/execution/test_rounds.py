@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,10 +29,10 @@ from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
+from bench_framework.workflow.journal_check import journal_differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block, Event
@@ -137,6 +139,43 @@ def test_one_process_per_cell_and_round_with_the_journal_synced_between_rounds(
         (False, 2),
         (False, 3),
     ]
+
+
+def test_the_output_of_hyperfine_is_on_the_disk_before_the_journal(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a power cut, the journal must not contain samples that hyperfine's output lacks."""
+    flushed: list[str] = []
+    real = os.fdatasync
+
+    def note(fd: int) -> None:
+        real(fd)
+        flushed.append(Path(f"/proc/self/fd/{fd}").resolve().name)
+
+    monkeypatch.setattr(os, "fdatasync", note)
+    fake.measure(plan_of(ARMS))
+    both = [name for name in flushed if name in {"hyperfine.jsonl", "journal.jsonl"}]
+    ends = [pair for pair in itertools.pairwise(both) if pair[0] == "hyperfine.jsonl"]
+    assert ends == [("hyperfine.jsonl", "journal.jsonl")] * 6  # five rounds, and the end
+
+
+def test_a_torn_line_of_hyperfine_does_not_spoil_the_next_sample(
+    fake: Any, plan_of: MakePlan
+) -> None:
+    def stop(update: Update) -> None:
+        if isinstance(update, RoundFinished) and not update.warmup:
+            fake.stop.request()
+
+    plan, fake.observer.react = plan_of(ARMS), stop
+    record = fake.create(plan)
+    with pytest.raises(Interrupted):
+        fake.measure(plan, record)
+    with record.raw.hyperfine.open("ab") as file:
+        file.write(b'{"seq":99,"export":{"resu')  # as after a power cut
+    fake.observer.react = None
+    again = fake.measure(plan, Record.open(record.path))
+    assert again.contents.complete
+    assert journal_differences(again) == []
 
 
 def test_short_runs_are_repeated_from_the_first_round_on(

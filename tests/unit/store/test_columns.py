@@ -92,7 +92,9 @@ def test_hostile_texts_are_the_same_in_record_table_and_frame(tmp_path: Path) ->
     with measured(tmp_path) as record:
         block = record.contents.blocks[0]
         receipt = replace(
-            block.receipts[0], effective={"way": HOSTILE, "x\x1by": "+1"}, notes=(HOSTILE,)
+            block.receipts[0],
+            effective={"way": HOSTILE, "x\x1by": "+1"},
+            notes=(HOSTILE, "long" * 50_000),
         )
         record.contents.blocks[0] = replace(block, receipts=(receipt, *block.receipts[1:]))
         record.save()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,10 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import MachineError
 from bench_framework.execution.process import left_scratch_folders, scratch_folder
-from bench_framework.store import finding, imports, layout
+from bench_framework.model.profile import Frame, Profile, Stack
+from bench_framework.store import finding, layout
+from bench_framework.store.profiles import write_profile
+from bench_framework.store.records import Record
 from bench_framework.workflow import cache
 from bench_framework.workflow.gate import gate_record
 from bench_framework.workflow.verification import verify_record
@@ -43,7 +48,7 @@ def test_scratch_folders_of_killed_processes_are_listed_and_removed(
 
 
 def test_a_killed_import_leaves_no_empty_record_and_its_draft_is_listed(tmp_path: Path) -> None:
-    with imports.new_folder(tmp_path, "set", AT) as (final, draft):
+    with layout.new_folder(tmp_path / "set", AT) as (final, draft):
         # This is the state after a kill at this moment.
         (draft / "report.md").write_text("words")
         assert not final.exists()
@@ -52,9 +57,9 @@ def test_a_killed_import_leaves_no_empty_record_and_its_draft_is_listed(tmp_path
         os.utime(draft, (0, 0))
         os.utime(draft / "report.md", (0, 0))
         assert [i.path for i in cache.list_items(tmp_path, kinds=("scratch",))] == [draft]
-        with imports.new_folder(tmp_path, "set", AT) as (other, _):
-            assert other.name == f"{final.name}-2"
-        assert layout.create_folder(tmp_path / "set", AT).name == f"{final.name}-3"
+        for number in (2, 3):
+            with layout.new_folder(tmp_path / "set", AT) as (other, _):
+                assert other.name == f"{final.name}-{number}"
     assert (final / "report.md").read_text() == "words"
     assert not draft.exists()
 
@@ -110,3 +115,86 @@ def test_files_are_written_all_or_none(tmp_path: Path, monkeypatch: pytest.Monke
             layout.write_all(tmp_path, {"a": "3", "b/c": "4"})
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["a", "b", "c"]
     assert (tmp_path / "a").read_text() + (tmp_path / "b" / "c").read_text() == "12"
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_full_disk_leaves_no_folder_of_a_record_that_could_not_be_created(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    plan = Record.open(plain).plan
+    with monkeypatch.context() as patch:
+        full_disk_at(number, patch)
+        with pytest.raises(MachineError) as caught:
+            Record.create(tmp_path, plan, "name: demo\n", started_at=AT, benchctl="0.1.0")
+        assert caught.value.code == "BX235"
+    assert list(tmp_path.iterdir()) == []
+    record = Record.create(tmp_path, plan, "name: demo\n", started_at=AT, benchctl="0.1.0")
+    assert finding.find_records(tmp_path) == [record.path]
+    assert record.raw.root.is_dir()
+
+
+def test_a_killed_clean_leaves_drafts_and_no_half_record_or_checkout(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = copied(plain, tmp_path)
+    results, root = path.parent.parent, tmp_path / "cache"
+    monkeypatch.setenv("BENCHCTL_CACHE", str(root))
+    checkout = root / "revisions" / "key"
+    (checkout / "commit").mkdir(parents=True)
+
+    def killed(folder: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", killed)
+        for item in cache.list_items(results, kinds=("records", "builds")):
+            with pytest.raises(KeyboardInterrupt):
+                cache.remove_items([item])
+    assert finding.find_records(results) == []
+    assert not checkout.exists()
+    drafts = [layout.draft_of(path), layout.draft_of(checkout)]
+    assert all(draft.is_dir() for draft in drafts)
+    os.utime(drafts[0], (0, 0))
+    left = cache.list_items(results, kinds=("scratch", "builds"))
+    assert {item.path for item in left} == set(drafts)
+    cache.remove_items(left)
+    assert not any(draft.exists() for draft in drafts)
+
+
+def test_clean_reports_what_it_could_not_remove(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = copied(plain, tmp_path)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    assert run_command_line(["clean", "--dir", str(path.parent.parent), "--yes", "records"]) == 3
+    out, err = capsys.readouterr()
+    assert "1 item could not be removed" in err
+    assert "Permission denied" in err
+    assert "removed:" not in out
+    assert verify_record(tmp_path, str(path)).differences == ()
+
+
+def test_a_full_disk_keeps_the_earlier_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Profile(
+        *("cell", "perf", "perf 6", "cpu-clock", 997, None, (10,), 1, 0, None, None),
+        frames=(Frame("work"),),
+        stacks=(Stack(1, 10, (0,)),),
+    )
+    write_profile(tmp_path, first)
+    place = tmp_path / "profiles" / "cell"
+    (place / "flame.svg").write_text("of the first profile")
+    before = (place / "profile.json").read_bytes()
+    with monkeypatch.context() as patch:
+        full_disk_at(1, patch)
+        with pytest.raises(MachineError):
+            write_profile(tmp_path, replace(first, runs=(20,)))
+    assert (place / "profile.json").read_bytes() == before
+    write_profile(tmp_path, replace(first, runs=(20,)))
+    assert [file.name for file in place.iterdir()] == ["profile.json"]
+    assert (place / "profile.json").read_bytes() != before

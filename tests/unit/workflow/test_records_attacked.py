@@ -11,7 +11,7 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError
-from bench_framework.store import manifest
+from bench_framework.store import manifest, run_table
 from bench_framework.store.journal import _CHAIN, _chained
 from bench_framework.store.lines import End
 from bench_framework.store.records import Record
@@ -298,3 +298,24 @@ def test_commands_warn_of_a_changed_record(
     printed = capsys.readouterr().err
     assert f"warning[BX415]: {path} is not as it was written: {name} (changed)" in printed
     assert "benchctl verify" in printed
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param("block_runs", "\0block_runs", id="a damaged name of a column"),
+        pytest.param(",ok,", f",{'x' * 200_000},", id="a field of 200 000 characters"),
+    ],
+)
+def test_a_damaged_table_is_one_error(plain: Path, tmp_path: Path, old: str, new: str) -> None:
+    path = copied(plain, tmp_path) / "runs.csv"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with Record.open(plain) as record, pytest.raises(RecordError, match=r"runs.csv cannot be read"):
+        run_table.read(path.read_text(encoding="utf-8"), record.plan, record.contents.builds)
+    differences = verify_record(tmp_path, str(path.parent)).differences
+    assert "runs.csv: changed" in differences
+    assert any(
+        line.startswith("runs.csv: row") or "unknown columns" in line for line in differences
+    )

@@ -312,6 +312,19 @@ def test_a_page_with_too_many_runs_contains_them_only_on_request(
         assert verify_record(tmp_path, str(copy)).differences == ()
 
 
+@pytest.mark.parametrize(("old", "new"), [('"demo"', r'"\ud800"'), (TEXT.id, "nowhere")])
+def test_a_plan_in_a_page_that_cannot_be_judged_is_one_difference(
+    page: str, tmp_path: Path, old: str, new: str
+) -> None:
+    match = re.search(r'id="record-data">([^<]*)<', page)
+    assert match is not None
+    text = bz2.decompress(base64.b64decode(match[1])).decode()
+    assert old in text
+    forged = page.replace(match[1], packed(text.replace(old, new, 1)))
+    [difference] = verify_page(alone(tmp_path, forged)).differences
+    assert difference.startswith("the runs in the page: ")
+
+
 def packed(text: str) -> str:
     return base64.b64encode(bz2.compress(text.encode())).decode()
 

@@ -1,0 +1,164 @@
+"""Kill -9 at random moments of commands that write into a record, the results or the cache.
+
+Each kill waits for a marker of its phase, and a random time longer. If the process ends first, the try is repeated.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from typing import TYPE_CHECKING
+
+from harness import GATED, PROFILED, ROOT, RUN, Attack, Box, Failed, require
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+    from pathlib import Path
+
+TRIES = 12
+IMPORTED = ROOT / "tests" / "fixtures" / "hyperfine" / "1.20-ten-commands.json"
+CACHED = ("revisions", "builds", "binaries", "data", "cargo")
+
+
+def attack(
+    prepared: Box,
+    words: tuple[str, ...],
+    count: int,
+    begun: Callable[[Box], bool],
+    after: Callable[[Box], str],
+) -> Attack:
+    """Return an attack on a command.
+
+    Args:
+        prepared: the folder that is copied for each try.
+        words: the command.
+        count: number of kills that meet their phase.
+        begun: checks by the files whether the phase has begun.
+        after: continues and checks after a kill, and names the phase.
+    """
+    timed = prepared.copy(prepared.path.with_name(f"{words[0]}-timed"))
+    child = timed.start(*words)
+    child.until(lambda: begun(timed))
+    start = time.monotonic()
+    child.wait()
+    span_s = 1.3 * (time.monotonic() - start)
+
+    def case(path: Path, _: int, rng: random.Random) -> str:
+        for _ in range(TRIES):
+            box = prepared.copy(path)
+            child = box.start(*words)
+            met = child.until(lambda box=box: begun(box))  # type: ignore[misc]
+            time.sleep(rng.uniform(0, span_s) if met else 0)
+            met = met and child.alive()
+            child.send(signal.SIGKILL)
+            child.wait()
+            if met:
+                return after(box)
+            shutil.rmtree(path)
+        raise Failed("no kill met its phase")
+
+    return Attack(f"kill -9 in `{' '.join(words)}`", case, count)
+
+
+def gate(folder: Path, count: int) -> Attack:
+    """Attack the second pass of a gate, which measures a second record."""
+    prepared = Box.make(folder / "gate", GATED)
+    prepared.expect(*RUN)
+
+    def after(box: Box) -> str:
+        before, second = box.journals(), box.records[1]
+        measured = b'"kind":"end"' in (second / "journal.jsonl").read_bytes()
+        phase = "results and report" if measured else "measuring"
+        phase = "files of the gate" if (second / "manifest.json").is_file() else phase
+        box.expect("gate", "@last", codes=[1])
+        box.check(before)
+        return phase
+
+    return attack(prepared, ("gate", "@last"), count, lambda box: len(box.records) > 1, after)
+
+
+def profile(folder: Path, count: int) -> Attack:
+    """Attack `profile` of a record that has profiles already."""
+    prepared, words = Box.make(folder / "profile", PROFILED), ("profile", "@last")
+    prepared.expect(*RUN)
+    calls = (prepared.path / "perf.log").read_text().count("\n")
+    claims = (prepared.records[0] / "claims.json").read_bytes()
+
+    def after(box: Box) -> str:
+        sampling, before = (box.records[0] / "claims.json").read_bytes() == claims, box.journals()
+        for cell in (box.records[0] / "profiles").iterdir():
+            json.loads((cell / "profile.json").read_text())
+        box.expect("verify", "@last", codes=[0, 1])
+        box.finish(*words, before=before)
+        return "profiling" if sampling else "tables and pages"
+
+    def begun(box: Box) -> bool:
+        return (box.path / "perf.log").read_text().count("\n") > calls
+
+    return attack(prepared, words, count, begun, after)
+
+
+def clean(folder: Path, count: int) -> Attack:
+    """Attack the removal of records and of folders of the cache."""
+    prepared, words = (
+        Box.make(folder / "clean"),
+        ("clean", "--yes", "records", "builds", "binaries", "data", "scratch"),
+    )
+    prepared.expect(*RUN)
+    for number in range(2, 12):
+        shutil.copytree(prepared.records[0], f"{prepared.records[0]}-{number}")
+    for name in CACHED:
+        for item in range(3):
+            deep = prepared.cache / name / f"item{item}" / "deep"
+            deep.mkdir(parents=True)
+            for file in range(150):
+                (deep / str(file)).write_text("x")
+
+    def sizes(box: Box) -> dict[Path, int]:
+        items = [*box.records, *(p for name in CACHED for p in (box.cache / name).glob("[!.]*"))]
+        return {p.relative_to(box.path): len(list(p.rglob("*"))) for p in items}
+
+    whole, files = sizes(prepared), len(list(prepared.path.rglob("*")))
+
+    def after(box: Box) -> str:
+        left = sizes(box)
+        for item, size in left.items():
+            require(size == whole[item], f"{item} has {size} of {whole[item]} files")
+        box.check_leftovers()
+        box.expect(*words)
+        require(not sizes(box), "clean --yes left items")
+        box.check_leftovers()
+        return "records" if any(path.parts[0] == "results" for path in left) else "cache"
+
+    def begun(box: Box) -> bool:
+        return sum(len(names) for _, *both in os.walk(box.path) for names in both) < files
+
+    return attack(prepared, words, count, begun, after)
+
+
+def importing(folder: Path, count: int) -> Attack:
+    """Attack `import`, from the moment at which it has a folder."""
+    prepared, words = Box.make(folder / "import"), ("import", "imp.json", "--name", "imp")
+    shutil.copy(IMPORTED, prepared.path / "imp.json")
+
+    def after(box: Box) -> str:
+        drafts = len([*box.results.glob("imp/.*.part")])
+        require(len(box.records) + drafts == 1, "neither a draft nor a record")
+        box.finish(*words)
+        return "draft" if drafts else "record"
+
+    return attack(
+        prepared,
+        words,
+        count,
+        lambda box: any(box.results.rglob("*.part")) or bool(box.records),
+        after,
+    )
+
+
+def attacks(folder: Path, count: int) -> list[Attack]:
+    return [make(folder, count) for make in (gate, profile, clean, importing)]
