@@ -106,11 +106,15 @@ Values = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class BuildSpec:
-    """The specification of a build by cargo. Variants with equal specifications share a build."""
+    """The specification of a build by cargo. Variants with equal specifications share a build.
+
+    Without a crate and `git`, it names a program that is not built (`installed`).
+    """
 
     crate: str
-    """``"builtin"``, the absolute path of a crate, or ``""`` with `git`."""
+    """``"builtin"``, the absolute path of a crate, or ``""``."""
     bin: str
+    """Binary target of the crate; path or name of a program that is not built."""
     git: str | None = None
     package: str | None = None
     features: tuple[str, ...] = ()
@@ -127,6 +131,11 @@ class BuildSpec:
     def id(self) -> str:
         """Twelve hex digits over every field."""
         return _build_id(self)
+
+    @property
+    def installed(self) -> bool:
+        """True for a program that benchctl does not build."""
+        return not self.crate and self.git is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +164,7 @@ class Variant:
     label: str
     values: Values
     build: BuildSpec | None
-    """The build, `None` for a program that benchctl does not build."""
+    """The build, or the variant's own program. `None`: the program of the plan."""
     describe: str = ""
     """Description in the scenario, reported as a note."""
     experiment: str | None = None
@@ -227,7 +236,8 @@ class Plan:
     name: str
     question: str
     scenario_path: str
-    """Path as given by the user, for messages. No id depends on it."""
+    """Path as given by the user, for messages; empty if a command wrote the scenario. No id depends
+    on it."""
     scenario_sha256: str
     """Digest of the normalised scenario, independent of comments and layout."""
     axes: tuple[Axis, ...]
@@ -280,12 +290,13 @@ class Plan:
     any other plan."""
     asked: tuple[str, ...] = ()
     """Command-line arguments after the scenario that changed the plan, such as ``("-k",
-    "io=mmap")``. No id depends on them."""
+    "io=mmap")``; without a scenario, the whole command. No id depends on them."""
 
     @property
     def command(self) -> str:
         """The command that measures this plan, quoted for a shell."""
-        return shlex.join(("benchctl", "run", self.scenario_path, *self.asked))
+        file = ("run", self.scenario_path) if self.scenario_path else ()
+        return shlex.join(("benchctl", *file, *self.asked))
 
     def variant(self, variant_id: str) -> Variant:
         """Return the variant with this id. Raises `KeyError` if it does not exist."""
