@@ -144,7 +144,7 @@ class BlockChecks:
                 keep_reference(self.record.raw, state.input.id)
         if state.reference is None or state.reference.digest == answer.digest:
             return block, []
-        if self.plan.answer.differs == "warn":
+        if self.record.plan.answer.differs == "warn":
             return block, self._warn_of_answer(state, target, block, state.reference)
         block = replace(block, status="other-output")
         if block.cell_id == state.reference_id:
@@ -163,7 +163,7 @@ class BlockChecks:
         """Return the event BX334, unless the outputs of the baseline vary too."""
         if {(block.cell_id, "BX334"), (state.reference_id, "BX334")} & state.noted:
             return []
-        baseline = self.plan.cell(state.reference_id)
+        baseline = self.record.plan.cell(state.reference_id)
         raw = self.record.raw if self.stdout_is_answer else None
         event = other_output_event(target, block, reference, baseline.label, raw)
         if target.cell.role in (Role.BASELINE, Role.CONTROL):

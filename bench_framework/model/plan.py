@@ -61,10 +61,7 @@ class Role(StrEnum):
 
     @property
     def separate(self) -> bool:
-        """True if the cell is not compared with other cells of its record.
-
-        The answer of such a cell may differ from those of the others.
-        """
+        """True if the cell is compared with no other of its record. Its answer may differ."""
         return self in (Role.BOUND, Role.ANCHOR)
 
 
@@ -106,13 +103,10 @@ Values = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class BuildSpec:
-    """The specification of a build by cargo. Variants with equal specifications share a build.
-
-    Without a crate and `git`, it names a program that is not built (`installed`).
-    """
+    """The specification of a build by cargo. Variants with equal specifications share a build."""
 
     crate: str
-    """``"builtin"``, the absolute path of a crate, or ``""``."""
+    """``"builtin"``, the absolute path of a crate, or ``""`` with `git` or if nothing is built."""
     bin: str
     """Binary target of the crate; path or name of a program that is not built."""
     git: str | None = None
@@ -236,8 +230,7 @@ class Plan:
     name: str
     question: str
     scenario_path: str
-    """Path as given by the user, for messages; empty if a command wrote the scenario. No id depends
-    on it."""
+    """Path as given by the user, for messages; empty for `benchctl ab`. No id depends on it."""
     scenario_sha256: str
     """Digest of the normalised scenario, independent of comments and layout."""
     axes: tuple[Axis, ...]
@@ -249,8 +242,7 @@ class Plan:
     baseline_id: str
     """Variant id of the (first) baseline."""
     further_baselines: tuple[str, ...]
-    """Variant ids of the other references, in the order of the scenario. They are also
-    candidates on each input."""
+    """Variant ids of the other references, also candidates on each input, in scenario order."""
     experiments: tuple[declared.Experiment, ...]
     program: tuple[str, ...] | None
     """Arguments of ``worker: {command: […]}``, whose first is ``{bin}``. `None` if cargo builds."""

@@ -29,20 +29,9 @@ _COMMA: Final = re.compile(r"(?<!\\),")
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """The arguments of ``benchctl ab``.
+    """The arguments of ``benchctl ab``; `words` is the command line, for messages.
 
-    Attributes:
-        commands: commands as written; the first one is the baseline.
-        lists: values of placeholders, as ``NAME=A,B``.
-        prepare: command before each sample.
-        budget: time limit, such as ``30s``.
-        margin: the change that is too small to matter, such as ``2%``.
-        input: file for ``{input}``, or for stdin if no command has this placeholder.
-        shell: pass each command to ``sh -c``.
-        ignore_output: do not compare outputs.
-        name: name of the scenario.
-        save: file that receives the scenario.
-        words: the command line, for messages.
+    `lists` are values of placeholders, as ``NAME=A,B``.
     """
 
     commands: Sequence[str]
@@ -70,7 +59,8 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
 
     text, save = scenario_text(request), request.save
     if save is None:
-        words = tuple(masked(word) for word in request.words)
+        # `--fresh` would not resume an interrupted run.
+        words = tuple(masked(word) for word in request.words if word != "--fresh")
         plan = expand(load(Path("benchctl ab"), text=text))
         return replace(plan, scenario_path="", asked=words), text
     try:

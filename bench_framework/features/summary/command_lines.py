@@ -32,10 +32,7 @@ _INTERVAL: Final = re.compile(
 def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> tuple[str, ...]:
     """Return ``"`b` is 1.3× faster than `a` (95 % CI 1.2 to 1.4), same output, 12 % more memory"``.
 
-    Args:
-        plan: a plan without further baselines.
-        judgement: its judgement.
-        events: events of the measurement.
+    The plan has one baseline.
     """
     at = ComparisonClaims(plan, judgement)
     differing = {event.cell_id for event in events if event.code == "BX334"}

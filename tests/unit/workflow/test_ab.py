@@ -116,7 +116,7 @@ def test_a_saved_scenario_is_the_same_plan(folder: Path) -> None:
 
 
 def test_the_command_line_is_the_way_to_repeat_it() -> None:
-    plan = plan_of("a", "b c", words=["ab", "a", "b c"])
+    plan = plan_of("a", "b c", words=["ab", "--fresh", "a", "b c"])
     assert (plan.scenario_path, plan.command) == ("", "benchctl ab a 'b c'")
 
 
