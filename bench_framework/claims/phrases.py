@@ -161,10 +161,10 @@ def _figure_and_bounds(ratio: Rounded) -> tuple[str, str]:
     return f"{figure:.{digits}f}{THIN_SPACE}%", f"[{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def _times(claim: Claim, estimate: float, lo: float, hi: float) -> str | None:
+def _times(claim: Claim, estimate: float, lo: float, hi: float, times_from: float) -> str | None:
     """Return the predicate on the "n×" scale, or `None` if percentages are the scale."""
     margin, reference = claim.margin or 0.0, claim.reference
-    if estimate >= TIMES_FROM:
+    if estimate >= times_from:
         ratio = _factor(estimate, lo, hi, margin)
         bounds = f"[{ratio.lo}, {ratio.hi}]"
         if claim.metric == WALL:
@@ -172,18 +172,22 @@ def _times(claim: Claim, estimate: float, lo: float, hi: float) -> str | None:
         frame = metric_nouns.frame(claim.metric)
         amount = f"{frame.times} {noun(claim.metric)} {frame.joint} {reference}"
         return f"{frame.verb} {ratio.estimate}× {amount} {bounds}"
-    if estimate <= 1 / TIMES_FROM and claim.metric == WALL and lo > 0:
+    if estimate <= 1 / times_from and claim.metric == WALL and lo > 0:
         ratio = _factor(1 / estimate, 1 / hi, 1 / lo, margin)
         return f"is {ratio.estimate}× faster than {reference} [{ratio.lo}, {ratio.hi}]"
     return None
 
 
-def predicate(claim: Claim) -> str:
-    """Return the predicate of a significant difference: ``"is 1.9× faster than B [1.8, 2.0]"``."""
+def predicate(claim: Claim, times_from: float = TIMES_FROM) -> str:
+    """Return the predicate of a significant difference: ``"is 1.9× faster than B [1.8, 2.0]"``.
+
+    A ratio below `times_from` is stated in percent.
+    """
     claim = metric_nouns.natural(metric_nouns.plain(claim))
     assert claim.figures is not None
     margin = claim.margin or 0.0
-    if claim.verdict in (Verdict.BETTER, Verdict.WORSE) and (text := _times(claim, *claim.figures)):
+    certain = claim.verdict in (Verdict.BETTER, Verdict.WORSE)
+    if certain and (text := _times(claim, *claim.figures, times_from)):
         return text
     ratio = _percentage(*claim.figures, margin)
     frame = metric_nouns.frame(claim.metric)
@@ -193,7 +197,7 @@ def predicate(claim: Claim) -> str:
     if claim.metric == WALL and ratio.hi >= 1:
         text = f"is {figure} slower"
     text = f"{text} than {claim.reference} {bounds}"
-    if claim.verdict in (Verdict.BETTER, Verdict.WORSE):
+    if certain:
         return text
     low, _, high = (decimal(t) for t in thresholds(margin))
     below = "below" if low < ratio.lo and ratio.hi < high else "possibly below"

@@ -21,6 +21,7 @@ from bench_framework.errors import EXIT_BUG, BenchError, MachineError
 from bench_framework.version import __version__
 
 EXAMPLES = """
+benchctl ab './old data' './new data'    # compare two commands
 benchctl run quickstart              # measure a bundled scenario
 benchctl init bench                  # write a first scenario
 benchctl plan bench/scenario.yaml    # preview builds, runs and duration
@@ -33,6 +34,8 @@ Exit codes: [bold]benchctl help exit-codes[/bold]. Error codes: e.g. [bold]bench
 FLAGS = ("--verbose", "-v", "-vv", "--quiet", "-q", "--no-progress", "--json")
 VALUED = ("--color", "--dir")
 """Options that every command shares. They are accepted before and after the command."""
+PAIRED = ("--parameter-list", "-L")
+"""Repeatable options of `ab` with two values, as in hyperfine. Typer supports only one."""
 
 
 def _epilog(examples: str) -> str:
@@ -145,6 +148,8 @@ def _options_first(arguments: list[str]) -> list[str]:
             first.append(word)
         elif word in VALUED:
             first += [word, *itertools.islice(words, 1)]
+        elif word in PAIRED:
+            rest += [word, "=".join(itertools.islice(words, 2))]
         else:
             rest.append(word)
     return first + rest

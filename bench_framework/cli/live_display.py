@@ -14,6 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from bench_framework.claims.value_phrases import up_to_digits
 from bench_framework.cli.run_progress import Work, progress_of
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds
@@ -21,7 +22,7 @@ from bench_framework.model import words
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Verdict
-from bench_framework.units import format_clock, format_duration, format_size
+from bench_framework.units import THIN_SPACE, format_clock, format_duration, format_size, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,6 +157,7 @@ class LiveDisplay:
         where = f"input {work.plan.input(work.input_id).label}, " if several else ""
         table.add_column(f"{where}{stage}", overflow="fold")
         table.add_column("time", justify="right", no_wrap=True)
+        table.add_column(f"95{THIN_SPACE}% CI", no_wrap=True)
         table.add_column("interim verdict", no_wrap=True)
         table.add_column("rounds", justify="right", no_wrap=True)
         for cell in rows:
@@ -169,25 +171,35 @@ class LiveDisplay:
         median = work.median(cell.id)
         count = Text(str(len(work.values.get(cell.id, ()))))
         time = Text("" if median is None else format_duration(median))
+        interval = Text(_interval(work, cell, median))
         if cell.role is Role.BASELINE:
-            return Text(f"{label} (baseline)"), time, Text(""), count
+            return Text(f"{label} (baseline)"), time, interval, Text(""), count
         if cell.id in work.dropped:
             lost = cell.id in work.raced
             sign, style = ("", "dim") if lost else ("✕ ", "red")
             reason = Text(f"{sign}{work.dropped[cell.id]}", style=style)
             reason.truncate(LONGEST_REASON, overflow="ellipsis")
-            return Text(label), time, reason, count
+            return Text(label), time, interval, reason, count
         comparison = work.verdicts.get(cell.id)
         if comparison is None:
-            return Text(label), time, Text("", style="dim"), count
+            return Text(label), time, interval, Text("", style="dim"), count
         word = Text(
             words.verdict_text(comparison.verdict, WALL), style=STYLES.get(comparison.verdict, "")
         )
-        return Text(label), time, word, count
+        return Text(label), time, interval, word, count
 
     def _footer(self, work: Work) -> RenderableType:
         state = "interim verdicts can change" if work.verdicts else "no interim verdicts yet"
         return Text(f"\n{state}.  Ctrl-C stops; the same command resumes.", style="dim")
+
+
+def _interval(work: Work, cell: Cell, median: float | None) -> str:
+    """Return the 95 % CI of the time of a cell in the unit of its median: ``"[11.4, 11.6]"``."""
+    bounds = work.interval(cell.id)
+    if median is None or bounds is None:
+        return ""
+    scale = time_unit(median)[1]
+    return "[{}, {}]".format(*(up_to_digits(bound * scale, 3) for bound in bounds))
 
 
 def _doing(update: progress.Update) -> str | None:

@@ -35,7 +35,7 @@ def measure(console: Console, file: str, options: RunOptions, *, confirm: bool =
     with display_for(console) as display:
         outcome = run_scenario(file, options, display)
     if not (gated and console.json):  # with --json, stdout contains only the document of the gate
-        _print(console, outcome)
+        print_outcome(console, outcome)
     code = outcome.exit_code
     if gated and outcome.judgement is not None and outcome.record is not None:
         with display_for(console) as display:
@@ -103,7 +103,8 @@ def _print_failures(console: Console, outcome: Outcome) -> None:
         console.say(text, level=-1)
 
 
-def _print(console: Console, outcome: Outcome) -> None:
+def print_outcome(console: Console, outcome: Outcome) -> None:
+    """Print the report of a run, or with ``--json`` its document, with warnings and failures."""
     from bench_framework.workflow.run import outcome_document
 
     if console.json:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block
 
+from bench_framework.compare.summaries import LEVEL, median_interval
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds
 from bench_framework.model.looks import limited
@@ -36,6 +37,9 @@ class Work:
     raced: set[str] = field(default_factory=set)
     """Cells that were dropped by racing, which is not a problem."""
     values: dict[str, list[float]] = field(default_factory=dict)
+    """Time of each measured block by cell."""
+    warmed: dict[str, float] = field(default_factory=dict)
+    """Time of the newest warm-up block by cell, shown until there is a measured one."""
     verdicts: dict[str, Comparison] = field(default_factory=dict)
     blocks: int = 0
     """Number of blocks that this process finished."""
@@ -91,13 +95,21 @@ class Work:
 
     def _block(self, block: Block) -> None:
         self.blocks += 1
-        if not block.warmup and block.status == "ok" and block.wall is not None:
+        if block.status != "ok" or block.wall is None:
+            return
+        if block.warmup:
+            self.warmed[block.cell_id] = block.wall
+        else:
             self.values.setdefault(block.cell_id, []).append(block.wall)
 
     def median(self, cell_id: str) -> float | None:
         """Return the median block time of a cell so far, in seconds."""
         values = self.values.get(cell_id)
-        return statistics.median(values) if values else None
+        return statistics.median(values) if values else self.warmed.get(cell_id)
+
+    def interval(self, cell_id: str) -> tuple[float, float] | None:
+        """Return the 95 % CI of the median block time of a cell, in seconds."""
+        return median_interval(sorted(self.values.get(cell_id, ())), LEVEL)
 
     @property
     def rounds_total(self) -> int:

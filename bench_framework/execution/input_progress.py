@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MeasureError
 from bench_framework.execution import declared_metrics, schedule
+from bench_framework.model.plan import Role
 from bench_framework.model.run import Event
 from bench_framework.store.layout import writing
 
@@ -37,6 +38,8 @@ SUCCEEDED_AGAIN: Final = "a second run succeeded"
 LARGEST_REFERENCE_BYTES: Final = 64 << 20
 """A larger output is compared by its digest only; a copy would fill the disk."""
 CONTEXT_LINES: Final = 10
+LONGEST_LINE: Final = 160
+"""Characters of a differing line in a message."""
 
 
 @dataclass(slots=True)
@@ -141,6 +144,8 @@ class BlockChecks:
                 keep_reference(self.record.raw, state.input.id)
         if state.reference is None or state.reference.digest == answer.digest:
             return block, []
+        if self.record.plan.answer.differs == "warn":
+            return block, self._warn_of_answer(state, target, block, state.reference)
         block = replace(block, status="other-output")
         if block.cell_id == state.reference_id:
             event = varying_answer_event(target, block, state.reference)
@@ -151,6 +156,29 @@ class BlockChecks:
         raw = self.record.raw if self.stdout_is_answer else None
         event = other_output_event(target, block, state.reference, label, raw)
         return block, state.new_event(event)
+
+    def _warn_of_answer(
+        self, state: InputProgress, target: Target, block: Block, reference: Answer
+    ) -> list[Event]:
+        """Return the event BX334, unless the outputs of the baseline vary too."""
+        if {(block.cell_id, "BX334"), (state.reference_id, "BX334")} & state.noted:
+            return []
+        baseline = self.record.plan.cell(state.reference_id)
+        raw = self.record.raw if self.stdout_is_answer else None
+        event = other_output_event(target, block, reference, baseline.label, raw)
+        if target.cell.role in (Role.BASELINE, Role.CONTROL):
+            message = f"{baseline.label} prints different results in different runs"
+            event = replace(event, message=message, cell_id=baseline.id)
+        return state.new_event(
+            replace(
+                event,
+                code="BX334",
+                severity="warning",
+                effect="its times are compared, but the commands may do different work",
+                help="check both outputs; to ignore them, set answer: {compare: none} "
+                "(`benchctl ab --ignore-output`)",
+            )
+        )
 
     def _verify_bound(
         self, state: InputProgress, target: Target, block: Block, answer: Answer
@@ -212,7 +240,9 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
         block.round,
         effect="its failed rounds are left out of comparisons; "
         "all other configurations are measured",
-        help=f"reproduce: {reproduction(plan, target.cell)}",
+        help=f"reproduce: {reproduction(plan, target.cell)}"
+        if plan.scenario_path
+        else "run the command by itself; it must exit with 0",
         details=tuple(details),
     )
 
@@ -315,7 +345,9 @@ def other_output_event(
     if reference.count is not None and block.answer.count is not None:
         details.append(("count", f"{reference.count} ≠ {block.answer.count}"))
     if raw is not None and (first := save_difference(raw, block.cell_id, target.cell.input_id)):
-        details.append(("first difference", f"line {first}, saved in raw/diff/{block.cell_id}.txt"))
+        number, theirs, ours = first
+        saved = f"line {number}, saved in raw/diff/{block.cell_id}.txt"
+        details += [("first difference", saved), ("baseline", theirs), ("variant", ours)]
     return Event(
         "BX210",
         f"{target.cell.label} prints a different result from {reference_label}",
@@ -329,11 +361,12 @@ def other_output_event(
     )
 
 
-def save_difference(raw: Raw, cell_id: str, input_id: str) -> int | None:
+def save_difference(raw: Raw, cell_id: str, input_id: str) -> tuple[int, str, str] | None:
     """Write the first differing lines of stdout and reference to a file.
 
     Returns:
-        The line number of the first difference, from 1; `None` if there is nothing to show.
+        The line number of the first difference, from 1, and this line of the reference and of
+        stdout, which may be cut; `None` if there is nothing to show.
     """
     reference = raw.reference(input_id)
     if not reference.is_file() or not raw.stdout.is_file():
@@ -354,4 +387,11 @@ def save_difference(raw: Raw, cell_id: str, input_id: str) -> int | None:
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return number
+    theirs, ours = ("(end of output)" if line is None else _excerpt(line) for line in pair)
+    return number, theirs, ours
+
+
+def _excerpt(line: bytes) -> str:
+    """Return a line as text, cut to `LONGEST_LINE` characters."""
+    text = line.decode(errors="replace").rstrip()
+    return (text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…") or "(empty line)"

@@ -61,10 +61,7 @@ class Role(StrEnum):
 
     @property
     def separate(self) -> bool:
-        """True if the cell is not compared with other cells of its record.
-
-        The answer of such a cell may differ from those of the others.
-        """
+        """True if the cell is compared with no other of its record. Its answer may differ."""
         return self in (Role.BOUND, Role.ANCHOR)
 
 
@@ -109,8 +106,9 @@ class BuildSpec:
     """The specification of a build by cargo. Variants with equal specifications share a build."""
 
     crate: str
-    """``"builtin"``, the absolute path of a crate, or ``""`` with `git`."""
+    """``"builtin"``, the absolute path of a crate, or ``""`` with `git` or if nothing is built."""
     bin: str
+    """Binary target of the crate; path or name of a program that is not built."""
     git: str | None = None
     package: str | None = None
     features: tuple[str, ...] = ()
@@ -127,6 +125,11 @@ class BuildSpec:
     def id(self) -> str:
         """Twelve hex digits over every field."""
         return _build_id(self)
+
+    @property
+    def installed(self) -> bool:
+        """True for a program that benchctl does not build."""
+        return not self.crate and self.git is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,7 @@ class Variant:
     label: str
     values: Values
     build: BuildSpec | None
-    """The build, `None` for a program that benchctl does not build."""
+    """The build, or the variant's own program. `None`: the program of the plan."""
     describe: str = ""
     """Description in the scenario, reported as a note."""
     experiment: str | None = None
@@ -227,7 +230,7 @@ class Plan:
     name: str
     question: str
     scenario_path: str
-    """Path as given by the user, for messages. No id depends on it."""
+    """Path as given by the user, for messages; empty for `benchctl ab`. No id depends on it."""
     scenario_sha256: str
     """Digest of the normalised scenario, independent of comments and layout."""
     axes: tuple[Axis, ...]
@@ -239,8 +242,7 @@ class Plan:
     baseline_id: str
     """Variant id of the (first) baseline."""
     further_baselines: tuple[str, ...]
-    """Variant ids of the other references, in the order of the scenario. They are also
-    candidates on each input."""
+    """Variant ids of the other references, also candidates on each input, in scenario order."""
     experiments: tuple[declared.Experiment, ...]
     program: tuple[str, ...] | None
     """Arguments of ``worker: {command: […]}``, whose first is ``{bin}``. `None` if cargo builds."""
@@ -280,12 +282,13 @@ class Plan:
     any other plan."""
     asked: tuple[str, ...] = ()
     """Command-line arguments after the scenario that changed the plan, such as ``("-k",
-    "io=mmap")``. No id depends on them."""
+    "io=mmap")``; without a scenario, the whole command. No id depends on them."""
 
     @property
     def command(self) -> str:
         """The command that measures this plan, quoted for a shell."""
-        return shlex.join(("benchctl", "run", self.scenario_path, *self.asked))
+        file = ("run", self.scenario_path) if self.scenario_path else ()
+        return shlex.join(("benchctl", *file, *self.asked))
 
     def variant(self, variant_id: str) -> Variant:
         """Return the variant with this id. Raises `KeyError` if it does not exist."""

@@ -37,6 +37,8 @@ class AnswerPolicy:
     """True if the worker is expected to follow the worker protocol."""
     exit_codes: tuple[int, ...] = (0,)
     stdout: Literal["file", "pipe", "null"] = "file"
+    differs: Literal["refuse", "warn"] = "refuse"
+    """Effect of another answer than the baseline's: no comparison, or a warning."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bench_framework.scenario.schema.parts import DescribePart
 
 BUILD_KEYS = ("features", "no_default_features", "profile", "rustflags", "toolchain", "revision")
-RUN_KEYS = ("args", "env", "cpus", "cache")
+RUN_KEYS = ("command", "args", "env", "cpus", "cache")
 Kind = Literal["build", "run", "input"]
 _UNLABELLED: Final = "default"
 

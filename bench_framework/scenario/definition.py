@@ -59,6 +59,10 @@ class Scenario:
         """Return the absolute path of a path that is relative to the scenario's file."""
         return str((self.folder / FilePath(path).expanduser()).absolute())
 
+    def resolve_program(self, name: str) -> str:
+        """Return a name without a slash, which is searched on PATH, or the absolute path."""
+        return self.resolve(name) if "/" in name else name
+
     def key_problem(
         self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
     ) -> Problem:

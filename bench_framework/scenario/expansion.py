@@ -130,7 +130,10 @@ class Expansion:
     def _build(self, settings: Sequence[Setting]) -> BuildSpec | None:
         worker = self.scenario.spec.worker
         if worker.command is not None:
-            return None
+            if not any(axis.changes(("command",)) for axis in self.axes):
+                return None
+            words = next((s.command for s in settings if s.command), worker.command)
+            return BuildSpec(crate="", bin=self.scenario.resolve_program(words[0]))
         profile, keys = _profile("release", {}, worker.profile)
         default, toolchain, revision = worker.default_features, worker.toolchain, worker.rev
         features, flags = set(worker.features), list(worker.rustflags)
@@ -306,10 +309,13 @@ class Expansion:
         if self.scenario.spec.shell:
             return (template.fill(self.command[0], values, quote=shlex.quote),)
         added = [word for setting in settings for word in setting.args]
+        command = self.command
+        for setting in settings:
+            command = ["{bin}", *setting.command[1:]] if setting.command else command
         words: list[str] = []
-        for word in self.command:
+        for word in command:
             words += added if word == template.ARGS else [word]
-        if template.ARGS not in self.command:
+        if template.ARGS not in command:
             words += added
         return _words(words, values)
 

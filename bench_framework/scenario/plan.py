@@ -138,9 +138,7 @@ def _program(scenario: Scenario) -> tuple[str, ...] | None:
     words = scenario.spec.worker.command
     if words is None:
         return None
-    # A name without a slash is searched in PATH. A path is relative to the scenario's folder.
-    first = scenario.resolve(words[0]) if "/" in words[0] else words[0]
-    return (first, *words[1:])
+    return (scenario.resolve_program(words[0]), *words[1:])
 
 
 def _answer(scenario: Scenario) -> AnswerPolicy:
@@ -151,6 +149,7 @@ def _answer(scenario: Scenario) -> AnswerPolicy:
         contract=worker.contract if worker.contract is not None else worker.crate == BUILTIN,
         exit_codes=tuple(scenario.spec.exit_codes),
         stdout=part.stdout,
+        differs=part.differs,
     )
 
 

@@ -29,7 +29,7 @@ _YES_NO: Final = {
 }
 _RESERVED_VARIABLES: Final = frozenset({"BENCHCTL_ANSWERS", "HYPERFINE_ITERATION"})
 """Variables that benchctl sets for the worker protocol and for hyperfine."""
-MAX_LISTED: Final = 12
+MAX_LISTED: Final = 13
 """Largest number of allowed names that a message lists."""
 
 

@@ -154,8 +154,9 @@ class Run:
 
     @property
     def output_ok(self) -> bool | None:
-        """True if the answer equals the baseline's, `None` without an answer."""
-        return self.block.status != "other-output" if self.block.answer else None
+        """True if the answer equals the baseline's, `None` without an answer that must."""
+        required = self.block.answer and self.source.plan.answer.differs == "refuse"
+        return self.block.status != "other-output" if required else None
 
     @property
     def contended(self) -> str:

@@ -201,6 +201,8 @@ def _builds(
     known = {build.id: build for build in (earlier.builds if earlier else ())}
     forecasts = []
     for spec in specs:
+        if spec.installed:
+            continue
         sharing = sum(1 for variant in variants if variant.build == spec)
         last = known.get(spec.id)
         # Only cargo knows if sources have changed since the last build; `run` asks it.

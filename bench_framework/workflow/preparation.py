@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import BuildError, MachineError
@@ -53,15 +53,19 @@ def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     tool = hyperfine.find(launcher, env, careful)
     event: Event | None = None
     place = datasets.workplace(plan, env)
-    builds = cargo.build_all(
-        plan.builds, launcher, env, careful, place, contract=plan.answer.contract
-    )
     if plan.program is not None:
         name, *arguments = plan.program
-        program = binaries.find_program(name, plan.scenario_path, env)
+        names = {spec.id: spec.bin for spec in plan.builds} or {PROGRAM: name}
+        builds = tuple(
+            replace(binaries.find_program(name, plan.scenario_path, env), id=key)
+            for key, name in names.items()
+        )
         if plan.answer.contract:
-            program = binaries.add_description(program, arguments, launcher, env, place)
-        builds = (program,)
+            builds = (binaries.add_description(builds[0], arguments, launcher, env, place),)
+    else:
+        builds = cargo.build_all(
+            plan.builds, launcher, env, careful, place, contract=plan.answer.contract
+        )
     _require_builds(plan, builds)
     descriptions = {build.id: build.describe for build in builds if build.describe}
     able = leave_out(plan, descriptions)
@@ -78,14 +82,23 @@ def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     data = datasets.data_dir(plan.data_dir, env)
     inputs = datasets.prepare_inputs(plan.inputs, data, env, careful)
     if plan.program is not None:
-        build, event = binaries.add_control(
-            plan, builds[0], {i.input_id: i for i in inputs}, launcher, env
+        mine = plan.variant(plan.baseline_id).build_id
+        first = next(build for build in builds if build.id == mine)
+        copied, event = binaries.add_control(
+            plan, first, {i.input_id: i for i in inputs}, launcher, env
         )
-        builds = (build,)
+        builds = tuple(copied if build is first else build for build in builds)
     if plan.instructions is not None and not plan.instructions.optional:
         instructions.counter(plan.instructions, launcher, env)
     session.stop.check()
-    facts = host.facts(launcher, hyperfine=tool.name, results=options.results, data=data, env=env)
+    facts = host.facts(
+        launcher,
+        hyperfine=tool.name,
+        results=options.results,
+        data=data,
+        env=env,
+        builds=plan.program is None,
+    )
     noted = (
         *([event] if event else []),
         *environment_variables.events(plan, facts.variables),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.stop import Session
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan, Variant
-    from bench_framework.model.run import Look
+    from bench_framework.model.run import Event, Look
     from bench_framework.report import Document
     from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
@@ -54,6 +54,7 @@ class Outcome:
     failures: tuple[BenchError, ...]
     resume: str | None
     exit_code: int
+    events: tuple[Event, ...] = ()
 
 
 def run_scenario(name: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
@@ -127,7 +128,8 @@ def _run_locked(plan: Plan, text: str, options: RunOptions, session: Session) ->
         code = errors.EXIT_INTERRUPTED
         resume = "profiling was stopped, everything else is complete; repeat it with `benchctl "
         resume += f"profile {record.path}`"
-    return Outcome(record.path, judgement, pages.document, failures, resume, code)
+    events = tuple(record.contents.events)
+    return Outcome(record.path, judgement, pages.document, failures, resume, code, events)
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:

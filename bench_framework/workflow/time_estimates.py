@@ -179,11 +179,13 @@ def _binaries_now(specs: Iterable[BuildSpec], command: Sequence[str] | None) -> 
     from bench_framework.execution.machine.host import cache_root
 
     paths: dict[str, Path] = {}
+    names = {PROGRAM: command[0]} if command else {}
     for spec in specs:
-        if (binary := built_binary(spec, cache_root())) is not None:
+        if spec.installed:
+            names[spec.id] = spec.bin
+        elif (binary := built_binary(spec, cache_root())) is not None:
             paths[spec.id] = binary
-    if command and (program := shutil.which(command[0])):
-        paths[PROGRAM] = Path(program)
+    paths |= {key: Path(path) for key, name in names.items() if (path := shutil.which(name))}
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
 
 

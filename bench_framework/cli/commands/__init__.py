@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bench_framework.cli.commands import (
+    ab,
     audit,
     clean,
     compare,
@@ -23,7 +24,7 @@ from bench_framework.cli.commands import (
 )
 
 COMMANDS: Final = {
-    "Run": (run, validate, plan, init),
+    "Run": (run, ab, validate, plan, init),
     "Inspect": (compare, report, profile, verify, import_files, audit),
     "CI": (gate,),
     "Machine": (doctor, clean),

@@ -78,14 +78,14 @@ def _digest(digest: str | None, length: int) -> Cell:
 
 
 def _features(spec: BuildSpec | None) -> str:
-    if spec is None:
+    if spec is None or spec.installed:
         return DASH
     words = [*([] if spec.default_features else ["no default"]), *spec.features]
     return ", ".join(words) or "default"
 
 
 def _flags(spec: BuildSpec | None) -> str:
-    if spec is None:
+    if spec is None or spec.installed:
         return "not built by benchctl"
     words = [spec.profile, *(f"{k}={v}" for k, v in spec.profile_keys), *spec.rustflags]
     words += [f"+{spec.toolchain}"] if spec.toolchain else []

@@ -25,6 +25,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     for path, text, slots in templated(scenario):
         yield from _placeholders(scenario, path, text, slots=slots)
     yield from _never_run(scenario)
+    yield from _own_commands(scenario)
     yield from _unused(scenario)
     yield from _bundled(scenario)
     yield from _tuning(scenario)
@@ -55,6 +56,12 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
     for axis in axes_of(scenario):
         for value, setting in axis.settings.items():
             path: Path = ("axes", axis.name, "values", value)
+            # The first word is the program, as in `worker.command`.
+            yield from (
+                ((*path, "command", index), word, True)
+                for index, word in enumerate(setting.command or ())
+                if index
+            )
             yield from (
                 ((*path, "args", index), word, True) for index, word in enumerate(setting.args)
             )
@@ -78,7 +85,7 @@ def known_names(scenario: Scenario, path: Path) -> list[str]:
 
 
 def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> Iterator[Problem]:
-    if text == template.ARGS and (path[0] == "command" or path[:2] == ("worker", "command")):
+    if text == template.ARGS and path[-2:-1] == ("command",):
         return
     names = known_names(scenario, path)
     if slots:
@@ -164,6 +171,19 @@ def _never_run(scenario: Scenario) -> Iterator[Problem]:
         message = "the command does not run the built program: it has no `{bin}`"
         advice = 'start it with "{bin}", or use an existing program with worker: {command: […]}'
         yield scenario.value_problem(("command",), "BC109", message, advice)
+
+
+def _own_commands(scenario: Scenario) -> Iterator[Problem]:
+    """Yield a problem for each `command` of an axis value that cannot replace the scenario's."""
+    spec = scenario.spec
+    axes = [axis for axis in axes_of(scenario) if axis.changes(("command",))]
+    reason = ""
+    if spec.worker.command is None or spec.worker.contract or spec.shell:
+        reason = "needs `worker: {command: […]}` without `contract` and `shell`"
+    elif len(axes) > 1 or any(axis.kind == "input" for axis in axes):
+        reason = "is possible for one axis only, which is not an input axis"
+    for axis in axes if reason else ():
+        yield scenario.key_problem(("axes", axis.name), "BC108", f"`command` of a value {reason}")
 
 
 def _unused(scenario: Scenario) -> Iterator[Problem]:

@@ -65,6 +65,9 @@ class AnswerPart(Part):
     compare: Annotated[Literal["exact", "sorted-lines", "json", "none"], ONE_OF] = "exact"
     """`exact`: equal bytes. `sorted-lines`: equal lines in any order. `json`: equal JSON values.
     `none`: outputs are not compared."""
+    differs: Annotated[Literal["refuse", "warn"], ONE_OF] = "refuse"
+    """Effect of another output than the baseline's. `refuse`: the variant is not compared. `warn`:
+    it is compared, with a warning."""
     file: ValueName | None = None
     """File with the output to compare, instead of stdout."""
     stdout: Annotated[Literal["file", "pipe", "null"], ONE_OF] = "file"

@@ -89,6 +89,9 @@ class Setting(Part):
     """Rust toolchain instead of the worker's."""
     revision: Text | None = None
     """Revision of the crate: tag, branch or commit."""
+    command: Annotated[list[Text], Field(min_length=1)] | None = None
+    """Program and arguments instead of `command` and `worker.command`, for a program that is not
+    built. The first word is the program."""
     args: list[Text] = []
     """Arguments inserted at `{args}` in the command, or at its end."""
     env: dict[Variable, Text] = {}

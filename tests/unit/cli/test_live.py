@@ -12,8 +12,15 @@ from rich.cells import cell_len
 from bench_framework.cli import run_progress
 from bench_framework.cli.console import Console
 from bench_framework.cli.live_display import LiveDisplay
-from bench_framework.execution.progress import CellDropped, Message, PlanReady, Remark, RoundStarted
-from bench_framework.model.run import Event
+from bench_framework.execution.progress import (
+    BlockFinished,
+    CellDropped,
+    Message,
+    PlanReady,
+    Remark,
+    RoundStarted,
+)
+from bench_framework.model.run import Block, Event
 from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
@@ -130,3 +137,26 @@ def test_the_bar_uses_the_remaining_width(
     text = " ".join(re.sub("[━╸╺]+", " ", head).split())
     assert text == "small 9/42 rounds in 1 h 01 min, at most 3 h 46 min left"
     assert len(re.findall("[━╸╺]", head)) == bar
+
+
+def test_a_time_has_its_interval_and_the_first_one_is_that_of_the_warm_up(
+    plan: Plan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    display = LiveDisplay(Console())
+    display.notify(PlanReady(plan))
+    cell = plan.cells[0].id
+
+    def block(number: int, wall_s: float, *, warmup: bool = False) -> None:
+        display.notify(RoundStarted(plan.inputs[0].id, number, warmup))
+        display._drawn = float("-inf")  # the last drawing is long ago
+        block = Block(number, number, 0, cell, warmup, "ok", "2026-01-01", wall_s=(wall_s,))
+        display.notify(BlockFinished(block))
+
+    block(1, 0.25, warmup=True)
+    block(1, 0.1)
+    for number in range(2, 10):
+        block(number, 0.1 + number / 1000)
+    display.close()
+    text = capsys.readouterr().err
+    assert re.search(r"a \(baseline\).* 250\s?ms", text)
+    assert re.search(r"a \(baseline\).* 105\s?ms .*\[102, 108\]", text)

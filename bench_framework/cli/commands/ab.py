@@ -1,0 +1,133 @@
+"""``benchctl ab``: compare commands without a scenario file."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bench_framework.cli.arguments import Fresh
+from bench_framework.cli.console import Console
+
+if TYPE_CHECKING:
+    from bench_framework.report import Document
+
+EXAMPLES = """
+benchctl ab './old data.json' './new data.json'
+benchctl ab 'grep -c error {input}' 'rg -c error {input}' --input server.log
+benchctl ab -L threads 1,2,4,8 './prog --threads {threads}'
+benchctl ab --shell 'sort words.txt | uniq -c' 'awk -f count.awk words.txt' --ignore-output
+benchctl ab ./old ./new --budget 2m --margin 1% --save bench/old-new.yaml
+"""
+
+
+def ab(
+    context: typer.Context,
+    commands: Annotated[
+        list[str],
+        typer.Argument(metavar="CMD", help="Commands; the first one is the baseline."),
+    ],
+    lists: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter-list",
+            "-L",
+            metavar="NAME VALUES",
+            help="Run each command that contains {NAME} with each of these values, such as 1,2,4.",
+        ),
+    ] = None,
+    prepare: Annotated[
+        str | None,
+        typer.Option("--prepare", "-p", metavar="CMD", help="Command to run before each run."),
+    ] = None,
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="Start no further round after this time.")
+    ] = "30s",
+    margin: Annotated[
+        str | None,
+        typer.Option(metavar="PERCENT", help="Change that is too small to matter; default: 2%."),
+    ] = None,
+    input_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--input",
+            metavar="FILE",
+            help="File that replaces {input}; without this placeholder, it is the stdin.",
+        ),
+    ] = None,
+    shell: Annotated[
+        bool, typer.Option("--shell", help="Run the commands with `sh -c`; default: without.")
+    ] = False,
+    ignore_output: Annotated[
+        bool, typer.Option("--ignore-output", help="Do not compare the outputs.")
+    ] = False,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Name for its records; default: ab, or the name of the saved file."
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the scenario, for `benchctl run FILE`."),
+    ] = None,
+    fresh: Fresh = False,
+) -> None:
+    """Compare the time of two or more commands, as hyperfine does, in interleaved rounds.
+
+    Measuring stops when every comparison is conclusive, or when the budget is
+    used up. Commands with different outputs are compared with a warning.
+    """
+    from bench_framework.cli.display import display_for
+    from bench_framework.cli.measurement import print_outcome
+    from bench_framework.features.summary.command_lines import command_lines
+    from bench_framework.workflow.ab import Commands, plan_commands
+    from bench_framework.workflow.run import run_plan
+    from bench_framework.workflow.run_options import RunOptions
+
+    console: Console = context.obj
+    request = Commands(
+        commands,
+        lists=lists or (),
+        prepare=prepare,
+        budget=budget,
+        margin=margin,
+        input=input_file,
+        shell=shell,
+        ignore_output=ignore_output,
+        name=name,
+        save=save,
+        words=sys.argv[1:],
+    )
+    plan, text = plan_commands(request)
+    options = RunOptions(results=console.results, fresh=fresh)
+    with display_for(console) as display:
+        outcome = run_plan(plan, text, options, display)
+    if outcome.document is not None and outcome.judgement is not None:
+        lines = command_lines(plan, outcome.judgement, outcome.events)
+        short = _short(outcome.document, lines, rerun=save is not None)
+        outcome = replace(outcome, document=short)
+    print_outcome(console, outcome)
+    if outcome.exit_code:
+        raise typer.Exit(outcome.exit_code)
+
+
+def _short(document: Document, lines: tuple[str, ...], *, rerun: bool) -> Document:
+    """Return the results table, one sentence per command, and the path of the report."""
+    from bench_framework.report.blocks import Bullets, Section, Sentence, Table
+
+    blocks = (
+        block
+        for section in document.sections
+        if section.terminal == "all"
+        for block in section.blocks
+        if isinstance(block, Table)
+    )
+    sentences = Bullets(tuple(Sentence(line) for line in lines))
+    section = Section("", "", "", (*blocks, sentences), terminal="all")
+    files = tuple(path for path in document.files if path.endswith(".html"))
+    following = document.next if rerun else ()
+    return replace(document, run_line="", sections=(section,), files=files, next=following)

@@ -1,0 +1,130 @@
+"""Tests of `benchctl ab` from its arguments to its sentences, with the fake and the real hyperfine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench_framework.store.finding import find_records
+
+ROOT = Path(__file__).parents[2]
+FAKE = ROOT / "tests" / "fakes" / "hyperfine"
+CALL = """
+import sys
+from pathlib import Path
+from bench_framework.__main__ import main
+from bench_framework.execution.machine import lock
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # no figure matters here, so the lock is not needed
+sys.exit(main())
+"""
+RULES = [
+    {"match": "-new", "wall_s": 0.05, "stdout": "1\nb\n3\n"},
+    {"match": "-same", "wall_s": 0.0501, "stdout": "1\na\n3\n", "spread": 0.001},
+    {"match": "-broken", "wall_s": 0.05, "exit_code": 7},
+    {"match": "-old", "wall_s": 0.0655, "stdout": "1\na\n3\n"},
+]
+
+
+def benchctl(
+    folder: Path, *words: str, real: bool = False, code: int = 0
+) -> subprocess.CompletedProcess[str]:
+    fake = {
+        "BENCHCTL_CACHE": str(folder / "cache"),
+        "BENCHCTL_HYPERFINE": str(folder / "hyperfine"),
+        "BENCHCTL_FAKE_SCRIPT": str(folder / "script.json"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", CALL, str(folder), *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **({} if real else fake)},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "script.json").write_text(json.dumps({"seed": 7, "commands": RULES}))
+    (tmp_path / "hyperfine").write_text(
+        f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2]
+    )
+    (tmp_path / "hyperfine").chmod(0o755)
+    return tmp_path
+
+
+def sentence(stdout: str) -> str:
+    """Return the sentences below the table of results on one line."""
+    return " ".join(stdout.partition("\n\n")[2].partition("\n\n")[0].split())
+
+
+def test_different_outputs_are_compared_with_a_warning(folder: Path) -> None:
+    done = benchctl(folder, "ab", "echo -old", "echo -new")
+    line = sentence(done.stdout)
+    assert line.startswith("`echo -new` is 1.3")
+    assert "× faster than `echo -old` (95 % CI 1." in line
+    assert ", different output" in line
+    assert "warning[BX334]: echo -new prints a different result from echo -old" in done.stderr
+    assert "first difference line 2" in done.stderr
+    assert "baseline         a\n" in done.stderr
+    assert "variant          b\n" in done.stderr
+    (record,) = find_records(folder / "results")
+    assert (record / "report.html").is_file()
+    assert "different" in (record / "report.md").read_text(encoding="utf-8")
+    verified = benchctl(folder, "verify", str(record))
+    assert "consistent with itself" in verified.stdout + verified.stderr
+
+
+def test_equal_commands_are_equivalent_and_json_is_the_document_of_run(folder: Path) -> None:
+    words = ("ab", "-L", "arm", "-same,-same2", "echo {arm}", "--margin", "5%", "--budget", "20s")
+    done = benchctl(folder, *words, "--json")
+    document = json.loads(done.stdout)
+    assert (document["exit_code"], document["status"]) == (0, "conclusive")
+    texts = [claim["text"] for claim in document["claims"] if claim["kind"] == "comparison"]
+    assert texts[0].startswith("echo -same2 and echo -same are equivalent")
+
+
+def test_a_saved_scenario_measures_the_same_commands(folder: Path) -> None:
+    first = benchctl(folder, "ab", "echo -old", "echo -new", "--save", "bench/x.yaml")
+    assert "Rerun    benchctl run bench/x.yaml" in first.stdout
+    benchctl(folder, "validate", "bench/x.yaml")
+    benchctl(folder, "run", "bench/x.yaml")
+    plans = [
+        json.loads((record / "plan.json").read_text())
+        for record in find_records(folder / "results", "x")
+    ]
+    assert len(plans) == 2
+    assert plans[0] == plans[1]
+
+
+def test_a_command_that_fails_is_named(folder: Path) -> None:
+    done = benchctl(folder, "ab", "echo -old", "echo -broken", code=3)
+    assert "error[BX201]: echo -broken failed in warm-up round 1 (exit status 7)" in done.stderr
+    assert sentence(done.stdout).startswith("`echo -broken`: failed (exit status 7")
+    missing = benchctl(folder, "ab", "./missing", "echo -old", code=3)
+    assert "error[BX234]" in missing.stderr
+    assert missing.stdout == ""
+
+
+@pytest.mark.real
+def test_real_commands_with_a_clear_difference(folder: Path) -> None:
+    (folder / "in.txt").write_text("a\nb\n")
+    program = folder / "slow"
+    program.write_text("#!/bin/sh\nsleep 0.05\ncat\n")
+    program.chmod(0o755)
+    done = benchctl(
+        folder, "ab", "./slow", "cat", "--input", "in.txt", "--budget", "60s", real=True
+    )
+    line = sentence(done.stdout)
+    assert line.startswith("`cat` is ")
+    assert "× faster than `./slow`" in line
+    assert ", same output" in line
+    assert "(base)" in done.stdout or "baseline" in done.stdout

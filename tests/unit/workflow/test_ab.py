@@ -1,0 +1,212 @@
+"""Tests of the scenario that `benchctl ab` writes from its arguments, and of its sentences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench_framework.cli.app import _options_first
+from bench_framework.errors import ScenarioError, UsageError
+from bench_framework.features.summary.command_lines import command_lines
+from bench_framework.model.judgement import Comparison, Family, Judgement
+from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import INPUT, Plan, Role
+from bench_framework.model.run import Event
+from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
+from bench_framework.units import THIN_SPACE
+from bench_framework.workflow.ab import Commands, plan_commands
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "words.txt").write_text("a\nb\n", encoding="utf-8")
+    return tmp_path
+
+
+def plan_of(*commands: str, **options: object) -> Plan:
+    return plan_commands(Commands(commands, **options))[0]  # type: ignore[arg-type]
+
+
+def commands_of(plan: Plan) -> dict[str, list[str]]:
+    """Return the program and the arguments of each cell by its label; slots in angle brackets."""
+    texts = {}
+    for cell in plan.cells:
+        build = plan.variant(cell.variant_id).build
+        assert build is not None
+        words = [
+            "".join(part if isinstance(part, str) else f"<{part.slot}>" for part in word)
+            for word in cell.command
+        ]
+        assert words[0] == "<bin>"
+        texts[cell.label] = [build.bin, *words[1:]]
+    return texts
+
+
+def test_each_command_is_a_variant_with_its_own_program(folder: Path) -> None:
+    plan = plan_of("./old -v 'two words'", "awk '{ print $1 }' ${HOME}", budget="7s", margin="3%")
+    assert commands_of(plan) == {
+        "./old -v 'two words'": [str(folder / "old"), "-v", "two words"],
+        "awk '{ print $1 }' ${HOME}": ["awk", "{ print $1 }", "${HOME}"],
+        "control": [str(folder / "old"), "-v", "two words"],
+    }
+    assert [cell.role for cell in plan.cells] == [Role.BASELINE, Role.CANDIDATE, Role.CONTROL]
+    assert plan.baseline_id == plan.cells[0].variant_id
+    assert {cell.cwd for cell in plan.cells} == {str(folder)}
+    assert (plan.measure.budget_s, plan.judge.margin) == (7.0, 0.03)
+    assert (plan.answer.compare, plan.answer.differs) == ("exact", "warn")
+
+
+def test_a_list_of_values_gives_one_variant_for_each(folder: Path) -> None:
+    plan = plan_of("./p -n {n} {m}", "./q", lists=["n=1,2", "m=a\\,b,c"])
+    assert [cell.label for cell in plan.cells] == [
+        "./p -n 1 a,b",
+        "./p -n 1 c",
+        "./p -n 2 a,b",
+        "./p -n 2 c",
+        "./q",
+        "control",
+    ]
+    assert commands_of(plan_of("{p} x", lists=["p=./old,new"])) == {
+        "./old x": [str(folder / "old"), "x"],
+        "new x": ["new", "x"],
+        "control": [str(folder / "old"), "x"],
+    }
+
+
+def test_an_input_is_a_placeholder_or_the_stdin(folder: Path) -> None:
+    path = Path("words.txt")
+    plan = plan_of("wc {input}", "cat {input}", input=path, prepare="touch {input}")
+    assert plan.cells[0].command[1] == (INPUT,)
+    assert plan.cells[0].stdin is None
+    assert plan.cells[0].prepare == ((("touch",), (INPUT,)),)
+    assert plan.inputs[0].dataset is not None
+    assert plan.inputs[0].dataset.path == str(folder / "words.txt")
+    assert plan_of("wc", "cat", input=path).cells[0].stdin == (INPUT,)
+
+
+def test_a_shell_gets_the_whole_command(folder: Path) -> None:
+    plan = plan_of("wc < {input} | cat", "true; false", input=Path("words.txt"), shell=True)
+    assert list(commands_of(plan).values())[:2] == [
+        ["sh", "-c", "wc < words.txt | cat"],
+        ["sh", "-c", "true; false"],
+    ]
+
+
+def test_a_saved_scenario_is_the_same_plan(folder: Path) -> None:
+    given = {"input": Path("words.txt"), "prepare": "sync", "ignore_output": True}
+    plan, save = plan_of("./old {input}", "new", **given), folder / "sub" / "x.yaml"
+    saved = plan_of("./old {input}", "new", **given, save=save)
+    again = expand(load(save))
+    assert again == replace(saved, scenario_path=str(save))
+    assert (saved.name, saved.answer.compare) == ("x", "none")
+    assert {Path(c.cwd or "").resolve() for c in saved.cells} == {folder.resolve()}
+    for ours, theirs in zip(plan.cells, saved.cells, strict=True):
+        assert (ours.id, ours.command, ours.prepare) == (theirs.id, theirs.command, theirs.prepare)
+    build = saved.variants[0].build
+    assert build is not None
+    assert Path(build.bin).resolve() == folder.resolve() / "old"
+    with pytest.raises(UsageError, match="exists already"):
+        plan_of("./old", "./other", save=save)
+    assert expand(load(save)) == again
+
+
+def test_the_command_line_is_the_way_to_repeat_it() -> None:
+    plan = plan_of("a", "b c", words=["ab", "--fresh", "a", "b c"])
+    assert (plan.scenario_path, plan.command) == ("", "benchctl ab a 'b c'")
+
+
+def test_both_words_of_a_list_reach_the_command() -> None:
+    words = ["ab", "-L", "n", "1,2", "./p {n}", "--json", "--parameter-list", "m", "3"]
+    assert _options_first(words) == [
+        "--json",
+        "ab",
+        "-L",
+        "n=1,2",
+        "./p {n}",
+        "--parameter-list",
+        "m=3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("commands", "options", "message"),
+    [
+        (["./old"], {}, "there is only one command"),
+        (["./old {n}"], {"lists": ["n=1"]}, "there is only one command"),
+        (["./old", "./old"], {}, "`./old` is given twice"),
+        (["./old {n}", "./new"], {}, "the placeholder {n} in `./old {n}` has no values"),
+        (["./old", "./new"], {"lists": ["n=1,2"]}, "no command contains {n}"),
+        (["./old {n}"], {"lists": ["n"]}, "-L needs a name and its values, got `n`"),
+        (["./old {input}", "./new"], {}, "{input} is used, but there is no input"),
+        (["./old", "./new"], {"input": Path("none")}, "the input file none does not exist"),
+        (["./old", "./new"], {"input": Path()}, "the input file . is a folder"),
+        (["./old 'x", "./new"], {}, "`./old 'x`: no closing quotation"),
+        (["", "./new"], {}, "a command is empty"),
+        (
+            ["./old", "./new"],
+            {"prepare": "a {n}"},
+            "the placeholder {n} in `a {n}` has no values",
+        ),
+    ],
+)
+def test_a_mistake_has_one_message(
+    commands: list[str], options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        plan_of(*commands, **options)
+    assert (raised.value.message, raised.value.code) == (message, "BX122")
+    assert raised.value.fix
+
+
+def test_an_invalid_value_of_an_option_is_shown_in_the_scenario() -> None:
+    with pytest.raises(ScenarioError) as raised:
+        plan_of("a", "b", margin="3")
+    assert [problem.code for problem in raised.value.problems] == ["BC102"]
+
+
+def judged(plan: Plan, wall: Comparison, *more: Comparison) -> Judgement:
+    return Judgement(looks_of(plan), (), (), (wall, *more), (), (), (), "conclusive")
+
+
+def compared(
+    plan: Plan, verdict: Verdict, ratio: float, lo: float, hi: float, metric: str = "wall"
+) -> Comparison:
+    base, other = (c.id for c in plan.cells if c.role is not Role.CONTROL)
+    family: Family = "memory" if metric == "peak_rss" else "headline"
+    interval = Interval(ratio, lo, hi, 0.95)
+    return Comparison(other, base, metric, family, verdict, shown=interval, rounds=20, mde=0.1)
+
+
+def line_of(plan: Plan, wall: Comparison, *more: Comparison, events: tuple[Event, ...] = ()) -> str:
+    (line,) = command_lines(plan, judged(plan, wall, *more), events)
+    return line.replace(THIN_SPACE, " ")
+
+
+def test_each_verdict_is_one_sentence() -> None:
+    plan = plan_of("./old [1, 2]", "./new")
+    memory = compared(plan, Verdict.WORSE, 1.12, 1.11, 1.13, "peak_rss")
+    faster = compared(plan, Verdict.BETTER, 1 / 1.31, 1 / 1.35, 1 / 1.27)
+    assert line_of(plan, faster, memory) == (
+        "`./new` is 1.31× faster than `./old [1, 2]` (95 % CI 1.27 to 1.35), same output, "
+        "12 % more memory"
+    )
+    slower = compared(plan, Verdict.WORSE_SIZE_UNCERTAIN, 1.024, 1.012, 1.036)
+    event = Event("BX334", "differs", cell_id=slower.cell_id)
+    assert line_of(plan, slower, events=(event,)) == (
+        "`./new` is 2.4 % slower than `./old [1, 2]` (95 % CI 1.2 to 3.6 %; significant, but "
+        "possibly below the margin of 2 %), different output"
+    )
+    equal = compared(plan, Verdict.EQUIVALENT, 1.001, 0.995, 1.008)
+    assert line_of(plan, equal) == (
+        "`./new` and `./old [1, 2]` are equivalent (within ±2 %; 95 % CI −0.5 to +0.8 %), "
+        "same output"
+    )
+    unknown = compared(plan, Verdict.INCONCLUSIVE, 1.02, 0.95, 1.09)
+    assert line_of(plan, unknown).startswith(
+        "`./new` vs `./old [1, 2]` is inconclusive: +2 % (95 % CI −5 to +9 %); this run could only"
+    )
