@@ -66,7 +66,8 @@ def _sentence(at: ComparisonClaims, c: Comparison) -> str:
     unit = "" if "×" in text else f"{THIN_SPACE}%"
 
     def spelled(match: re.Match[str]) -> str:
-        interval = f"95{THIN_SPACE}% CI {match['lo']} to {match['hi']}{unit}"
+        lo, hi = (match[end].removesuffix(f"{THIN_SPACE}%") for end in ("lo", "hi"))
+        interval = f"95{THIN_SPACE}% CI {lo} to {hi}{unit}"
         return f"({'; '.join(filter(None, (match['before'], interval, match['after'])))})"
 
     text = _INTERVAL.sub(spelled, text)
