@@ -253,10 +253,13 @@ class Box:
 
     def check_leftovers(self) -> None:
         """Require that `clean` lists everything that is no record, and that no call printed a traceback."""
-        tempfile.tempdir = str(self.tmp)
         for draft in self.results.glob("*/.*.part"):
             os.utime(draft, (0, 0))
-        listed = {item.path for item in cache.list_items(self.results, kinds=("scratch",))}
+        folder, tempfile.tempdir = tempfile.tempdir, str(self.tmp)
+        try:
+            listed = {item.path for item in cache.list_items(self.results, kinds=("scratch",))}
+        finally:  # later attacks of this process need a temporary folder that remains
+            tempfile.tempdir = folder
         there = {*self.tmp.iterdir(), *self.results.glob("*/*"), *self.results.glob("*/.*")}
         left = there - listed - {*self.records}
         require(not left, f"`clean` does not list {sorted(map(str, left))}")
