@@ -73,6 +73,7 @@ def parse(text: str | bytes) -> dict[str, Any]:
     """
     try:
         results = read_export(text).commands
+        peaks = [int(max(result.memory)) for result in results if result.memory]
     except UNREADABLE as error:
         raise _unreadable(f"{type(error).__name__}: {error}") from error
     if len(results) != 1:
@@ -82,8 +83,8 @@ def parse(text: str | bytes) -> dict[str, Any]:
         "wall_s": only.times,
         "user_s": statistics.fmean(only.user),
         "sys_s": statistics.fmean(only.system),
-        "peak_rss_bytes": int(max(only.memory)) if only.memory else None,
-        "peak_rss_source": "hyperfine" if only.memory else None,
+        "peak_rss_bytes": peaks[0] if peaks else None,
+        "peak_rss_source": "hyperfine" if peaks else None,
         "exit_codes": only.exit_codes,
     }
 

@@ -87,6 +87,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
         version, files = int(content["schema_version"]), dict(content["files"])
         if not all(isinstance(part, str) for pair in files.items() for part in pair):
             raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one message for all
+        "".join(files).encode()  # JSON can contain halves of characters, which no digest can
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise RecordError(
             f"{path} cannot be read", code="BX411", details=(("cause", str(error)),)

@@ -102,7 +102,8 @@ class Record:
             raise RecordError(f"{path / layout.PLAN} cannot be read", code="BX411") from error
         plan = wire.load_plan(text)
         cells = {cell.id for cell in plan.cells}
-        if any(block.cell_id not in cells for block in contents.blocks):
+        entries = (*contents.blocks, *contents.observations)
+        if any(entry.cell_id not in cells for entry in entries):
             message = f"{path / layout.JOURNAL} and {layout.PLAN} do not belong together"
             fix = "run `benchctl verify` to list the changed files"
             raise RecordError(message, code="BX411", effect="the record is not used", fix=fix)

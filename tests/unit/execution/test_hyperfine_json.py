@@ -69,6 +69,8 @@ def test_schema_version_2_has_every_metric_per_run() -> None:
         ),
         ('{"results": [{"times": "x", "user": 0, "system": 0, "exit_codes": [0]}]}', "TypeError"),
         ('{"schema_version": 2, "results": [{"measurements": []}]}', "0 times and 0 exit codes"),
+        (read("1.20-killed.json").decode().replace("2953216", "NaN"), "ValueError"),
+        (read("1.20-killed.json").decode().replace("2953216", "Infinity"), "OverflowError"),
     ],
 )
 def test_other_json_is_an_error(text: str, cause: str) -> None:

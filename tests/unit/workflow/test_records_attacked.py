@@ -11,9 +11,10 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError
+from bench_framework.model.run import Observation
 from bench_framework.store import manifest, run_table
 from bench_framework.store.journal import _CHAIN, _chained
-from bench_framework.store.lines import End
+from bench_framework.store.lines import Counted, End
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import judge_record, report_record
 from bench_framework.workflow.verification import verify_record
@@ -48,6 +49,7 @@ MANIFESTS: dict[str, Callable[[str], str]] = {
         r'"schema_version": \d+', '"schema_version": NaN', text
     ),
     "invalid digests": lambda text: re.sub(r'"runs.csv": "[0-9a-f]*"', '"runs.csv": 7', text),
+    "half a character": lambda text: text.replace('"raw/', r'"raw/\ud800', 1),
     "a file twice": lambda text: text.replace('"files": {', '"files": {"runs.csv": "0",', 1),
 }
 
@@ -319,3 +321,14 @@ def test_a_damaged_table_is_one_error(plain: Path, tmp_path: Path, old: str, new
     assert any(
         line.startswith("runs.csv: row") or "unknown columns" in line for line in differences
     )
+
+
+def test_an_observation_of_a_cell_that_the_plan_lacks_is_one_error(
+    plain: Path, tmp_path: Path
+) -> None:
+    path = unfinished(plain, tmp_path)
+    with Record.open(path) as record:
+        record.append(Counted(Observation("nowhere", "observed", 1, "", "wait4")))
+    with pytest.raises(RecordError, match="do not belong together") as caught:
+        Record.open(path)
+    assert caught.value.code == "BX411"
