@@ -216,7 +216,7 @@ def statistics(session: nox.Session) -> None:
     """Measure false verdicts, power and coverage of intervals on recorded and simulated noise.
 
     All scripts take an hour. ``nox -s statistics -- coverage`` runs one of them. ``live_detection``
-    measures for half an hour and runs only if it is named.
+    measures for half an hour, ``live_equal`` for an hour, and they run only if they are named.
     """
     for name in session.posargs or [
         "level_and_power",
