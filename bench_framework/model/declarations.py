@@ -51,6 +51,7 @@ class NamedContrast:
         reference_id: id of the variant that it is compared with.
         input_ids: ids of the inputs on which they are compared.
         metric: name of the metric, one of the judged metrics.
+        group: heading that it shares with other contrasts, or empty.
     """
 
     name: str
@@ -58,6 +59,7 @@ class NamedContrast:
     reference_id: str
     input_ids: tuple[str, ...]
     metric: Metric
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)

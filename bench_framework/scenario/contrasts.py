@@ -52,7 +52,7 @@ def named_contrasts(expansion: Expansion) -> Iterator[NamedContrast]:
         assert reference is not None
         metric = part.metric or JudgePolicy(tuple(spec.judge)).headline
         ids = input_ids(expansion, part.input)
-        yield NamedContrast(part.name, candidate.id, reference.id, ids, metric)
+        yield NamedContrast(part.name, candidate.id, reference.id, ids, metric, part.group or "")
 
 
 def published_of(expansion: Expansion) -> Published | None:

@@ -102,8 +102,8 @@ class Record:
             raise RecordError(f"{path / layout.PLAN} cannot be read", code="BX411") from error
         plan = wire.load_plan(text)
         cells = {cell.id for cell in plan.cells}
-        entries = (*contents.blocks, *contents.observations)
-        if any(entry.cell_id not in cells for entry in entries):
+        used = {block.cell_id for block in contents.blocks}
+        if not used | {o.cell_id for o in contents.observations} <= cells:
             message = f"{path / layout.JOURNAL} and {layout.PLAN} do not belong together"
             fix = "run `benchctl verify` to list the changed files"
             raise RecordError(message, code="BX411", effect="the record is not used", fix=fix)

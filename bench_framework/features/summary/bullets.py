@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import value_phrases
@@ -129,7 +130,8 @@ def _effects(at: Evidence, item: Input) -> Iterator[Claim]:
         )
         sentences.append(f"The sign depends on the other axes: {listed(counts, MOST_EFFECTS)}")
     subject = _level(decided[0]) if decided else ""
-    yield statement("summary", subject, ". ".join(sentences), lead="Effect of each axis")
+    claim = statement("summary", subject, ". ".join(sentences), lead="Mean effect of each axis")
+    yield replace(claim, values={**claim.values, "general": 1})
 
 
 def _effect(effect: Effect, at: Evidence) -> str:

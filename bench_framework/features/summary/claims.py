@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.claims import value_phrases
-from bench_framework.claims.phrases import comparison, detectable
-from bench_framework.claims.value_phrases import where
 from bench_framework.features.summary import bullets, main
 from bench_framework.features.summary.answers import ANSWERS
-from bench_framework.features.summary.contrasts import contrast_claims
+from bench_framework.features.summary.contrasts import contrast_claims, contrast_text
 from bench_framework.features.summary.recommendation import recommendation, recommendations
-from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,15 +39,6 @@ def _text(claim: Claim) -> str:
     return str(claim.values["text"])
 
 
-def _contrast(claim: Claim) -> str:
-    values = {k: v for k, v in claim.values.items() if k != "rounds_needed"}
-    if "mde" in values and claim.verdict is Verdict.INCONCLUSIVE:
-        reason = detectable(value_phrases.upward(float(values.pop("mde"))))
-        short = replace(claim, values=values)
-        return f"{where(claim)}{comparison(short)}. {reason[:1].upper()}{reason[1:]}"
-    return f"{where(claim)}{comparison(claim)}"
-
-
 SUMMARY_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "main": main.main_sentence,
     "nothing": main.nothing_sentence,
@@ -59,7 +46,8 @@ SUMMARY_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "summary": _text,
     "experiments": _text,
     "trust": _text,
-    "contrast": _contrast,
+    "contrast": contrast_text,
+    "grouped": _text,
     "finding": _text,
     "recommendation": recommendation,
 }

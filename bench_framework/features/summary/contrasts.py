@@ -5,22 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench_framework.claims.phrases import effect
+from bench_framework.claims import value_phrases
+from bench_framework.claims.phrases import comparison, detectable, effect
+from bench_framework.claims.value_phrases import where
 from bench_framework.features.summary.evidence import listed, statement
 from bench_framework.model.metrics import WALL
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench_framework.features.summary.evidence import Evidence
+    from bench_framework.model.declarations import NamedContrast
     from bench_framework.model.judgement import Claim
 
 
 def contrast_claims(at: Evidence, *, answered: bool) -> Iterator[Claim]:
     """Yield a claim for each contrast of the scenario on each of its inputs.
 
-    A contrast on several inputs has a further claim of kind ``finding`` about all of them. Without
-    contrasts in the scenario, the best variant of the leading input is compared with the
+    A contrast on several inputs has a further claim of kind ``finding`` about all of them. The
+    contrasts of a group have one of kind ``grouped`` about the leading input. Without contrasts in
+    the scenario, the best variant of the leading input is compared with the
     next one and with the baseline, and each further reference with the best variant.
 
     Args:
@@ -28,23 +33,59 @@ def contrast_claims(at: Evidence, *, answered: bool) -> Iterator[Claim]:
         answered: whether the answer already compares the best variant with the baseline.
     """
     plan = at.plan
-    for contrast in plan.contrasts:
-        claims = [
-            claim
-            for item in plan.inputs
-            for declared, cell, reference in plan.contrast_cells(item.id)
-            if declared == contrast
-            for claim in _claim(at, cell.id, reference.id, declared.name, declared.metric)
-        ]
+    claims_of = {contrast: _claims(at, contrast) for contrast in plan.contrasts}
+    groups: set[str] = set()
+    for contrast, claims in claims_of.items():
+        if contrast.group and contrast.group not in groups:
+            groups.add(contrast.group)
+            same = [other for other in claims_of if other.group == contrast.group]
+            members = [claim for other in same for claim in claims_of[other]]
+            yield from _together(at, members, contrast.group)
         if len(claims) > 1:
             effects = (f"{effect(c)} on {dict(c.scope).get('input', '')}" for c in claims)
             first = claims[0]
             text = f"{first.subject} vs {first.reference}: {listed(effects, len(claims))}"
             yield statement("finding", first.subject, text, name=contrast.name)
-            claims = [replace(c, values={**c.values, "joined": 1}) for c in claims]
-        yield from claims
+        joined = contrast.group or len(claims) > 1
+        yield from (_with(c, "joined") if joined else c for c in claims)
     if not plan.contrasts and plan.revisions is None:
         yield from _defaults(at, answered=answered)
+
+
+def _claims(at: Evidence, contrast: NamedContrast) -> list[Claim]:
+    claims = [
+        claim
+        for item in at.plan.inputs
+        for declared, cell, reference in at.plan.contrast_cells(item.id)
+        if declared == contrast
+        for claim in _claim(at, cell.id, reference.id, declared.name, declared.metric)
+    ]
+    return [_with(c, "group") for c in claims] if contrast.group else claims
+
+
+def _together(at: Evidence, members: list[Claim], group: str) -> Iterator[Claim]:
+    """Yield one claim about the contrasts of a group on the leading input."""
+    item, several = at.leading_input(), len(at.plan.inputs) > 1
+    if several and item is not None:
+        members = [c for c in members if dict(c.scope).get("input") == item.label]
+    if members and item is not None:
+        text = ". ".join(map(contrast_text, members))
+        claim = statement("grouped", members[0].subject, text, name=group)
+        yield _with(claim, "joined") if several else claim
+
+
+def _with(claim: Claim, key: str) -> Claim:
+    return replace(claim, values={**claim.values, key: 1})
+
+
+def contrast_text(claim: Claim) -> str:
+    """Return the sentence about a contrast. Without a verdict: what could have been detected."""
+    values = {k: v for k, v in claim.values.items() if k != "rounds_needed"}
+    if "mde" in values and claim.verdict is Verdict.INCONCLUSIVE:
+        reason = detectable(value_phrases.upward(float(values.pop("mde"))))
+        short = replace(claim, values=values)
+        return f"{where(claim)}{comparison(short)}. {reason[:1].upper()}{reason[1:]}"
+    return f"{where(claim)}{comparison(claim)}"
 
 
 def _defaults(at: Evidence, *, answered: bool) -> Iterator[Claim]:
@@ -70,7 +111,7 @@ def _defaults(at: Evidence, *, answered: bool) -> Iterator[Claim]:
         if reference is not None and len(both) > 1 and both not in done:
             done.add(both)
             for claim in _claim(at, cell, reference, name, at.metric):
-                yield replace(claim, values={**claim.values, "default": 1})
+                yield _with(claim, "default")
 
 
 def _claim(at: Evidence, cell_id: str, ref_cell_id: str, name: str, metric: str) -> Iterator[Claim]:

@@ -19,7 +19,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     They are those of the scenario, or else those of the best variant.
     """
     stated = {claim.id for claim in lines(data)}
-    claims = (c for c in data.claims("contrast", "finding") if "joined" not in c.values)
+    claims = (c for c in data.claims("contrast", "grouped", "finding") if "joined" not in c.values)
     return tuple(claim_bullets(c for c in claims if c.id not in stated))
 
 

@@ -29,14 +29,22 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 def lines(data: ReportData) -> list[Claim]:
     """Return the claims below the answer. Contrasts fill the room that the others leave."""
-    contrasts = data.claims("contrast", item=leading_input(data))
+    leading = data.claims("contrast", item=leading_input(data))
+    contrasts = [
+        claim
+        for claim in data.claims("contrast", "grouped")
+        if claim.kind == "grouped"
+        or (claim in leading and not {"default", "group"} & {*claim.values})
+    ]
     last = [
         *data.claims("profile-summary"),
         *data.claims("experiments"),
         *data.claims("race")[:1],
         *data.claims("trust"),
     ]
-    first = [*data.claims("summary"), *(c for c in contrasts if "default" not in c.values)]
+    summary = data.claims("summary")
+    general = [c for c in summary if "general" in c.values]
+    first = [*(c for c in summary if c not in general), *contrasts, *general]
     return [*first[: MOST_LINES - len(last)], *last]
 
 

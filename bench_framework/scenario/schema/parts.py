@@ -334,3 +334,5 @@ class ContrastPart(Part):
     """Values of input axes. The comparison is made on every input that has them."""
     metric: Text | None = None
     """Metric to compare, one of `judge`. Default: the first of them."""
+    group: ValueName | None = None
+    """Heading of contrasts that the report states together, such as one change in two programs."""

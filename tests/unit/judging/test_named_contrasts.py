@@ -91,3 +91,27 @@ def test_a_contrast_has_the_same_verdict_in_the_best_group(study: type[Study]) -
     (in_group,) = (c for c in judged.best[0].comparisons if {c.cell_id, c.ref_cell_id} == pair)
     assert in_group.shown is not None
     assert contrast.shown in (in_group.shown, in_group.shown.inverse)
+
+
+def test_the_contrasts_of_a_group_are_one_line_of_the_summary(study: type[Study]) -> None:
+    example = study(arms=tuple(TIMES), sizes=(1, 2))
+    plan = naming(example, ("medium", "quick"), ("quick", "a"), ("alike", "a"))
+    first, middle, last = plan.contrasts
+    changed = (replace(first, group="quick"), middle, replace(last, group="quick"))
+    plan = replace(plan, contrasts=changed)
+    judged = judge(plan, example.blocks(timing(TIMES)), {}, example.inputs(), example.looks())
+    named = [c for c in judged.claims if c.kind in ("contrast", "grouped", "finding")]
+    (grouped,) = (c for c in named if c.kind == "grouped")
+    assert grouped.values["name"] == "quick"
+    assert grouped.text.startswith("On 2MiB: medium is 28")
+    assert ". On 2MiB: alike takes 10" in grouped.text
+    # Key findings repeat a contrast for both inputs, but not the line of the group.
+    assert [c.values["name"] for c in named if "joined" not in c.values] == [
+        "medium or quick",
+        "quick or a",
+        "alike or a",
+    ]
+    assert [c.values["name"] for c in named if "group" in c.values] == [
+        *["medium or quick"] * 2,
+        *["alike or a"] * 2,
+    ]

@@ -89,8 +89,8 @@ def test_the_summary_has_the_answer_first_and_at_most_six_lines(
     assert [item.lead for item in rest.items] == [
         "Memory and CPU time",
         "Inputs",
-        "Effect of each axis",
         "smol against rayon",
+        "Mean effect of each axis",
         "Not adopted",
         "Confidence",
     ]
