@@ -100,18 +100,18 @@ def test_the_contrasts_of_a_group_are_one_line_of_the_summary(study: type[Study]
     changed = (replace(first, group="quick"), middle, replace(last, group="quick"))
     plan = replace(plan, contrasts=changed)
     judged = judge(plan, example.blocks(timing(TIMES)), {}, example.inputs(), example.looks())
-    named = [c for c in judged.claims if c.kind in ("contrast", "grouped", "finding")]
-    (grouped,) = (c for c in named if c.kind == "grouped")
+    claims = [c for c in judged.claims if c.kind in ("contrast", "grouped", "finding")]
+    (grouped,) = (c for c in claims if c.kind == "grouped")
     assert grouped.values["name"] == "quick"
     assert grouped.text.startswith("On 2MiB: medium is 28")
     assert ". On 2MiB: alike takes 10" in grouped.text
     # Key findings repeat a contrast for both inputs, but not the line of the group.
-    assert [c.values["name"] for c in named if "joined" not in c.values] == [
+    assert [c.values["name"] for c in claims if "joined" not in c.values] == [
         "medium or quick",
         "quick or a",
         "alike or a",
     ]
-    assert [c.values["name"] for c in named if "group" in c.values] == [
+    assert [c.values["name"] for c in claims if "group" in c.values] == [
         *["medium or quick"] * 2,
         *["alike or a"] * 2,
     ]
