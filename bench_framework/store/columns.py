@@ -89,8 +89,9 @@ class Column:
 
     def get(self, row: Any) -> Any:
         """Return the value of a row as a field, or `None` if a part of the path is `None`."""
-        value = row
-        for name in self.value:
+        root = self.value[0]
+        value = row[root] if type(row) is dict else getattr(row, root)
+        for name in self.value[1:]:
             if value is None:
                 return None
             value = value.get(name) if type(value) is dict else getattr(value, name)

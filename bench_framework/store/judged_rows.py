@@ -1,35 +1,103 @@
-"""Rows of the tables of results: comparisons, derived figures, effects and contributions."""
+"""Rows of the tables of results: cells, comparisons, derived figures, effects and contributions."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework.model.metrics import (
+    CPU,
+    INSTRUCTIONS,
+    METRICS,
+    PEAK_RSS,
+    SYSTEM_COUNTERS,
+    WALL,
+)
+from bench_framework.store.columns import Column, listed
+from bench_framework.store.source import declared_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bench_framework.model.judgement import Claim, Comparison, Derived, NoiseFloor
-    from bench_framework.model.structure import Change, Contrast, Contribution, Effect, EffectCell
+    from bench_framework.model.judgement import Claim, Comparison, Summary
+    from bench_framework.model.run import Block
+    from bench_framework.model.structure import Contrast
     from bench_framework.store.source import Configuration, Source
 
-
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
-    """A comparison with its cells and its claim."""
-
-    source: Source
-    at: Configuration
-    reference: Configuration
-    comparison: Comparison
-    claim: Claim | None
-    family_size: int
-    floor: NoiseFloor | None
-    scope: None = None
-    adjust: str = "holm"
+Row = dict[str, Any]
+MIB: Final = 1 << 20
 
 
-def comparison_rows(source: Source) -> Iterator[ComparisonRow]:
+def cell_rows(source: Source) -> Iterator[Row]:
+    """Yield one row per cell, in plan order. It requires the judgement."""
+    assert source.judgement is not None
+    summaries: dict[str, dict[str, Summary]] = {key: {} for key in source.cells}
+    for summary in source.judgement.summaries:
+        summaries[summary.cell_id][summary.metric] = summary
+    blocks: dict[str, list[Block]] = {key: [] for key in source.cells}
+    for block in source.contents.blocks:
+        blocks[block.cell_id].append(block)
+    for key, at in source.cells.items():
+        yield _cell(at, summaries[key], blocks[key])
+
+
+def _cell(at: Configuration, summaries: dict[str, Summary], blocks: Sequence[Block]) -> Row:
+    """Return the row of a cell with its summaries by metric, and its blocks with warm-ups."""
+    wall, cpu, peak = main = [summaries.get(metric) for metric in (WALL, CPU, PEAK_RSS)]
+    wall_s = wall.median if wall else 0.0
+    size = (at.prepared and at.prepared.size_bytes) or 0
+    measured = [block for block in blocks if not block.warmup]
+    runs = sum(len(block.wall_s) for block in measured if block.status == "ok")
+    failed = sum(block.status in {"failed", "timeout"} for block in measured)
+    answers = [block.status != "other-output" for block in blocks if block.answer]
+    counted = summaries.get(INSTRUCTIONS)
+    counters = (summaries[metric].n_runs for metric in SYSTEM_COUNTERS if metric in summaries)
+    return {
+        "source": at.source,
+        "at": at,
+        "summaries": summaries,
+        "wall": wall,
+        "cpu": cpu,
+        "peak": peak,
+        "state": at.state.state if at.state else "not-started",
+        "rounds": at.state.rounds if at.state else 0,
+        "runs": at.command.runs or 0 if at.command else runs,
+        "runs_failed": at.command.failed if at.command else failed,
+        "cores_used": cpu.median / wall_s if cpu and wall_s > 0 else None,
+        "throughput": size / MIB / wall_s if size and wall_s > 0 else None,
+        "rss_pct": 100 * peak.median / size if peak and size else None,
+        "output_ok": all(answers) if answers else None,
+        "flags": ";".join(sorted({w for summary in main if summary for w in summary.warnings})),
+        "counted_runs": max(counters, default=None),
+        "instructions_spread": 100 * (counted.max / counted.min - 1)
+        if counted and counted.min > 0
+        else None,
+    }
+
+
+def cell_columns(source: Source) -> tuple[Column, ...]:
+    """Return all columns of a record."""
+    return (
+        *listed("identity", "cell"),
+        *source.axis_columns,
+        *source.effective_columns("at", "state", "effective"),
+        *listed("cells"),
+        *(
+            Column(
+                name,
+                "number",
+                f"median of: {METRICS[name].about}",
+                ("summaries", name, "median"),
+                unit=METRICS[name].unit,
+            )
+            for name in SYSTEM_COUNTERS
+        ),
+        *listed("cells-tail"),
+        *declared_columns(source.plan.metrics, median=True),
+    )
+
+
+def comparison_rows(source: Source) -> Iterator[Row]:
     """Yield one row per comparison, then one per pair of the best groups."""
     judgement = source.judgement
     assert judgement is not None
@@ -43,16 +111,19 @@ def comparison_rows(source: Source) -> Iterator[ComparisonRow]:
     pairs = (pair for group in judgement.best for pair in group.comparisons)
     for comparison in (*judgement.comparisons, *pairs):
         at, reference = source.cells[comparison.cell_id], source.cells[comparison.ref_cell_id]
-        yield ComparisonRow(
-            source,
-            at,
-            reference,
-            comparison,
-            _claim_of(claims.get(comparison.family, claims["comparison"]), comparison),
+        family = judgement.looks.family
+        yield {
+            "source": source,
+            "at": at,
+            "reference": reference,
+            "comparison": comparison,
+            "claim": _claim_of(claims.get(comparison.family, claims["comparison"]), comparison),
             # Each session of an imported set is a separate family.
-            sessions[at.input.id] if source.contents.imported else judgement.looks.family,
-            floors.get((at.input.id, comparison.metric)),
-        )
+            "family_size": sessions[at.input.id] if source.contents.imported else family,
+            "floor": floors.get((at.input.id, comparison.metric)),
+            "scope": None,
+            "adjust": "holm",
+        }
 
 
 def _claim_of(claims: Mapping[tuple[Any, ...], Claim], comparison: Comparison) -> Claim | None:
@@ -63,128 +134,74 @@ def _claim_of(claims: Mapping[tuple[Any, ...], Claim], comparison: Comparison) -
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedRow:
-    """A derived figure with its claim."""
-
-    source: Source
-    figure: Derived
-    claim: Claim | None
-
-    @property
-    def input(self) -> str:
-        """Label of the input."""
-        return self.source.plan.input(self.figure.input_id).label
-
-
-def derived_rows(source: Source) -> Iterator[DerivedRow]:
+def derived_rows(source: Source) -> Iterator[Row]:
     """Yield one row per named cell and formula, grouped by input."""
     assert source.judgement is not None
     claims = iter([claim for claim in source.judgement.claims if claim.kind == "derived"])
     for figure in source.judgement.derived:
-        yield DerivedRow(source, figure, next(claims) if figure.value is not None else None)
+        yield {
+            "figure": figure,
+            "input": source.plan.input(figure.input_id).label,
+            "claim": next(claims) if figure.value is not None else None,
+        }
 
 
-@dataclass(frozen=True, slots=True)
-class EffectRow:
-    """An effect, or its contrast in one of its cells."""
-
-    source: Source
-    table: Effect
-    contrast: Contrast
-    claim: Claim | None = None
-    cell: EffectCell | None = None
-    """Combination of the other axes, `None` for the mean over all of them."""
-
-    @property
-    def input(self) -> str:
-        """Label of the input."""
-        return self.source.plan.input(self.table.input_id).label
-
-    @property
-    def mean(self) -> Effect | None:
-        """The effect, `None` in the row of a cell."""
-        return None if self.cell else self.table
-
-    @property
-    def kind(self) -> str:
-        """Text such as ``main`` or ``interaction-cell``."""
-        kind = "main" if len(self.table.changes) == 1 else "interaction"
-        return f"{kind}-cell" if self.cell else kind
-
-    @property
-    def cells(self) -> int | None:
-        """Number of cells of the mean, `None` in the row of a cell."""
-        return None if self.cell else len(self.table.cells)
-
-    @property
-    def first(self) -> Change:
-        """Change of the first axis."""
-        return self.table.changes[0]
-
-    @property
-    def second(self) -> Change | None:
-        """Change of the second axis of an interaction."""
-        return self.table.changes[-1] if len(self.table.changes) > 1 else None
-
-
-def effect_rows(source: Source) -> Iterator[EffectRow]:
+def effect_rows(source: Source) -> Iterator[Row]:
     """Yield one row per effect, followed by the rows of its cells."""
     assert source.judgement is not None
     effects = source.judgement.structure.effects
     for effect, claim in _with_claims(effects, source, "effect", "interaction"):
-        yield EffectRow(source, effect, effect.mean, claim)
+        first, *others = effect.changes
+        kind = "interaction" if others else "main"
+        row = {
+            "table": effect,
+            "input": source.plan.input(effect.input_id).label,
+            "first": first,
+            "second": others[-1] if others else None,
+        }
+        yield row | {
+            "kind": kind,
+            "contrast": effect.mean,
+            "claim": claim,
+            "cell": None,
+            "mean": effect,
+            "cells": len(effect.cells),
+        }
         for cell in effect.cells:
-            yield EffectRow(source, effect, cell.contrast, cell=cell)
+            yield row | {
+                "kind": f"{kind}-cell",
+                "contrast": cell.contrast,
+                "claim": None,
+                "cell": cell,
+                "mean": None,
+                "cells": None,
+            }
 
 
-@dataclass(frozen=True, slots=True)
-class ContributionRow:
-    """A step of a table of contributions, its remainder, or its total."""
-
-    source: Source
-    table: Contribution
-    step: str
-    contrast: Contrast
-    share: float | None
-    cell_id: str | None = None
-    change: str = ""
-    claim: Claim | None = None
-
-    @property
-    def input(self) -> str:
-        """Label of the input."""
-        return self.source.plan.input(self.table.input_id).label
-
-    @property
-    def start(self) -> str:
-        """Label of the variant without the changes."""
-        return self.source.cells[self.table.start_cell_id].variant.label
-
-    @property
-    def end(self) -> str | None:
-        """Label of the variant with all changes."""
-        end = self.table.end_cell_id
-        return self.source.cells[end].variant.label if end else None
-
-
-def contribution_rows(source: Source) -> Iterator[ContributionRow]:
+def contribution_rows(source: Source) -> Iterator[Row]:
     """Yield one row per step, then the remainder if there is one, and the total."""
     assert source.judgement is not None
     contributions = source.judgement.structure.contributions
     for table, claim in _with_claims(contributions, source, "contributions"):
+        end = table.end_cell_id
+        shared = {
+            "table": table,
+            "input": source.plan.input(table.input_id).label,
+            "start": source.cells[table.start_cell_id].variant.label,
+            "end": source.cells[end].variant.label if end else None,
+        }
+        rest, whole = table.unexplained, 1.0 if table.unexplained is not None else None
         numbered = [(str(n), step) for n, step in enumerate(table.steps, 1)]
-        for name, step in (*numbered, *(("beyond", step) for step in table.beyond)):
-            change = ", ".join(c.text for c in step.changes)
-            yield ContributionRow(
-                source, table, name, step.contrast, step.share, step.cell_id, change
-            )
-        if table.remainder is not None:
-            yield ContributionRow(source, table, "interaction", table.remainder, table.unexplained)
-        if table.total is not None:
-            share = 1.0 if table.unexplained is not None else None
-            end = table.end_cell_id
-            yield ContributionRow(source, table, "total", table.total, share, end, claim=claim)
+        steps: list[tuple[str, Contrast | None, float | None, str | None, str, Claim | None]] = [
+            (n, s.contrast, s.share, s.cell_id, ", ".join(c.text for c in s.changes), None)
+            for n, s in (*numbered, *(("beyond", step) for step in table.beyond))
+        ]
+        steps.append(("interaction", table.remainder, rest, None, "", None))
+        steps.append(("total", table.total, whole, end, "", claim))
+        names = ("step", "contrast", "share", "cell_id", "change", "claim")
+        for step in steps:
+            if step[1] is not None:
+                yield shared | dict(zip(names, step, strict=True))
 
 
 def _with_claims(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bench_framework.model import contention
 from bench_framework.model.metrics import MEMORY_PARTS, METRICS, PEAK_RSS, RECEIPT_KEYS
@@ -20,9 +18,9 @@ from bench_framework.store.source import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from bench_framework.model.run import Observation, Receipt
+    from bench_framework.model.run import Receipt
     from bench_framework.store.source import Configuration, Source
 
 T = TypeVar("T")
@@ -30,160 +28,98 @@ USER_HZ: Final = 100
 """Ticks per second of /proc/stat, which are 100 on every supported platform."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """One row: a run of a block, or a run outside timing."""
+def _run(at: Configuration, block: Block, seq: int, index: int = 0) -> dict[str, Any]:
+    """Return the row of a run.
 
-    at: Configuration
-    block: Block
-    """Block of the run. That of a run outside timing has only its start, status and message."""
-    seq: int
-    """Order of the run within the record, from 0."""
-    index: int = 0
-    """Index of the run in its block, from 0."""
-    observation: Observation | None = None
-    """Counters of a run outside timing."""
+    Args:
+        at: its configuration.
+        block: its block.
+        seq: order of the run within the record, from 0.
+        index: index of the run in its block, from 0.
+    """
+    receipt = _item(block.receipts, index)
+    count = max(1, len(block.wall_s))  # a block that was interrupted has one row
+    counts = dict(receipt.counts) if receipt else {}
+    reason = _incomparable_reason(at, block)
+    required = block.answer and at.source.plan.answer.differs == "refuse"
+    return {
+        "source": at.source,
+        "at": at,
+        "block": block,
+        "seq": seq,
+        "observation": None,
+        "kind": "timed",
+        "run": 0 if block.warmup else index + 1,
+        "position": block.position,
+        "block_runs": count,
+        "wall_s": _item(block.wall_s, index),
+        "exit_code": _item(block.exit_codes, index),
+        "receipt": receipt,
+        "reported": receipt is not None,
+        "counts": counts,
+        "peak_rss": counts.get(PEAK_RSS, block.peak_rss_bytes),
+        "worker": _worker_values(at, receipt) if receipt else {},
+        # The program printed these metrics in the last run of the block.
+        "printed": dict(block.metrics) if index == count - 1 else {},
+        "further": _further(at, block.metrics if index == 0 else {}, receipt),
+        "cache_state": block.page_cache.state if block.page_cache else "unknown",
+        "comparable": reason is None,
+        "incomparable_reason": reason,
+        "output_ok": block.status != "other-output" if required else None,
+        "contended": ";".join(contention.flags(block)),
+        "steal_pct": _steal_pct(at.source, block),
+    }
 
-    @property
-    def source(self) -> Source:
-        """Data of the record."""
-        return self.at.source
 
-    @property
-    def kind(self) -> str:
-        """``timed``, or the kind of a run outside timing."""
-        return self.observation.kind if self.observation else "timed"
+def _worker_values(at: Configuration, receipt: Receipt) -> dict[str, float]:
+    """Return phases and announced metrics of the worker, by column."""
+    values = {f"w_{name}_s": value for name, value in receipt.phases_s.items()}
+    for column in at.announced:
+        if (name := column.field[-1]) in receipt.metrics:
+            values[column.name] = receipt.metrics[name]
+    return values
 
-    @property
-    def run(self) -> int:
-        """Number of the run from 1, 0 in a warm-up."""
-        if self.observation:
-            return self.observation.run
-        return 0 if self.block.warmup else self.index + 1
 
-    @property
-    def position(self) -> int | None:
-        """Position of a timed block within its round."""
-        return None if self.observation else self.block.position
+def _further(
+    at: Configuration, printed: Mapping[str, float], receipt: Receipt | None
+) -> dict[str, float]:
+    """Return the metrics that were neither declared nor announced."""
+    known = {metric.name for metric in at.source.plan.metrics}
+    known |= {str(metric["name"]) for metric in metrics_of(at.binary["build"])}
+    reported = receipt.metrics if receipt else {}
+    return {name: v for name, v in {**reported, **printed}.items() if name not in known}
 
-    @property
-    def block_runs(self) -> int:
-        """Number of rows of the block. A block that was interrupted has one."""
-        return max(1, len(self.block.wall_s))
 
-    @property
-    def wall_s(self) -> float | None:
-        """Wall time in seconds."""
-        return _item(self.block.wall_s, self.index)
+def _incomparable_reason(at: Configuration, block: Block) -> str | None:
+    """Return the reason why a run may not be used in a comparison, or `None`."""
+    if block.status != "ok":
+        return block.message or block.status
+    if at.state is not None and at.state.state not in {"measured", "not-started"}:
+        return at.state.reason or at.state.state
+    return "warm-up" if block.warmup else None
 
-    @property
-    def exit_code(self) -> int | None:
-        """Exit status."""
-        return _item(self.block.exit_codes, self.index)
 
-    @cached_property
-    def receipt(self) -> Receipt | None:
-        """Report of the worker."""
-        return _item(self.block.receipts, self.index)
-
-    @property
-    def reported(self) -> bool | None:
-        """True if there is a report of the worker, `None` outside timing."""
-        return None if self.observation else self.receipt is not None
-
-    @cached_property
-    def counts(self) -> dict[str, int]:
-        """Built-in metrics that the worker or the kernel counted, by name."""
-        if self.observation:
-            return {name: int(value) for name, value in self.observation.values.items()}
-        return dict(self.receipt.counts) if self.receipt else {}
-
-    @property
-    def peak_rss(self) -> int | None:
-        """Largest resident set in bytes."""
-        return self.counts.get(PEAK_RSS, self.block.peak_rss_bytes)
-
-    @cached_property
-    def worker(self) -> dict[str, float]:
-        """Phases and announced metrics of the worker, by column."""
-        if self.receipt is None:
-            return {}
-        values = {f"w_{name}_s": value for name, value in self.receipt.phases_s.items()}
-        for column in self.at.announced:
-            if (name := column.field[-1]) in self.receipt.metrics:
-                values[column.name] = self.receipt.metrics[name]
-        return values
-
-    @property
-    def printed(self) -> dict[str, float]:
-        """Metrics that the program printed, for the last run of a block."""
-        return dict(self.block.metrics) if self.index == self.block_runs - 1 else {}
-
-    @property
-    def further(self) -> dict[str, float]:
-        """Metrics that were neither declared nor announced."""
-        known = {metric.name for metric in self.source.plan.metrics}
-        known |= {str(metric["name"]) for metric in metrics_of(self.at.binary.build)}
-        reported = self.receipt.metrics if self.receipt else {}
-        printed = self.block.metrics if self.index == 0 else {}
-        return {name: v for name, v in {**reported, **printed}.items() if name not in known}
-
-    @property
-    def cache_state(self) -> str | None:
-        """State of the page cache of a timed block."""
-        if self.observation:
-            return None
-        return self.block.page_cache.state if self.block.page_cache else "unknown"
-
-    @property
-    def comparable(self) -> bool:
-        """True if the run may be used in a comparison."""
-        return self.incomparable_reason is None
-
-    @cached_property
-    def incomparable_reason(self) -> str | None:
-        """Reason why the run may not be used in a comparison, or `None`."""
-        if self.observation:
-            return "outside timing"
-        if self.block.status != "ok":
-            return self.block.message or self.block.status
-        state = self.at.state
-        if state is not None and state.state not in {"measured", "not-started"}:
-            return state.reason or state.state
-        return "warm-up" if self.block.warmup else None
-
-    @property
-    def output_ok(self) -> bool | None:
-        """True if the answer equals the baseline's, `None` without an answer that must."""
-        required = self.block.answer and self.source.plan.answer.differs == "refuse"
-        return self.block.status != "other-output" if required else None
-
-    @property
-    def contended(self) -> str:
-        """Flags of disturbance by other load, joined by semicolons."""
-        return ";".join(contention.flags(self.block))
-
-    @property
-    def steal_pct(self) -> float | None:
-        """CPU time that the hypervisor took, in percent of all cores."""
-        host, ticks = self.source.contents.host, self.block.sensors.steal_ticks
-        wall = math.fsum(self.block.wall_s)
-        if host is None or ticks is None or wall <= 0:
-            return None
-        return 100 * ticks / (wall * host.cores * USER_HZ)
+def _steal_pct(source: Source, block: Block) -> float | None:
+    """Return the CPU time that the hypervisor took, in percent of all cores."""
+    host, ticks = source.contents.host, block.sensors.steal_ticks
+    wall = math.fsum(block.wall_s)
+    if host is None or ticks is None or wall <= 0:
+        return None
+    return 100 * ticks / (wall * host.cores * USER_HZ)
 
 
 def _item(values: Sequence[T], index: int) -> T | None:
     return values[index] if index < len(values) else None
 
 
-def run_rows(source: Source) -> Iterator[Run]:
+def run_rows(source: Source) -> Iterator[dict[str, Any]]:
     """Yield one row per run in the order of execution, then one per run outside timing."""
     order = itertools.count()
     for block in source.contents.blocks:
         for index in range(max(1, len(block.wall_s))):
-            yield Run(source.cells[block.cell_id], block, next(order), index)
+            yield _run(source.cells[block.cell_id], block, next(order), index)
     for place, o in enumerate(source.contents.observations, len(source.contents.blocks)):
+        # The block of a run outside timing has only its start, status and message.
         block = Block(
             seq=place,
             round=0,
@@ -195,7 +131,19 @@ def run_rows(source: Source) -> Iterator[Run]:
             timed_out=o.status == "timeout",
             message=o.message,
         )
-        yield Run(source.cells[o.cell_id], block, next(order), observation=o)
+        counts = {name: int(value) for name, value in o.values.items()}
+        yield _run(source.cells[o.cell_id], block, next(order)) | {
+            "observation": o,
+            "kind": o.kind,
+            "run": o.run,
+            "position": None,
+            "reported": None,
+            "counts": counts,
+            "peak_rss": counts.get(PEAK_RSS),
+            "cache_state": None,
+            "comparable": False,
+            "incomparable_reason": "outside timing",
+        }
 
 
 _BEFORE: Final = listed("identity", "runs-head", "cell")

@@ -46,7 +46,7 @@ class Source:
                 cell,
                 variant,
                 item,
-                Binary(self, variant.build, build),
+                _binary(variant.build, build),
                 prepared.get(item.id),
                 states.get(cell.id),
                 commands[cell.id][1] if imported else None,
@@ -57,10 +57,17 @@ class Source:
         return cells
 
     @property
-    def builds(self) -> list[Binary]:
+    def builds(self) -> list[dict[str, Any]]:
         """Each build, successful or failed."""
         specs = {spec.id: spec for spec in self.plan.builds}
-        return [Binary(self, specs.get(build.id), build) for build in self.contents.builds]
+        labels: dict[str, list[str]] = {}
+        for variant in self.plan.variants:
+            labels.setdefault(build_id(variant), []).append(variant.label)
+        return [
+            _binary(specs.get(b.id), b)
+            | {"source": self, "variants": ";".join(labels.get(b.id, ()))}
+            for b in self.contents.builds
+        ]
 
     @property
     def receipts(self) -> Iterable[Receipt]:
@@ -85,56 +92,22 @@ class Source:
         return effective_columns((*axes, *sorted(others.difference(axes))), *path)
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
-    """A build with its specification. Either may be missing."""
-
-    source: Source
-    spec: BuildSpec | None
-    build: Build | None
-
-    @property
-    def variants(self) -> str:
-        """Labels of its variants, joined by semicolons."""
-        key = self.build and self.build.id
-        return ";".join(v.label for v in self.source.plan.variants if build_id(v) == key)
-
-    @property
-    def crate(self) -> str | None:
-        """Source of the crate."""
-        return self.spec.git or self.spec.crate if self.spec else None
-
-    @property
-    def features(self) -> str:
-        """Features, joined by semicolons."""
-        return ";".join(self.spec.features) if self.spec else ""
-
-    @property
-    def profile(self) -> str:
-        """Profile with its keys, joined by semicolons."""
-        keys = self.spec.profile_keys if self.spec else ()
-        return ";".join((self.spec.profile, *(f"{k}={v}" for k, v in keys))) if self.spec else ""
-
-    @property
-    def rustflags(self) -> str:
-        """Flags for rustc, joined by semicolons."""
-        return ";".join(self.spec.rustflags) if self.spec else ""
-
-    @property
-    def target_cpu(self) -> str | None:
-        """CPU in the flags for rustc."""
-        flags = self.spec.rustflags if self.spec else ()
-        return next((f.split("target-cpu=")[1] for f in flags if "target-cpu=" in f), None)
-
-    @property
-    def worker(self) -> str | None:
-        """Name and version of the worker."""
-        return _name_version(self.build and self.build.describe)
-
-    @property
-    def allocator(self) -> str | None:
-        """Name and version of the allocator that the worker reports."""
-        return _name_version(((self.build and self.build.describe) or {}).get("allocator"))
+def _binary(spec: BuildSpec | None, build: Build | None) -> dict[str, Any]:
+    """Return the data of a build with its specification. Either may be missing."""
+    description = (build and build.describe) or {}
+    flags = spec.rustflags if spec else ()
+    keys = (spec.profile, *(f"{k}={v}" for k, v in spec.profile_keys)) if spec else ()
+    return {
+        "spec": spec,
+        "build": build,
+        "crate": spec and (spec.git or spec.crate),
+        "features": ";".join(spec.features if spec else ()),
+        "profile": ";".join(keys),
+        "rustflags": ";".join(flags),
+        "target_cpu": next((f.split("target-cpu=")[1] for f in flags if "target-cpu=" in f), None),
+        "worker": _name_version(description),
+        "allocator": _name_version(description.get("allocator")),
+    }
 
 
 def _name_version(description: Any) -> str | None:
@@ -152,7 +125,7 @@ class Configuration:
     cell: Cell
     variant: Variant
     input: Input
-    binary: Binary
+    binary: dict[str, Any]
     prepared: PreparedInput | None
     state: CellState | None
     command: Command | None

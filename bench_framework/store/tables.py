@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench_framework.store import columns, judged_rows, layout
-from bench_framework.store.cell_rows import cell_columns, cell_rows
 from bench_framework.store.columns import Column, listed
 from bench_framework.store.run_rows import run_columns, run_rows
 
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from bench_framework.store.source import Configuration, Source
+    from bench_framework.store.source import Source
 
 
 class Table(NamedTuple):
@@ -36,7 +34,7 @@ def record_tables(source: Source) -> dict[str, Table]:
         "events": Table(listed("events"), events),
     }
     if judgement is not None:
-        tables["cells"] = Table(cell_columns(source), cell_rows(source))
+        tables["cells"] = Table(judged_rows.cell_columns(source), judged_rows.cell_rows(source))
         comparisons = judged_rows.comparison_rows(source)
         tables["comparisons"] = Table(listed("comparisons"), comparisons)
         if judgement.derived:
@@ -50,22 +48,12 @@ def record_tables(source: Source) -> dict[str, Table]:
     return tables
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedRun:
-    """A run of an imported command: one value of one metric."""
-
-    source: Source
-    at: Configuration
-    metric: str
-    run: int
-    value: float
-
-
-def _imported_runs(source: Source) -> Iterator[ImportedRun]:
+def _imported_runs(source: Source) -> Iterator[dict[str, Any]]:
     for at in source.cells.values():
         for series in at.command.series if at.command else ():
             for run, value in enumerate(series.values, 1):
-                yield ImportedRun(source, at, series.metric, run, value)
+                metric = {"metric": series.metric, "run": run, "value": value}
+                yield {"source": source, "at": at, **metric}
 
 
 def write_tables(folder: Path, source: Source) -> None:

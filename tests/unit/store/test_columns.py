@@ -14,42 +14,44 @@ from hypothesis import strategies as st
 
 from bench_framework.model import judgement, looks, plan, run, structure, verdict
 from bench_framework.store import (
-    cell_rows,
     columns,
     frames,
     journal,
-    judged_rows,
     lines,
-    run_rows,
     run_table,
     source,
-    tables,
 )
 from bench_framework.store.columns import from_field, to_field
 from tests.unit.workflow.measured_record import measured
 
-ROWS = {
-    "identity": "Run",
-    "cell": "Run",
-    "runs-head": "Run",
-    "runs-block": "Run",
-    "runs-outcome": "Run",
-    "runs-tail": "Run",
-    "imported-runs": "ImportedRun",
-    "builds": "Binary",
-    "events": "Event",
-    "cells": "CellRow",
-    "cells-tail": "CellRow",
-    "comparisons": "ComparisonRow",
-    "derived": "DerivedRow",
-    "effects": "EffectRow",
-    "contributions": "ContributionRow",
-    "place": "EffectRow",
-    "verdict": "ContributionRow",
+ROOTS = {
+    "source": "Source",
+    "at": "Configuration",
+    "reference": "Configuration",
+    "block": "Block",
+    "observation": "Observation",
+    "receipt": "Receipt",
+    "counts": "dict[str, int]",
+    "spec": "BuildSpec",
+    "build": "Build",
+    "summaries": "dict[str, Summary]",
+    "wall": "Summary",
+    "cpu": "Summary",
+    "peak": "Summary",
+    "comparison": "Comparison",
+    "claim": "Claim",
+    "floor": "NoiseFloor",
+    "figure": "Derived",
+    "table": "Contribution",
+    "mean": "Effect",
+    "cell": "EffectCell",
+    "contrast": "Contrast",
+    "first": "Change",
+    "second": "Change",
 }
-"""Class of the rows of each section."""
+"""Class of the value of a key of rows and builds. Other keys have a value without attributes."""
 MODULES = (judgement, looks, plan, run, structure, verdict)
-STORE = (cell_rows, journal, judged_rows, lines, run_rows, source, tables)
+STORE = (journal, lines, source)
 CLASSES = {name: value for module in (*MODULES, *STORE) for name, value in vars(module).items()}
 SECTIONS = tomllib.loads(Path(columns.__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
@@ -67,9 +69,11 @@ def annotation(kind: type, name: str) -> str:
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_path_leads_to_an_attribute(section: str) -> None:
     for _, path, *_ in SECTIONS[section].values():
-        kind = ROWS[section]
+        kind = "Event" if section == "events" else "dict[str, Any]"
         for name in path.split("."):
-            if values := re.fullmatch(r"(?:dict|Mapping)\[str, (.*)\]", kind):
+            if kind == "dict[str, Any]":
+                kind = ROOTS.get(name, "no class")
+            elif values := re.fullmatch(r"(?:dict|Mapping)\[str, (.*)\]", kind):
                 kind = values[1]  # the name is a key
             elif issubclass(CLASSES[kind], Enum):
                 assert name == "value", path
