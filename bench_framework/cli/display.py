@@ -6,22 +6,241 @@ CPU time from the process that is timed.
 
 from __future__ import annotations
 
+import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+from rich.console import Console as RichConsole
+from rich.console import Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from bench_framework.claims.value_phrases import up_to_digits
 from bench_framework.cli.github import on_github
-from bench_framework.cli.live_display import LiveDisplay
 from bench_framework.cli.plan_page import counts
 from bench_framework.cli.run_progress import Work, progress_of
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.units import counted, format_clock, format_size
+from bench_framework.model import words
+from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
+from bench_framework.units import (
+    THIN_SPACE,
+    counted,
+    format_clock,
+    format_duration,
+    format_size,
+    time_unit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rich.console import RenderableType
+
     from bench_framework.cli.console import Console
     from bench_framework.execution.progress import Observer
+    from bench_framework.model.plan import Cell
+
+
+DRAW_EVERY_S = 0.5
+"""Minimum time between two drawings, in seconds. A drawing takes milliseconds of CPU time."""
+LONGEST_REASON = 42
+"""Columns for the reason why a configuration was dropped; the report shows all of it."""
+GAP = 2
+SHORTEST_BAR = 8
+LONGEST_BAR = 28
+"""Limits of the width of the progress bar in columns; it is omitted if there is less room."""
+RESERVED_LINES = 4
+"""Lines of the terminal that the region does not use."""
+STYLES = {
+    Verdict.BETTER: "blue",
+    Verdict.BETTER_SIZE_UNCERTAIN: "blue",
+    Verdict.EQUIVALENT: "dim",
+    Verdict.INCONCLUSIVE: "magenta",
+    Verdict.WORSE_SIZE_UNCERTAIN: "yellow",
+    Verdict.WORSE: "yellow",
+}
+
+
+class LiveDisplay:
+    """A display with a header, the current task, and the configurations of the current input."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._rich = RichConsole(
+            stderr=True, no_color=console.color == "never" or None, highlight=False
+        )
+        self._live = self._region()
+        self._work: Work | None = None
+        self._doing = "reading the scenario"
+        self._timing = False
+        self._drawn = 0.0
+        self._live.start()
+
+    def notify(self, update: progress.Update) -> None:
+        """Record the update, and draw if nothing is timed and the last drawing is old enough."""
+        if self._work is not None:
+            self._work.take(update)
+        match update:
+            case progress.PlanReady():
+                self._work = Work(update.plan)
+                self._draw(force=True)
+                return
+            case progress.Resumed() | progress.InterimVerdicts():
+                return
+            case progress.Message():  # a reaction to the user, so it is printed at once
+                with self._above():
+                    self._console.say(update.text)
+                return
+            case progress.BlockStarted():
+                self._timing = True
+                return
+            case progress.BlockFinished():
+                self._timing = False
+            case progress.Remark():
+                with self._above():
+                    self._console.warn(update.event)
+            case _:
+                if (doing := _doing(update)) is not None:
+                    self._doing = doing
+        self._draw()
+
+    def close(self) -> None:
+        """Remove the region; results are printed in its place."""
+        self._live.stop()
+
+    def _region(self) -> Live:
+        return Live(console=self._rich, auto_refresh=False, transient=True)
+
+    @contextmanager
+    def _above(self) -> Iterator[None]:
+        """Print above the region, which continues below.
+
+        A restarted region remembers its height and would erase as many printed lines when it stops.
+        Therefore a new region replaces it.
+        """
+        self._live.stop()
+        yield
+        self._live = self._region()
+        self._live.start()
+
+    def _draw(self, *, force: bool = False) -> None:
+        now = seconds()
+        if self._timing or (not force and now - self._drawn < DRAW_EVERY_S):
+            return
+        self._drawn = now
+        self._live.update(self._page(), refresh=True)
+
+    def _page(self) -> RenderableType:
+        work = self._work
+        if work is None or work.input_id is None:
+            return Text(
+                f"{work.plan.name if work else 'benchctl'}  {self._doing}",
+                overflow="ellipsis",
+                no_wrap=True,
+            )
+        return Group(self._header(work), Text(), self._cells(work), self._footer(work))
+
+    def _header(self, work: Work) -> RenderableType:
+        left = work.left_s(work.elapsed_s)
+        state = f"{work.state} in {format_clock(work.elapsed_s)}"
+        state += "" if left is None else f", at most {format_clock(left)} left"
+        state += f"  problems {work.problems}" if work.problems else ""
+        room = self._rich.width - cell_len(work.plan.name) - cell_len(state) - 2 * GAP
+        if room < SHORTEST_BAR:
+            return Text.assemble((work.plan.name, "bold"), " " * GAP, state)
+        row = Table.grid(padding=(0, GAP))
+        bar = ProgressBar(total=1.0, completed=work.share, width=min(LONGEST_BAR, room))
+        row.add_row(Text(work.plan.name, style="bold"), bar, state)
+        return row
+
+    def _cells(self, work: Work) -> RenderableType:
+        assert work.input_id is not None
+        cells = [
+            cell for cell in work.plan.cells_of(work.input_id) if cell.role is not Role.CONTROL
+        ]
+        room = max(3, shutil.get_terminal_size().lines - RESERVED_LINES - 6)
+        rows = sorted(cells, key=lambda cell: work.median(cell.id) or float("inf"))[:room]
+        stage = "warm-up" if work.warmup else f"round {work.round}"
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        several = len(work.plan.inputs) > 1
+        where = f"input {work.plan.input(work.input_id).label}, " if several else ""
+        table.add_column(f"{where}{stage}", overflow="fold")
+        table.add_column("time", justify="right", no_wrap=True)
+        table.add_column(f"95{THIN_SPACE}% CI", no_wrap=True)
+        table.add_column("interim verdict", no_wrap=True)
+        table.add_column("rounds", justify="right", no_wrap=True)
+        for cell in rows:
+            table.add_row(*self._row(work, cell))
+        if len(rows) < len(cells):
+            table.add_row(Text(f"… {len(cells) - len(rows)} more", style="dim"))
+        return table
+
+    def _row(self, work: Work, cell: Cell) -> tuple[RenderableType, ...]:
+        label = work.plan.variant(cell.variant_id).label
+        median = work.median(cell.id)
+        count = Text(str(len(work.values.get(cell.id, ()))))
+        time = Text("" if median is None else format_duration(median))
+        interval = Text(_interval(work, cell, median))
+        if cell.role is Role.BASELINE:
+            return Text(f"{label} (baseline)"), time, interval, Text(""), count
+        if cell.id in work.dropped:
+            lost = cell.id in work.raced
+            sign, style = ("", "dim") if lost else ("✕ ", "red")
+            reason = Text(f"{sign}{work.dropped[cell.id]}", style=style)
+            reason.truncate(LONGEST_REASON, overflow="ellipsis")
+            return Text(label), time, interval, reason, count
+        comparison = work.verdicts.get(cell.id)
+        if comparison is None:
+            return Text(label), time, interval, Text("", style="dim"), count
+        word = Text(
+            words.verdict_text(comparison.verdict, WALL), style=STYLES.get(comparison.verdict, "")
+        )
+        return Text(label), time, interval, word, count
+
+    def _footer(self, work: Work) -> RenderableType:
+        state = "interim verdicts can change" if work.verdicts else "no interim verdicts yet"
+        return Text(f"\n{state}.  Ctrl-C stops; the same command resumes.", style="dim")
+
+
+def _interval(work: Work, cell: Cell, median: float | None) -> str:
+    """Return the 95 % CI of the time of a cell in the unit of its median: ``"[11.4, 11.6]"``."""
+    bounds = work.interval(cell.id)
+    if median is None or bounds is None:
+        return ""
+    scale = time_unit(median)[1]
+    return "[{}, {}]".format(*(up_to_digits(bound * scale, 3) for bound in bounds))
+
+
+def _doing(update: progress.Update) -> str | None:
+    match update:
+        case progress.ToolInstall():
+            return (
+                f"installing {update.tool} {update.version} into the cache with cargo, once, about "
+                f"1 minute ({format_clock(update.elapsed_s)})"
+            )
+        case progress.Waiting():
+            return f"waiting for {update.reason} ({format_clock(update.elapsed_s)})"
+        case progress.BuildStep():
+            return f"building: {progress_of(update)} ({format_clock(update.elapsed_s)})"
+        case progress.BuildFinished():
+            return f"built {update.index}/{update.total} {update.label}"
+        case progress.DataStep():
+            size = format_size(update.size_bytes)
+            return f"generating {update.label}: {format_size(update.done_bytes)} of {size}"
+        case progress.DataFinished():
+            return f"{update.label} is ready"
+        case progress.Counting():
+            times = f", {update.run} of {update.runs}" if update.runs > 1 else ""
+            return f"counting {update.what}: configuration {update.index} of {update.total}{times}"
+        case _:
+            return None
+
 
 EVERY_S = 10.0
 """Minimum time between two lines about rounds, in seconds."""

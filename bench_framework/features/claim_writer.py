@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bench_framework.claims import metric_nouns, phrases
 from bench_framework.claims.factory import Facts
-from bench_framework.features import axis_dependence, sentences
+from bench_framework.features import sentences
 from bench_framework.features.axes.claims import StructureClaims
 from bench_framework.features.experiments.hypotheses import hypothesis_claims
 from bench_framework.features.published.claims import published_claims
@@ -14,13 +16,104 @@ from bench_framework.features.race.claims import race_claims
 from bench_framework.features.references.claims import gap_claims
 from bench_framework.features.summary.claims import summary_claims
 from bench_framework.features.summary.evidence import Evidence
+from bench_framework.model.judgement import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bench_framework.model.judgement import Claim, Judgement
-    from bench_framework.model.plan import Plan
+    from bench_framework.claims.factory import Names
+    from bench_framework.model.judgement import Comparison, Judgement
+    from bench_framework.model.plan import Input, Plan
     from bench_framework.model.run import Build, PreparedInput
+
+
+def sign_changes(
+    names: Names, comparisons: Sequence[Comparison], sizes: Mapping[str, int | None]
+) -> Iterator[Claim]:
+    """Yield a claim for each variant that is better on one input and worse on another.
+
+    There is one claim per variant, reference and metric. Results are never pooled over inputs.
+
+    Args:
+        names: names of the plan's cells and inputs.
+        comparisons: comparisons of the record. Those with a baseline or a further reference are
+            used.
+        sizes: input id → bytes on disk, if known.
+    """
+    plan = names.plan
+    for variant in plan.variants:
+        for reference in (plan.baseline_id, *plan.further_baselines):
+            for metric in plan.judge.metrics:
+                group = [
+                    c
+                    for c in comparisons
+                    if c.family in ("headline", "reference", "exact")
+                    and c.metric == metric
+                    and names.cells[c.cell_id].variant_id == variant.id
+                    and names.cells[c.ref_cell_id].variant_id == reference
+                ]
+                if any(c.verdict.better for c in group) and any(c.verdict.worse for c in group):
+                    yield _sign_change(names, variant.label, metric, group, sizes)
+
+
+def _sign_change(
+    names: Names,
+    label: str,
+    metric: str,
+    comparisons: Sequence[Comparison],
+    sizes: Mapping[str, int | None],
+) -> Claim:
+    def item(c: Comparison) -> Input:
+        return names.plan.input(names.cells[c.cell_id].input_id)
+
+    decided = [c for c in comparisons if c.verdict.decided and c.shown is not None]
+    ordered = sorted(decided, key=lambda c: _size(item(c), sizes) or 0)
+    values: dict[str, float | int | str] = {
+        "cases": "; ".join(f"{item(c).label}: {_change(c)}" for c in ordered)
+    }
+    turns = [
+        f"between {item(a).label} and {item(b).label}"
+        for group in _families(names.plan, [(item(c), c) for c in ordered if _size(item(c), sizes)])
+        for a, b in itertools.pairwise(group)
+        if a.verdict.better != b.verdict.better
+    ]
+    if turns:
+        values["turn"] = f"; the sign changes {' and '.join(turns)}"
+    return Claim(
+        "",
+        "sign-change",
+        label,
+        names.label(comparisons[0].ref_cell_id),
+        metric,
+        cells=tuple(c.cell_id for c in ordered),
+        margin=comparisons[0].margin,
+        values=values,
+    )
+
+
+def _families(plan: Plan, compared: Sequence[tuple[Input, Comparison]]) -> list[list[Comparison]]:
+    """Group the comparisons on inputs that differ only in size.
+
+    A sign change between two sizes is stated only within such a group.
+    """
+    sizes = {a.name for a in plan.axes if a.kind == "input" and all(v.size_bytes for v in a.values)}
+    groups: dict[object, list[Comparison]] = {}
+    for item, comparison in compared:
+        rest = tuple((name, value) for name, value in item.values if name not in sizes)
+        kind = (item.dataset.family, item.dataset.seed) if item.dataset else None
+        groups.setdefault((rest, kind), []).append(comparison)
+    return list(groups.values())
+
+
+def _size(item: Input, sizes: Mapping[str, int | None]) -> int | None:
+    return sizes.get(item.id) or (item.dataset.size_bytes if item.dataset else None)
+
+
+def _change(c: Comparison) -> str:
+    """Return a change for the list of a sign change: ``"+7.8 % [+7.2, +8.4] time"``."""
+    assert c.shown is not None
+    change = phrases.percent_change(*metric_nouns.natural_ratio(c), c.margin)
+    return f"{change} {phrases.noun(c.metric)}"
 
 
 def claims_of(
@@ -44,7 +137,7 @@ def _write(
     at = Evidence(plan, judgement, builds, inputs)
     facts = Facts(plan, judgement, builds, inputs)
     yield from summary_claims(at)
-    yield from axis_dependence.sign_changes(at, judgement.comparisons, at.sizes)
+    yield from sign_changes(at, judgement.comparisons, at.sizes)
     for comparison in judgement.comparisons:
         if comparison.family != "contrast":
             yield at.comparison(comparison)

@@ -2,17 +2,219 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from bench_framework.store import columns, judged_rows, layout
+from bench_framework.model.metrics import (
+    CPU,
+    INSTRUCTIONS,
+    METRICS,
+    PEAK_RSS,
+    SYSTEM_COUNTERS,
+    WALL,
+)
+from bench_framework.store import columns, layout
 from bench_framework.store.columns import Column, listed
 from bench_framework.store.run_rows import run_columns, run_rows
+from bench_framework.store.source import declared_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from bench_framework.store.source import Source
+    from bench_framework.model.judgement import Claim, Comparison, Summary
+    from bench_framework.model.run import Block
+    from bench_framework.model.structure import Contrast
+    from bench_framework.store.source import Configuration, Source
+
+
+Row = dict[str, Any]
+MIB: Final = 1 << 20
+
+
+def cell_rows(source: Source) -> Iterator[Row]:
+    """Yield one row per cell, in plan order. It requires the judgement."""
+    assert source.judgement is not None
+    summaries: dict[str, dict[str, Summary]] = {key: {} for key in source.cells}
+    for summary in source.judgement.summaries:
+        summaries[summary.cell_id][summary.metric] = summary
+    blocks: dict[str, list[Block]] = {key: [] for key in source.cells}
+    for block in source.contents.blocks:
+        blocks[block.cell_id].append(block)
+    for key, at in source.cells.items():
+        yield _cell(at, summaries[key], blocks[key])
+
+
+def _cell(at: Configuration, summaries: dict[str, Summary], blocks: Sequence[Block]) -> Row:
+    """Return the row of a cell with its summaries by metric, and its blocks with warm-ups."""
+    wall, cpu, peak = main = [summaries.get(metric) for metric in (WALL, CPU, PEAK_RSS)]
+    wall_s = wall.median if wall else 0.0
+    size = (at.prepared and at.prepared.size_bytes) or 0
+    measured = [block for block in blocks if not block.warmup]
+    runs = sum(len(block.wall_s) for block in measured if block.status == "ok")
+    failed = sum(block.status in {"failed", "timeout"} for block in measured)
+    answers = [block.status != "other-output" for block in blocks if block.answer]
+    counted = summaries.get(INSTRUCTIONS)
+    counters = (summaries[metric].n_runs for metric in SYSTEM_COUNTERS if metric in summaries)
+    return {
+        "source": at.source,
+        "at": at,
+        "summaries": summaries,
+        "wall": wall,
+        "cpu": cpu,
+        "peak": peak,
+        "state": at.state.state if at.state else "not-started",
+        "rounds": at.state.rounds if at.state else 0,
+        "runs": at.command.runs or 0 if at.command else runs,
+        "runs_failed": at.command.failed if at.command else failed,
+        "cores_used": cpu.median / wall_s if cpu and wall_s > 0 else None,
+        "throughput": size / MIB / wall_s if size and wall_s > 0 else None,
+        "rss_pct": 100 * peak.median / size if peak and size else None,
+        "output_ok": all(answers) if answers else None,
+        "flags": ";".join(sorted({w for summary in main if summary for w in summary.warnings})),
+        "counted_runs": max(counters, default=None),
+        "instructions_spread": 100 * (counted.max / counted.min - 1)
+        if counted and counted.min > 0
+        else None,
+    }
+
+
+def cell_columns(source: Source) -> tuple[Column, ...]:
+    """Return all columns of a record."""
+    return (
+        *listed("identity", "cell"),
+        *source.axis_columns,
+        *source.effective_columns("at", "state", "effective"),
+        *listed("cells"),
+        *(
+            Column(
+                name,
+                "number",
+                f"median of: {METRICS[name].about}",
+                ("summaries", name, "median"),
+                unit=METRICS[name].unit,
+            )
+            for name in SYSTEM_COUNTERS
+        ),
+        *listed("cells-tail"),
+        *declared_columns(source.plan.metrics, median=True),
+    )
+
+
+def comparison_rows(source: Source) -> Iterator[Row]:
+    """Yield one row per comparison, then one per pair of the best groups."""
+    judgement = source.judgement
+    assert judgement is not None
+    claims = {
+        kind: {(c.cells, c.metric): c for c in reversed(judgement.claims) if c.kind == kind}
+        for kind in ("comparison", "reference", "contrast")
+    }
+    floors = {(floor.input_id, floor.metric): floor for floor in judgement.floors}
+    headline = (c.cell_id for c in judgement.comparisons if c.family == "headline")
+    sessions = Counter(source.cells[key].input.id for key in headline)
+    pairs = (pair for group in judgement.best for pair in group.comparisons)
+    for comparison in (*judgement.comparisons, *pairs):
+        at, reference = source.cells[comparison.cell_id], source.cells[comparison.ref_cell_id]
+        family = judgement.looks.family
+        yield {
+            "source": source,
+            "at": at,
+            "reference": reference,
+            "comparison": comparison,
+            "claim": _claim_of(claims.get(comparison.family, claims["comparison"]), comparison),
+            # Each session of an imported set is a separate family.
+            "family_size": sessions[at.input.id] if source.contents.imported else family,
+            "floor": floors.get((at.input.id, comparison.metric)),
+            "scope": None,
+            "adjust": "holm",
+        }
+
+
+def _claim_of(claims: Mapping[tuple[Any, ...], Claim], comparison: Comparison) -> Claim | None:
+    both = (comparison.cell_id, comparison.ref_cell_id)
+    for cells in (both, both[::-1], both[:1]):
+        if (claim := claims.get((cells, comparison.metric))) is not None:
+            return claim
+    return None
+
+
+def derived_rows(source: Source) -> Iterator[Row]:
+    """Yield one row per named cell and formula, grouped by input."""
+    assert source.judgement is not None
+    claims = iter([claim for claim in source.judgement.claims if claim.kind == "derived"])
+    for figure in source.judgement.derived:
+        yield {
+            "figure": figure,
+            "input": source.plan.input(figure.input_id).label,
+            "claim": next(claims) if figure.value is not None else None,
+        }
+
+
+def effect_rows(source: Source) -> Iterator[Row]:
+    """Yield one row per effect, followed by the rows of its cells."""
+    assert source.judgement is not None
+    effects = source.judgement.structure.effects
+    for effect, claim in _with_claims(effects, source, "effect", "interaction"):
+        first, *others = effect.changes
+        kind = "interaction" if others else "main"
+        row = {
+            "table": effect,
+            "input": source.plan.input(effect.input_id).label,
+            "first": first,
+            "second": others[-1] if others else None,
+        }
+        yield row | {
+            "kind": kind,
+            "contrast": effect.mean,
+            "claim": claim,
+            "cell": None,
+            "mean": effect,
+            "cells": len(effect.cells),
+        }
+        for cell in effect.cells:
+            yield row | {
+                "kind": f"{kind}-cell",
+                "contrast": cell.contrast,
+                "claim": None,
+                "cell": cell,
+                "mean": None,
+                "cells": None,
+            }
+
+
+def contribution_rows(source: Source) -> Iterator[Row]:
+    """Yield one row per step, then the remainder if there is one, and the total."""
+    assert source.judgement is not None
+    contributions = source.judgement.structure.contributions
+    for table, claim in _with_claims(contributions, source, "contributions"):
+        end = table.end_cell_id
+        shared = {
+            "table": table,
+            "input": source.plan.input(table.input_id).label,
+            "start": source.cells[table.start_cell_id].variant.label,
+            "end": source.cells[end].variant.label if end else None,
+        }
+        rest, whole = table.unexplained, 1.0 if table.unexplained is not None else None
+        numbered = [(str(n), step) for n, step in enumerate(table.steps, 1)]
+        steps: list[tuple[str, Contrast | None, float | None, str | None, str, Claim | None]] = [
+            (n, s.contrast, s.share, s.cell_id, ", ".join(c.text for c in s.changes), None)
+            for n, s in (*numbered, *(("beyond", step) for step in table.beyond))
+        ]
+        steps.append(("interaction", table.remainder, rest, None, "", None))
+        steps.append(("total", table.total, whole, end, "", claim))
+        names = ("step", "contrast", "share", "cell_id", "change", "claim")
+        for step in steps:
+            if step[1] is not None:
+                yield shared | dict(zip(names, step, strict=True))
+
+
+def _with_claims(
+    items: Sequence[Any], source: Source, *kinds: str
+) -> Iterator[tuple[Any, Claim | None]]:
+    """Return the items with their claims. Both are in the order of the judgement."""
+    assert source.judgement is not None
+    claims = [c for c in source.judgement.claims if c.kind in kinds]
+    return zip(items, claims if len(claims) == len(items) else [None] * len(items), strict=True)
 
 
 class Table(NamedTuple):
@@ -34,16 +236,16 @@ def record_tables(source: Source) -> dict[str, Table]:
         "events": Table(listed("events"), events),
     }
     if judgement is not None:
-        tables["cells"] = Table(judged_rows.cell_columns(source), judged_rows.cell_rows(source))
-        comparisons = judged_rows.comparison_rows(source)
+        tables["cells"] = Table(cell_columns(source), cell_rows(source))
+        comparisons = comparison_rows(source)
         tables["comparisons"] = Table(listed("comparisons"), comparisons)
         if judgement.derived:
-            tables["derived"] = Table(listed("derived"), judged_rows.derived_rows(source))
+            tables["derived"] = Table(listed("derived"), derived_rows(source))
         if judgement.structure.effects:
-            effects = judged_rows.effect_rows(source)
+            effects = effect_rows(source)
             tables["effects"] = Table(listed("place", "effects", "verdict"), effects)
         if judgement.structure.contributions:
-            steps = judged_rows.contribution_rows(source)
+            steps = contribution_rows(source)
             tables["contributions"] = Table(listed("place", "contributions", "verdict"), steps)
     return tables
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_framework.features.ablation import shapley
-from bench_framework.features.effects import factorial
+from bench_framework.features.effects import compute
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.scaling import crossover
 from bench_framework.stats import intervals
@@ -29,7 +29,7 @@ def test_the_largest_full_product_is_the_largest(
     ]
     keys = list(itertools.product(*planned))
     present = frozenset(data.draw(st.sets(st.sampled_from(keys)))) | {keys[0]}
-    product = factorial._largest(planned, present)
+    product = compute._largest(planned, present)
     assert product is not None
     assert all(key in present for key in itertools.product(*product))
     assert all(

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import Interrupted, MachineError, MeasureError
 from bench_framework.execution import worker
+from bench_framework.execution.build import cargo
 from bench_framework.execution.inputs.datasets import workplace
 from bench_framework.execution.process import scratch_folder
-from bench_framework.execution.profiling import symbols
 from bench_framework.execution.profiling.samplers import Sampler, find_sampler
-from bench_framework.execution.progress import Message
+from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.execution.target import target_of
 from bench_framework.model.plan import Role
 from bench_framework.model.profile import Frame, Profile, Stack
@@ -27,10 +27,77 @@ if TYPE_CHECKING:
     from bench_framework.execution.profiling.samples import Samples
     from bench_framework.execution.stop import Session
     from bench_framework.execution.target import Target
-    from bench_framework.model.plan import Cell
+    from bench_framework.model.plan import BuildSpec, Cell
     from bench_framework.model.profile import ProfilePolicy, Unwinding
     from bench_framework.model.run import Build, PreparedInput
     from bench_framework.store.records import Record
+
+
+FRAME_POINTERS: Final = ("-C", "force-frame-pointers=yes")
+KEYS: Final = {"debug": "line-tables-only", "strip": "false"}
+"""Keys of the build profile. Line tables suffice to name functions; a scenario may set more."""
+NONE: Final = frozenset({"0", "false", "none"})
+CONFIGURED: Final = ("--config", 'build.rustflags=["-C","force-frame-pointers=yes"]')
+"""Options that cargo merges with flags of the crate's configuration file.
+
+Flags in the environment would replace those of the file. Cargo ignores these options if the file
+has flags per target; callers may then be missing.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """A program to profile, or the reason for none."""
+
+    path: str = ""
+    sha256: str | None = None
+    built: bool = False
+    """True if it is another binary than the measured one."""
+    failure: str = ""
+
+
+def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, place: Path) -> Symbols:
+    """Build the binary of a variant with symbols; return an external program unchanged."""
+    if not measured.ok or measured.path is None:
+        return Symbols(failure=measured.message or "it was not built")
+    if spec is None:
+        path = Path(measured.path)
+        digest = worker.sha256_of(path) if path.is_file() else None
+        if digest != measured.sha256:
+            return Symbols(failure=f"{path} changed since it was measured")
+        return Symbols(measured.path, digest)
+    launcher, env = session.launcher, session.env
+    builder = cargo.Builder(launcher, env, SilentObserver(), contract=False, place=place)
+    again = builder.build(spec, 1, 1)
+    if again.sha256 != measured.sha256:
+        return Symbols(
+            failure=again.message
+            or "its sources, compiler or dependencies changed since it was measured"
+        )
+    further = () if spec.rustflags else CONFIGURED
+    builder = cargo.Builder(
+        launcher, env, session.interruptible, contract=False, place=place, further=further
+    )
+    build = builder.build(symbols_spec(spec), 1, 1)
+    if not build.ok or build.path is None:
+        return Symbols(
+            failure=f"it cannot be built with symbols: {build.message or 'cargo failed'}"
+        )
+    return Symbols(build.path, build.sha256, built=True)
+
+
+def symbols_spec(spec: BuildSpec) -> BuildSpec:
+    """Return the spec with symbols, and with frame pointers if it has its own flags.
+
+    Measured binaries lack both, which would make them larger and slower.
+    """
+    configured = dict(spec.profile_keys)
+    keys = {**configured, **KEYS}
+    if configured.get("debug", "none") not in NONE:
+        keys["debug"] = configured["debug"]
+    flags = (*spec.rustflags, *FRAME_POINTERS) if spec.rustflags else ()
+    return replace(spec, profile_keys=tuple(sorted(keys.items())), rustflags=flags)
+
 
 MEASURED: Final = "only the profile is missing; the measurements are complete"
 
@@ -82,7 +149,7 @@ def profile(
         effect = "shares are of user-space instructions, not of time; kernel code and waiting are "
         effect += "missing"
         outcome.events.append(Event("BX351", message, effect=effect, help=fixes[0]))
-    known: dict[str, symbols.Symbols] = {}
+    known: dict[str, Symbols] = {}
     for cell in cells:
         if session.stop.level:
             outcome.stopped = True
@@ -120,7 +187,7 @@ class _CellProfiler:
     runs: list[Samples] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
-    def profile(self, known: dict[str, symbols.Symbols], remarks: tuple[str, ...]) -> Profile | str:
+    def profile(self, known: dict[str, Symbols], remarks: tuple[str, ...]) -> Profile | str:
         """Return the profile, or the reason for none; empty if stopped in the first run."""
         plan, cell, session = self.record.plan, self.cell, self.session
         variant = plan.variant(cell.variant_id)
@@ -130,7 +197,7 @@ class _CellProfiler:
             return "it was not built"
         if measured.id not in known:
             place = workplace(plan, session.env)
-            known[measured.id] = symbols.with_symbols(spec, measured, session, place)
+            known[measured.id] = with_symbols(spec, measured, session, place)
         binary = known[measured.id]
         if binary.failure:
             return binary.failure
@@ -233,7 +300,7 @@ class _CellProfiler:
     def _build_profile(
         self,
         measured: Build,
-        binary: symbols.Symbols,
+        binary: Symbols,
         unwinding: Unwinding,
         remarks: tuple[str, ...],
     ) -> Profile:

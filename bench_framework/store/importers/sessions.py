@@ -2,21 +2,220 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
+import math
 import re
 import statistics
 from collections import Counter
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.errors import UsageError
 from bench_framework.foreign import read_input
 from bench_framework.model.imported import Command, Format, MemoryKind, Series, Session
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.store.importers import faults, hyperfine, tables
+from bench_framework.store.importers import hyperfine
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from bench_framework.model.policies import Metric
+
+
+UNREADABLE: Final = "BX450"
+"""Code: the file cannot be read."""
+UNKNOWN: Final = "BX451"
+"""Code: the file is neither JSON of hyperfine nor a supported table."""
+IMPOSSIBLE: Final = "BX452"
+"""Code: a value is not possible for a measurement."""
+NAMES: Final = "BX453"
+"""Code: labels are duplicated or missing."""
+UNITS: Final = "BX454"
+"""Code: a table has several units, or a unit that is not a unit of time."""
+LEAST_S, MOST_S = 1e-12, 1e9
+MOST_MEMORY: Final = 1e18
+NOTHING_WRITTEN: Final = "nothing was imported"
+
+
+def fault(
+    code: str, file: str, message: str, *, where: str = "", cause: str = "", fix: str = ""
+) -> UsageError:
+    """Return an error about one file."""
+    details = [("file", file), ("where", where), ("cause", cause)]
+    return UsageError(
+        message,
+        code=code,
+        details=tuple((name, text) for name, text in details if text),
+        effect=NOTHING_WRITTEN,
+        fix=fix or "`benchctl help import` describes the files that can be imported",
+    )
+
+
+def require_time(seconds: float, what: str, file: str, where: str) -> float:
+    """Check a measured time in seconds and return it.
+
+    Raises `UsageError` (BX452): the time is not finite, not above zero (so that ratios are not
+    defined), below a picosecond or above 30 years.
+    """
+    if not math.isfinite(seconds) or seconds <= 0:
+        raise fault(
+            IMPOSSIBLE, file, f"{what} is {seconds:g}; it must be a number above zero", where=where
+        )
+    if not LEAST_S <= seconds <= MOST_S:
+        raise fault(
+            IMPOSSIBLE, file, f"{what} is {seconds:g} s, which no program takes", where=where
+        )
+    return seconds
+
+
+def require_amount(value: float, most: float, what: str, file: str, where: str) -> float:
+    """Check that a spread, a CPU time or a size is from zero to `most`, and return it.
+
+    Raises `UsageError` (BX452): it is not.
+    """
+    if not 0 <= value <= most:
+        message = f"{what} is {value:g}; it must lie between 0 and {most:g}"
+        raise fault(IMPOSSIBLE, file, message, where=where)
+    return value
+
+
+REQUIRED: Final = ("label", "mean")
+COLUMNS: Final = (*REQUIRED, "sd", "n", "unit")
+PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ns": 10**9}
+"""Number of each unit in a second. µ is the micro sign or the Greek letter."""
+MOST_RUNS: Final = 10**9
+_PIPE: Final = re.compile(r"(?<!\\)\|")
+"""Separator of the cells of a row. ``\\|`` is a literal bar."""
+_HYPERFINES: Final = "command"
+"""First column of the tables that hyperfine writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One row of a table, in seconds. Missing values are `None`."""
+
+    label: str
+    mean: float
+    sd: float | None
+    n: int | None
+
+
+def read_table(text: str, file: str) -> tuple[Published, ...]:
+    """Return the rows of a table.
+
+    The text is CSV with a header line, or a Markdown table. The columns label, mean, sd, n and unit
+    may have any order.
+
+    Raises `UsageError` (BX454): it is not such a table (BX451), a value is not possible (BX452), or
+    the units are invalid.
+    """
+    lines = _markdown(text) if text.lstrip().startswith("|") else _comma(text, file)
+    head, *rows = lines or [[]]
+    names = [name.strip().lower() for name in head]
+    _check_head(names, file)
+    if not rows:
+        raise fault(UNKNOWN, file, "the table has no rows")
+    figures = [
+        _row(dict(zip(names, cells, strict=True)), file, f"row {number}")
+        for number, cells in _whole(rows, len(names), file)
+    ]
+    units = list(dict.fromkeys(unit for _, unit in figures))
+    if len(units) > 1:
+        fix = "use the same unit in every row"
+        raise fault(UNITS, file, f"one table has several units: {', '.join(units)}", fix=fix)
+    return tuple(row for row, _ in figures)
+
+
+def _markdown(text: str) -> list[list[str]]:
+    """Return the cells of each line of a Markdown table, without the rule below the header."""
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("|")]
+    rows = [[cell.strip().replace("\\|", "|") for cell in _PIPE.split(line)[1:]] for line in lines]
+    rows = [row[:-1] if row and not row[-1] else row for row in rows]
+    return [row for row in rows if not all(cell and set(cell) <= set(":-") for cell in row)]
+
+
+def _comma(text: str, file: str) -> list[list[str]]:
+    try:
+        lines = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
+    except csv.Error as error:
+        raise fault(UNKNOWN, file, "the table is not valid CSV", cause=str(error)) from error
+    return [[cell.strip() for cell in line] for line in lines if any(cell.strip() for cell in line)]
+
+
+def _check_head(names: list[str], file: str) -> None:
+    missing = [name for name in REQUIRED if name not in names]
+    strange = [name for name in names if name not in COLUMNS]
+    if missing or strange or len(set(names)) < len(names):
+        problem = (
+            f"no column {', '.join(missing)}" if missing else f"the columns {', '.join(names)}"
+        )
+        advice = (
+            f"write the column names in the first line: {','.join(COLUMNS)} (sd, n, unit optional)"
+        )
+        if names[:1] == [_HYPERFINES]:
+            problem = (
+                "this looks like a table of hyperfine, which does not contain the number of runs"
+            )
+            advice = "import the file of `hyperfine --export-json`, which contains every run"
+        message = f"the file is neither hyperfine's JSON nor a table with a header: {problem}"
+        raise fault(UNKNOWN, file, message, fix=advice)
+
+
+def _whole(rows: list[list[str]], width: int, file: str) -> Iterator[tuple[int, list[str]]]:
+    for number, cells in enumerate(rows, 1):
+        if len(cells) != width:
+            message = f"row {number} has {len(cells)} cells, the header has {width}"
+            raise fault(UNKNOWN, file, message)
+        yield number, cells
+
+
+def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
+    label = cells["label"]
+    if not label:
+        raise fault(NAMES, file, "a row has no label", where=where)
+    where = f"{where} ({label})"
+    unit = cells.get("unit") or "s"
+    if unit not in PER_SECOND:
+        fix = f"use one of: {', '.join(PER_SECOND)}"
+        raise fault(UNITS, file, f"{unit!r} is not a unit of time", where=where, fix=fix)
+    scale = PER_SECOND[unit]
+    mean = require_time(_seconds(cells["mean"], scale, "mean", file, where), "mean", file, where)
+    sd = None
+    if cells.get("sd"):
+        spread = _seconds(cells["sd"], scale, "sd", file, where)
+        sd = require_amount(spread, MOST_S, "sd", file, where)
+    n = _count(cells.get("n", ""), file, where)
+    # A single run has no spread, so a given value is ignored.
+    return Published(label, mean, sd if n != 1 else None, n), unit
+
+
+def _seconds(text: str, per_second: int, what: str, file: str, where: str) -> float:
+    """Return a time in seconds, converted in decimal so that 191.2 ms is exactly 0.1912 s."""
+    value = _number(text, what, file, where)
+    return float(Decimal(repr(value)) / per_second)
+
+
+def _number(text: str, what: str, file: str, where: str) -> float:
+    try:
+        return float(text.replace("_", "x"))
+    except ValueError as error:
+        message = f"{what} is {text!r}, which is not a number"
+        fix = "write a number with a decimal point; the unit has a separate column"
+        raise fault(IMPOSSIBLE, file, message, where=where, fix=fix) from error
+
+
+def _count(text: str, file: str, where: str) -> int | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:12]) <= MOST_RUNS:
+        message = f"n is {text}; it must be a whole number of at least 1"
+        raise fault(IMPOSSIBLE, file, message, where=where)
+    return int(text)
+
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """Largest file. hyperfine writes about 40 bytes per run, so this is more than a million runs."""
@@ -36,7 +235,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         return read_input(path, MOST_BYTES)
     except ValueError as error:
-        raise faults.fault(faults.UNREADABLE, str(path), str(error)) from error
+        raise fault(UNREADABLE, str(path), str(error)) from error
 
 
 def slug(text: str) -> str:
@@ -57,9 +256,7 @@ def read_session(content: bytes, file: str, number: int) -> Session:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise faults.fault(
-            faults.UNKNOWN, file, f"{file} is not UTF-8 text", cause=str(error)
-        ) from error
+        raise fault(UNKNOWN, file, f"{file} is not UTF-8 text", cause=str(error)) from error
     digest = hashlib.sha256(content).hexdigest()
     kind: Format
     if text.lstrip().startswith(("{", "[")):
@@ -69,11 +266,11 @@ def read_session(content: bytes, file: str, number: int) -> Session:
     if len(commands) > MOST_COMMANDS:
         message = f"{file} has {len(commands)} commands; the limit is {MOST_COMMANDS}"
         fix = "remove commands, or split the file: each file is one session"
-        raise faults.fault(faults.UNKNOWN, file, message, fix=fix)
+        raise fault(UNKNOWN, file, message, fix=fix)
     if any(len(command.label) > MOST_LABEL for command in commands):
         fix = "give the command a short name (hyperfine -n NAME), or the row a short label"
-        raise faults.fault(
-            faults.NAMES, file, f"{file} has a label of more than {MOST_LABEL} characters", fix=fix
+        raise fault(
+            NAMES, file, f"{file} has a label of more than {MOST_LABEL} characters", fix=fix
         )
     twice = [
         label
@@ -83,7 +280,7 @@ def read_session(content: bytes, file: str, number: int) -> Session:
     if twice:
         message = f"{file} has {twice[0]!r} more than once"
         fix = "give each command a unique name (hyperfine -n NAME), or each row a unique label"
-        raise faults.fault(faults.NAMES, file, message, where=", ".join(twice[1:4]), fix=fix)
+        raise fault(NAMES, file, message, where=", ".join(twice[1:4]), fix=fix)
     source = f"sources/{number}-{slug(file)}"
     return Session(file, source, digest, kind, commands, memory)
 
@@ -94,14 +291,14 @@ def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command,
     except hyperfine.UNREADABLE as error:
         message = f"{file} is not hyperfine's JSON"
         fix = "use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table"
-        raise faults.fault(
-            faults.UNKNOWN, file, message, cause=f"{type(error).__name__}: {error}", fix=fix
+        raise fault(
+            UNKNOWN, file, message, cause=f"{type(error).__name__}: {error}", fix=fix
         ) from error
     if export.version > KNOWN_VERSION:
         message = f"{file} has schema version {export.version}; supported are versions 1 and 2"
-        raise faults.fault(faults.UNKNOWN, file, message)
+        raise fault(UNKNOWN, file, message)
     if not export.commands:
-        raise faults.fault(faults.UNKNOWN, file, f"{file} has no command")
+        raise fault(UNKNOWN, file, f"{file} has no command")
     memory = _memory_kind(export)
     commands = tuple(_timed(one, memory, file) for one in export.commands)
     return (
@@ -121,20 +318,18 @@ def _memory_kind(export: hyperfine.Export) -> MemoryKind:
 
 def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str) -> Command:
     if not one.command.strip():
-        raise faults.fault(faults.NAMES, file, "a result has no command")
+        raise fault(NAMES, file, "a result has no command")
     try:
         one.command.encode()
     except UnicodeEncodeError as error:
         message = f"{one.command!a} has an unpaired surrogate, which is not valid Unicode"
-        raise faults.fault(
-            faults.NAMES, file, message, fix="name the command with hyperfine -n NAME"
-        ) from error
+        raise fault(NAMES, file, message, fix="name the command with hyperfine -n NAME") from error
     for number, value in enumerate(one.times, 1):
-        faults.require_time(value, f"the time of run {number}", file, one.command)
+        require_time(value, f"the time of run {number}", file, one.command)
     for value in (*one.user, *one.system):
-        faults.require_amount(value, faults.MOST_S, "a CPU time", file, one.command)
+        require_amount(value, MOST_S, "a CPU time", file, one.command)
     for value in one.memory:
-        faults.require_amount(value, faults.MOST_MEMORY, "a memory figure", file, one.command)
+        require_amount(value, MOST_MEMORY, "a memory figure", file, one.command)
     good = [i for i, code in enumerate(one.exit_codes) if code == 0]
     series = [series_of(WALL, [one.times[i] for i in good])]
     if one.per_run:
@@ -162,5 +357,5 @@ def series_of(metric: Metric, values: list[float]) -> Series | None:
 def _table(text: str, file: str) -> tuple[Command, ...]:
     return tuple(
         Command(row.label, (Series(WALL, row.n, row.mean, row.sd),))
-        for row in tables.read_table(text, file)
+        for row in read_table(text, file)
     )

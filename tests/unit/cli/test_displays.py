@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.cli import display as lines_module
-from bench_framework.cli import live_display as live_module
-from bench_framework.cli import run_progress
+from bench_framework.cli import display, run_progress
 from bench_framework.cli.console import Console
-from bench_framework.cli.display import LineDisplay
-from bench_framework.cli.live_display import LiveDisplay
+from bench_framework.cli.display import LineDisplay, LiveDisplay
 from bench_framework.cli.run_progress import Work
 from bench_framework.execution.progress import (
     BlockFinished,
@@ -64,8 +61,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     clock = Clock()
-    monkeypatch.setattr(live_module, "seconds", clock)
-    monkeypatch.setattr(lines_module, "seconds", clock)
+    monkeypatch.setattr(display, "seconds", clock)
     monkeypatch.setattr(run_progress, "seconds", clock)
     return clock
 

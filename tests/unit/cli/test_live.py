@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from bench_framework.cli import run_progress
 from bench_framework.cli.console import Console
-from bench_framework.cli.live_display import LiveDisplay
+from bench_framework.cli.display import LiveDisplay
 from bench_framework.execution.progress import (
     BlockFinished,
     CellDropped,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.cli.app import run_command_line
-from bench_framework.cli.noise_page import noise_page
+from bench_framework.cli.commands.doctor import noise_page
 from bench_framework.errors import MachineError
 from bench_framework.features.noise.compute import DetectionRate, Floor, NoiseSummary, Rate
 from bench_framework.workflow.noise import NoiseFindings, noise_document

@@ -9,16 +9,14 @@ import pytest
 
 from bench_framework.execution.build.cargo import (
     Builder,
-    arguments,
-    label_of,
-    lockfile_of,
-    toml_value,
-)
-from bench_framework.execution.build.cargo_messages import (
     Messages,
     Steps,
+    arguments,
     failure_text,
+    label_of,
+    lockfile_of,
     read_messages,
+    toml_value,
 )
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver

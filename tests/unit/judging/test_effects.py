@@ -15,7 +15,6 @@ import pytest
 from scipy import stats
 
 from bench_framework.features.effects import compute as effects
-from bench_framework.features.effects import factorial
 from bench_framework.model.judgement import NoiseFloor
 from bench_framework.model.verdict import Verdict
 
@@ -101,7 +100,7 @@ def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
         example.measured(lambda v, *_: times[tuple(v.values())]),
         last={example.plan.inputs[0].id: 1},
     )
-    _, layout = factorial.layout_of(at, example.plan.inputs[0].id)
+    _, layout = effects.layout_of(at, example.plan.inputs[0].id)
     assert layout is not None
     _, logs = at.logs(list(layout.cells.values()), example.plan.inputs[0].id)
     signs = np.array([[1 if level.endswith("1") else -1 for level in key] for key in layout.cells])

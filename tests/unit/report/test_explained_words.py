@@ -13,7 +13,7 @@ from bench_framework.features.document import build_document
 from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Bullets
-from bench_framework.report.render.cells import headed
+from bench_framework.report.render.html import headed
 from bench_framework.report.sections import unmeasured
 from bench_framework.report.terms import terms
 

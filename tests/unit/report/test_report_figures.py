@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from bench_framework.report import drawing, figures
+from bench_framework.report import figures
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import drift, forest, memory_time
 from bench_framework.report.charts.frame import nice_sizes, nice_steps, spread
@@ -145,7 +145,7 @@ def places(path: str) -> list[tuple[float, float]]:
     ],
 )
 def test_a_shortened_path_has_the_same_points(path: str, short: str) -> None:
-    assert drawing._straight(path) == short
+    assert figures._straight(path) == short
     if "C" not in path and "e" not in path:
         assert places(short) == places(path)
 

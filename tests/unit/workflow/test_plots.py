@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Canvas
 
 import bench_framework as bf
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.report import figures as drawing
+from bench_framework.report import figures
 from bench_framework.store import layout
 from bench_framework.workflow.imports import ImportOptions, import_files
 
@@ -35,7 +35,7 @@ def test_without_axes_a_figure_has_its_own_size_and_can_be_saved(
     name = next(iter(bf.figures(full)))
     axes = bf.plot(name, full)
     width, _ = axes.get_figure().get_size_inches()
-    assert width * drawing.UNITS_PER_INCH == 720
+    assert width * figures.UNITS_PER_INCH == 720
     axes.get_figure().savefig(tmp_path / "x.png")
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
