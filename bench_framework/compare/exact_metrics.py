@@ -117,4 +117,5 @@ def best_group(
     ]
     judged = [exact(b, a, metric) for a, b in itertools.combinations(cells, 2)]
     complete = bool(judged) and all(c.shown is not None for c in judged)
-    return best_of(input_id, metric, cells, judged, complete=complete)
+    choices = [c for c in cells if plan.is_choice(c)]
+    return best_of(input_id, metric, choices, judged, complete=complete)

@@ -353,7 +353,8 @@ def best_group(
     judged = judge_pairs(pairs, "best", size=pairs_of(planned))
     judged = trip(judged, tripped)
     complete = all(c.rounds > 0 for c in judged)
-    return best_of(input_id, metric, usable, judged, headline, complete=complete)
+    cells = [c for c in usable if stage.plan.is_choice(c)]
+    return best_of(input_id, metric, cells, judged, headline, complete=complete)
 
 
 def best_of(
@@ -365,13 +366,13 @@ def best_of(
     *,
     complete: bool,
 ) -> BestGroup:
-    """Return the cells that no comparison shows to be worse than another one.
+    """Return the cells that no comparison shows to be worse than another one of them.
 
     Args:
         input_id: the input of the cells.
         metric: the metric that decides.
-        cells: the compared cells, in plan order.
-        judged: each pair of cells once.
+        cells: the cells to choose from, in plan order.
+        judged: each pair of compared cells once.
         headline: comparisons with a baseline. A pair that is among them keeps that verdict.
         complete: whether every pair was compared.
     """
@@ -382,6 +383,11 @@ def best_of(
         for c in (h.mirrored(), h)
     }
     pairs = tuple(reported.get((c.cell_id, c.ref_cell_id), c) for c in judged)
-    beaten = {c.cell_id if c.verdict.worse else c.ref_cell_id for c in pairs if c.verdict.decided}
+    choices = {c.id for c in cells}
+    beaten = {
+        c.cell_id if c.verdict.worse else c.ref_cell_id
+        for c in pairs
+        if c.verdict.decided and choices.issuperset((c.cell_id, c.ref_cell_id))
+    }
     members = tuple(c.id for c in cells if c.id not in beaten) if pairs else ()
     return BestGroup(input_id, metric, members, complete, pairs)

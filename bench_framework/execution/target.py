@@ -39,6 +39,8 @@ class Target:
     input_path: str | None
     prepare: tuple[tuple[str, ...], ...]
     cleanup: tuple[tuple[str, ...], ...]
+    binary: str | None = None
+    """File of the program, `None` if benchctl does not know it."""
 
     def command(self, answers: Path, timeout_s: float, **more: Any) -> Command:
         """Return the command of one run, whose worker appends its answer to the file `answers`."""
@@ -109,6 +111,7 @@ def target_of(
         path,
         tuple(fill(words) for words in cell.prepare),
         tuple(fill(words) for words in cell.cleanup),
+        binary,
     )
 
 

@@ -255,6 +255,8 @@ class Plan:
     unit_family: Literal["iec", "si"] = "iec"
     """Unit prefixes of the report: ``si`` if the scenario writes MB."""
     data_dir: str | None = None
+    choose_from: tuple[Values, ...] = ()
+    """Values of the variants that the answer and the recommendation choose from; empty for all."""
     anchor_id: str = ""
     """Variant id of the anchor, which is equal in several records; empty without an anchor."""
     design: Literal["full", "one-at-a-time", "ladder"] = "full"
@@ -301,6 +303,13 @@ class Plan:
     def cell(self, cell_id: str) -> Cell:
         """Return the cell with this id. Raises `KeyError` if it does not exist."""
         return by_id(self.cells, cell_id)
+
+    def is_choice(self, cell: Cell) -> bool:
+        """Return whether the answer and the recommendation may choose a cell."""
+        values = dict(self.variant(cell.variant_id).values).items()
+        return not self.choose_from or any(
+            dict(given).items() <= values for given in self.choose_from
+        )
 
     def cells_of(self, input_id: str) -> tuple[Cell, ...]:
         """Return the cells of one input, including the control."""

@@ -65,6 +65,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         holes=tuple(holes),
         baseline_id=expansion.baseline.id,
         further_baselines=tuple(v.id for v in expansion.further_baselines if v in variants),
+        choose_from=tuple(tuple(given.items()) for given in scenario.spec.choose_from),
         anchor_id=expansion.anchor.id
         if expansion.anchor is not None and expansion.anchor in variants
         else "",

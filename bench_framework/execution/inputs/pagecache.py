@@ -111,11 +111,8 @@ class InputPages:
         if share is None or share >= WARM_SHARE or "fill" in self._without_effect:
             return
         if self.size < available_bytes():
-            buffer = bytearray(STEP)
             for name, _ in self._files:
-                with open(name, "rb", buffering=0) as file:  # noqa: PTH123 -- names are strings
-                    while file.readinto(buffer):
-                        pass
+                read_file(name)
         if (share := self.resident()) is None or share < WARM_SHARE:
             self._without_effect.add("fill")
 
@@ -208,6 +205,17 @@ def _not_cold(
             "of the input were loaded into memory: another process read it too"
         )
     return ""
+
+
+def read_file(name: str) -> None:
+    """Read a file, so that its pages are in memory.
+
+    Raises `OSError`: the file is missing or cannot be read.
+    """
+    buffer = bytearray(STEP)
+    with open(name, "rb", buffering=0) as file:  # noqa: PTH123 -- names are strings
+        while file.readinto(buffer):
+            pass
 
 
 def available_bytes() -> int:

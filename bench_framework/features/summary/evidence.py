@@ -59,9 +59,10 @@ class Evidence(ComparisonClaims):
         return self.pairs(metric or self.metric).get((cell_id, ref_cell_id))
 
     def compared(self, input_id: str) -> list[Cell]:
-        """Return baseline and candidates of an input that were measured, fastest first."""
+        """Return the measured cells of an input that the answer may choose, fastest first."""
         roles = (Role.BASELINE, Role.CANDIDATE)
         cells = [c for c in self.plan.cells_of(input_id) if c.role in roles]
+        cells = [c for c in cells if self.plan.is_choice(c)]
         measured = (c for c in cells if (c.id, self.metric) in self.medians)
         return sorted(measured, key=lambda c: self._place(c.id))
 
@@ -108,6 +109,12 @@ class Evidence(ComparisonClaims):
         """Return the median memory of a cell as text, or nothing if it was not measured."""
         value = self.medians.get((cell_id, metric))
         return value_phrases.size(value, self.plan.unit_family) if value is not None else ""
+
+    def choice(self) -> dict[str, str]:
+        """Return the restriction of the choice for the values of a claim, empty without one."""
+        given = (" ".join(f"{axis}={value}" for axis, value in v) for v in self.plan.choose_from)
+        text = " or ".join(given)
+        return {"among": text} if text else {}
 
     def main_comparisons(self) -> list[Comparison]:
         """Return the comparisons that the status counts: of the main metric, and named contrasts."""

@@ -48,7 +48,8 @@ def main_claim(at: Evidence, group: BestGroup) -> Claim:
     behind = [c.id for c in at.compared(group.input_id) if c.id not in group.cell_ids]
     candidate = leader if leader != baseline.id else next(iter((*behind, *others)), leader)
     compared = at.pair(candidate, baseline.id, group.metric)
-    values: dict[str, float | int | str] = {"members": listed(map(at.label, (leader, *others)))}
+    members = listed(map(at.label, (leader, *others)))
+    values: dict[str, float | int | str] = {"members": members, **at.choice()}
     if others:
         values["tied"] = listed(map(at.label, others))
         if common := _in_common(at, (leader, *others)):
@@ -103,6 +104,8 @@ def main_sentence(claim: Claim) -> str:
 
 def _result(claim: Claim) -> str:
     scope = where(claim, ", ")
+    if "among" in claim.values:
+        scope += f"{'among' if scope else 'Among'} the variants with {claim.values['among']}, "
     tied = f", tied with {claim.values['tied']}," if "tied" in claim.values else ""
     best = "fastest" if claim.metric == WALL else f"best in {phrases.noun(claim.metric)}"
     decided = claim.verdict is not None and claim.verdict.decided

@@ -48,7 +48,7 @@ def recommendations(at: Evidence) -> Iterator[Claim]:
 def _claim(at: Evidence, group: BestGroup, cell: str, reason: str) -> Claim:
     tied = [c for c in at.leaders(group) if c != cell]
     baseline = at.plan.baseline_cell(group.input_id)
-    values: dict[str, float | int | str] = {"why": reason}
+    values: dict[str, float | int | str] = {"why": reason, **at.choice()}
     if tied:
         values["tied"] = listed(map(at.label, tied))
     if baseline is not None and baseline.id == cell:
@@ -110,9 +110,12 @@ def recommendation(claim: Claim) -> str:
     head = f"{place}{keep} {claim.subject}{base}"
     if "tied" not in claim.values:
         best = "faster" if claim.metric == WALL else f"better in {noun(claim.metric)}"
+        other = "other variant"
+        if "among" in claim.values:
+            other += f" with {claim.values['among']}"
         if "beats" in claim.values:
-            return f"{head}: it is significantly {best} than every other variant"
-        return f"{head}: no other variant is significantly {best}"
+            return f"{head}: it is significantly {best} than every {other}"
+        return f"{head}: no {other} is significantly {best}"
     good = "as fast as" if claim.metric == WALL else f"as good in {noun(claim.metric)} as"
     same = f"{good} {claim.values['tied']} (no significant difference)"
     size = f" ({claim.values['size']})" if "size" in claim.values else ""

@@ -1,4 +1,4 @@
-"""Checks of `bounds`, `cells` and `derived`: names, and the units of formulas."""
+"""Checks of `bounds`, `choose-from`, `cells` and `derived`: names, and units of formulas."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of names and formulas."""
     axes = {axis.name: axis for axis in axes_of(scenario)}
     yield from _bounds(scenario, axes)
+    for index, given in enumerate(scenario.spec.choose_from):
+        yield from check_values(scenario, axes, ("choose-from", index), given)
     for name, given in scenario.spec.cells.items():
         yield from check_values(scenario, axes, ("cells", name), given)
     yield from _formulas(scenario)
 
 
 def check_cells(scenario: Scenario) -> Iterator[Problem]:
-    """Yield a problem for each named cell that is not measured.
+    """Yield a problem for each named cell, and each choice, that is not measured.
 
     The names and values of the scenario must be valid.
     """
@@ -41,6 +43,10 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
             message = f"cell `{name}` ({values_text}) is not measured"
             advice = "change its values, or the rule that excludes it"
             yield scenario.key_problem(("cells", name), "BC209", message, advice)
+    for index, given in enumerate(scenario.spec.choose_from):
+        if not any(given.items() <= dict(values).items() for values in measured):
+            message, advice = "`choose-from` selects no measured variant", "change its values"
+            yield scenario.value_problem(("choose-from", index), "BC209", message, advice)
 
 
 def _bounds(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:

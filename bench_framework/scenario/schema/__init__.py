@@ -111,6 +111,9 @@ class ScenarioFile(Part):
     """Variant that the others are compared with: one value for each axis that has several. A list
     gives several baselines: the headline uses the first, and a separate section compares every
     variant with each of them."""
+    choose_from: parts.Baselines = Field(default=[], alias="choose-from")
+    """Variants that the answer and the recommendation choose from: those with all values of an
+    item. All variants are compared. Default: every variant."""
     anchor: parts.AnchorPart | None = None
     """Variant that is identical in several records, so that they can be compared through it:
     `{rev: v1.0}` or `{variant: …}`."""

@@ -169,6 +169,15 @@ def test_a_run_that_reads_nothing_from_the_device_is_not_cold(
         assert block.page_cache.why == "the run read nothing from a device"
 
 
+def test_the_file_of_the_program_is_in_memory_before_each_sample(
+    fake: Any, plan_of: MakePlan, data: Path
+) -> None:
+    fake.build = replace(fake.build, path=str(data))
+    InputPages(data).drop()
+    fake.measure(plan_of({"a": ["cat"]}, control=False))
+    assert InputPages(data).resident() == 1.0
+
+
 def test_a_file_that_another_process_reads_is_not_cold(data: Path) -> None:
     pages = InputPages(data)
     before_run = set_state(pages, "cold")

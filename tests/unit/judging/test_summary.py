@@ -189,6 +189,25 @@ def test_ties_are_broken_by_memory_then_cpu_time(
     )
 
 
+def test_the_answer_and_the_recommendation_choose_from_the_named_variants(
+    study: type[Study],
+) -> None:
+    """A slowed generator, for example, is other work and no alternative."""
+    example = study(arms=("a", "b", "other"))
+    plan = replace(example.plan, choose_from=((("arm", "a"),), (("arm", "b"),)))
+    blocks = example.blocks(timing({"b": -0.2, "other": -0.5}, 0.01))
+    judged = judge(plan, blocks, {}, example.inputs(), example.looks())
+    (group,) = judged.best
+    assert [plan.variant(plan.cell(c).variant_id).label for c in group.cell_ids] == ["b"]
+    assert len(group.comparisons) == 3
+    (main,) = texts(judged, "main")
+    assert main.startswith("Among the variants with arm=a or arm=b, b is fastest: it takes 20")
+    (advice,) = texts(judged, "recommendation")
+    assert advice == (
+        "use b: it is significantly faster than every other variant with arm=a or arm=b"
+    )
+
+
 def test_the_status_follows_the_main_metric(study: type[Study]) -> None:
     example = study(arms=("a", "b", "c", "d"))
     noisy = timing({"b": 0.5, "c": 0.5, "d": 0.5}, 0.5)

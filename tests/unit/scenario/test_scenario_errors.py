@@ -332,6 +332,13 @@ SINGLE = {
         "cell `one` (arm=b) is not measured",
         "",
     ),
+    "a choice of no measured variant": (
+        AXES + "exclude: [{arm: b}]\nchoose-from: {arm: b}",
+        "BC209",
+        "{arm: b}",
+        "`choose-from` selects no measured variant",
+        "",
+    ),
     "a named cell of no such value": (
         AXES + "cells: {one: {arm: c}}",
         "BC206",
