@@ -6,11 +6,9 @@ import errno
 import json
 import os
 import stat
-from typing import TYPE_CHECKING, Any, BinaryIO
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
 
 IRREGULAR = "not a regular file"
 

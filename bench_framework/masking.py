@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from collections.abc import Collection
+from typing import Any, Final
 
 NAMES: Final = (
     "token", "secret", "password", "passwd", "passphrase", "credential", "credentials", "api-key",

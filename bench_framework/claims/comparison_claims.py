@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from bench_framework.claims import metric_nouns
 from bench_framework.claims.costs import Costs
 from bench_framework.claims.factory import Names
-from bench_framework.model.judgement import Claim
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from bench_framework.model.judgement import Comparison, Judgement
-    from bench_framework.model.plan import Plan
+from bench_framework.model.judgement import Claim, Comparison, Judgement
+from bench_framework.model.plan import Plan
 
 _KINDS: Final[Mapping[str, str]] = {
     "control": "control",

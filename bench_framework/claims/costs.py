@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from decimal import Decimal
 
 from bench_framework.claims import metric_nouns
 from bench_framework.claims.phrases import TIMES_FROM
 from bench_framework.model import words
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import rounded
 from bench_framework.units import THIN_SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from decimal import Decimal
-
-    from bench_framework.model.judgement import Comparison
 
 
 class Costs:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims import value_phrases
 from bench_framework.compare import cell_state, same_programs
-from bench_framework.model.judgement import Claim
+from bench_framework.model.judgement import CellState, Claim, Derived, Judgement, NoiseFloor, Scope
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Plan, Role
+from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from bench_framework.model.judgement import CellState, Derived, Judgement, NoiseFloor, Scope
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build, PreparedInput
 
 MOST_NAMED: Final = 4
 LEAST_SIZES: Final = 3

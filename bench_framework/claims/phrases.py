@@ -8,14 +8,17 @@ Percentages of elapsed time are percentages of the reference's time: 9 % less ti
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from decimal import Decimal
+from typing import Final
 
 from bench_framework.claims import metric_nouns, value_phrases
 from bench_framework.compare.decide import REACHES_ONE
 from bench_framework.model import words
-from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM
+from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Claim
 from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import (
     LARGEST_RATIO,
@@ -27,13 +30,6 @@ from bench_framework.rounding import (
     up_to_two_digits,
 )
 from bench_framework.units import MINUS, THIN_SPACE, format_duration, format_percent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from decimal import Decimal
-
-    from bench_framework.model.judgement import Claim
-    from bench_framework.model.policies import Metric
 
 IN_SESSION: Final = "in_session"
 """Key of a claim about the commands of one session, which were not measured in rounds."""

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model import words
@@ -21,9 +23,6 @@ from bench_framework.units import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from decimal import Decimal
-
     from bench_framework.model.judgement import Claim
 
 

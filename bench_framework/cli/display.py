@@ -7,26 +7,28 @@ CPU time from the process that is timed.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console as RichConsole
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from bench_framework.claims.value_phrases import up_to_digits
+from bench_framework.cli.console import Console
 from bench_framework.cli.github import on_github
 from bench_framework.cli.plan_page import counts
 from bench_framework.cli.run_progress import Work, progress_of
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds, utc_now
+from bench_framework.execution.progress import Observer
 from bench_framework.model import words
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import (
     THIN_SPACE,
@@ -36,16 +38,6 @@ from bench_framework.units import (
     format_size,
     time_unit,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rich.console import RenderableType
-
-    from bench_framework.cli.console import Console
-    from bench_framework.execution.progress import Observer
-    from bench_framework.model.plan import Cell
-
 
 DRAW_EVERY_S = 0.5
 """Minimum time between two drawings, in seconds. A drawing takes milliseconds of CPU time."""

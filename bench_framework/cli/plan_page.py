@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from bench_framework.cli.console import wrap
-from bench_framework.model.plan import Role, Slot
+from bench_framework.model.plan import Cell, Plan, Role, Slot, Word
 from bench_framework.model.words import noun
 from bench_framework.units import counted, format_clock, format_percent, format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from bench_framework.model.plan import Cell, Plan, Word
     from bench_framework.workflow.forecast import Forecast
 
 INDENT = 11

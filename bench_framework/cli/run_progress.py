@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Block
 
 from bench_framework.compare.summaries import LEVEL, median_interval
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import limited
 from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Block
 from bench_framework.units import counted
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from bench_framework.compare.samples import (
     VOID_SHARE,
@@ -18,18 +18,12 @@ from bench_framework.compare.samples import (
     cache_unverified,
     runs_within,
 )
-from bench_framework.model.judgement import CellState
-from bench_framework.model.plan import Role
-from bench_framework.model.run import Event
+from bench_framework.model.judgement import CellState, Comparison
+from bench_framework.model.metrics import DeclaredMetric
+from bench_framework.model.plan import CacheState, Cell, Plan, Role
+from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.run import Block, Build, Event
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.metrics import DeclaredMetric
-    from bench_framework.model.plan import CacheState, Cell, Plan
-    from bench_framework.model.policies import AnswerPolicy
-    from bench_framework.model.run import Block, Build
-
 
 NO_ANSWER = "none"
 """Setting of `answer.compare`, and source of an answer, if answers are not compared."""

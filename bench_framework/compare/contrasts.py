@@ -9,6 +9,7 @@ runs over the family, and J interim analyses are adjusted for as in all comparis
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -18,8 +19,11 @@ import numpy.typing as npt
 
 from bench_framework.compare.decide import Evidence, decide, equivalence_level
 from bench_framework.compare.verdict import PLAIN_LEVEL
-from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM
-from bench_framework.model.looks import rounds_needed
+from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Comparison, NoiseFloor
+from bench_framework.model.looks import Looks, rounds_needed
+from bench_framework.model.plan import Plan
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Look, PreparedInput
 from bench_framework.model.structure import Contrast
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import intervals, signed_rank
@@ -27,15 +31,8 @@ from bench_framework.stats.holm_family import adjust_for_looks, holm
 from bench_framework.stats.portable_math import log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from bench_framework.compare.same_programs import Pairs
     from bench_framework.compare.samples import Sample
-    from bench_framework.model.judgement import Comparison, NoiseFloor
-    from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Look, PreparedInput
 
 Floats = npt.NDArray[np.float64]
 

@@ -5,26 +5,22 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
 from bench_framework.compare import same_programs
+from bench_framework.compare.samples import Sample
 from bench_framework.model import contention
+from bench_framework.model.judgement import NoiseFloor
+from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import WALL
-from bench_framework.model.run import Event
+from bench_framework.model.plan import Input, Plan
+from bench_framework.model.run import Block, Build, Event
 from bench_framework.model.words import noun
 from bench_framework.stats.portable_math import expm1, log, normal_quantile
 from bench_framework.units import format_percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from bench_framework.compare.samples import Sample
-    from bench_framework.model.judgement import NoiseFloor
-    from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Input, Plan
-    from bench_framework.model.run import Block, Build
 
 DRIFT_LEVEL: Final = 0.001
 """Level of Kendall's test for drift. It is strict because noise is autocorrelated."""

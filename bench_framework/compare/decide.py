@@ -14,15 +14,13 @@ reports print, so that no report shows an interval that contradicts its verdict.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from bench_framework import rounding
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.portable_math import log, log1p
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 EQUIVALENCE_LEVEL: Final = 0.05
 """α of each of the two one-sided tests (TOST) of equivalence, before division by J.

@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare.summaries import LEVEL, median_interval
 from bench_framework.model.formula import Formula, Unit, parse
-from bench_framework.model.judgement import Derived
+from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.run import Block, PreparedInput
+from bench_framework.model.structure import Contribution
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from bench_framework.compare.samples import Sample
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.run import Block, PreparedInput
-    from bench_framework.model.structure import Contribution
 
 PAIR: Final = 2
 Series = dict[int, float]

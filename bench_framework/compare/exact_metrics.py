@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare import cell_state, medians
 from bench_framework.compare.interim_analysis import best_of
-from bench_framework.model.judgement import Comparison, Summary
-from bench_framework.model.plan import Role
+from bench_framework.model.judgement import BestGroup, Comparison, Summary
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Thresholds, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from bench_framework.model.judgement import BestGroup
-    from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Build, Observation
 
 INSTRUCTIONS: Final = "instructions"
 OUTSIDE: Final = "counted in untimed runs"

@@ -7,33 +7,28 @@ same verdicts as the report of the same rounds. See `docs/method.md#interim-anal
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare import cell_state, same_programs, stopping
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.paired_test import examine_looks
-from bench_framework.compare.stage import Stage
+from bench_framework.compare.stage import MetricPair, Request, Stage
 from bench_framework.compare.verdict import Case, Rules, judge_family
 from bench_framework.model.judgement import (
     CONTROL_DIFFERS,
     ONE_PROGRAM,
     BestGroup,
     Comparison,
+    Family,
 )
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Block, Build
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from bench_framework.compare.stage import MetricPair, Request
-    from bench_framework.model.judgement import Family
-    from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Block, Build
 
 BEFORE_FIRST: Final = "no interim analysis has taken place yet"
 _REFUSED: Final = frozenset({"failed", "other-output", "not-comparable"})

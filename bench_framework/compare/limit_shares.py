@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench_framework.model.judgement import Derived
 
 _FORMULA: Final = re.compile(r"rate\((\w+)\) / (\w+)")

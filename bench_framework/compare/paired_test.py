@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -13,8 +14,6 @@ from bench_framework.stats import intervals, run_labels
 from bench_framework.stats.portable_math import log
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench_framework.compare.samples import Pair
 
 Floats = npt.NDArray[np.float64]

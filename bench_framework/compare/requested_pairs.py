@@ -5,25 +5,18 @@ All requested pairs form one family with Holm's adjustment. The result is explor
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bench_framework.compare import cell_state, interim_analysis, same_programs
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.cell_state import refuse_invalid
-from bench_framework.compare.stage import stage_of
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from bench_framework.compare.stage import Request
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Block, Build, Look
+from bench_framework.compare.stage import Request, stage_of
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.looks import Looks, looks_of
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Block, Build, Look
 
 Pair = tuple["Cell", "Cell"]
 """(candidate, reference), both on the same input."""

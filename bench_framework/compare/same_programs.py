@@ -6,19 +6,14 @@ See `docs/method.md#one-program-under-two-names`.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from bench_framework.compare import cell_state
 from bench_framework.model.judgement import ONE_PROGRAM, Claim, Comparison
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.run import Build
 
 Pairs = frozenset[frozenset[str]]
 """Pairs of cell ids."""

@@ -5,6 +5,7 @@ This module does not import numpy, because the live display uses it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -12,8 +13,6 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.model.metrics import OF_A_BLOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from bench_framework.model.plan import CacheState
     from bench_framework.model.policies import Metric
     from bench_framework.model.run import Block

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from bench_framework.compare import same_programs
     from bench_framework.compare.samples import Sample
     from bench_framework.model.looks import Looks

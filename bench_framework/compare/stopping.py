@@ -8,6 +8,7 @@ interim analysis of the schedule, including those that are not taken. See
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare.decide import equivalence_level
@@ -19,8 +20,6 @@ CONCLUSIVE: Final = "every comparison is conclusive"
 FUTILE: Final = "every comparison is conclusive or cannot become so in the remaining rounds"
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from bench_framework.compare.stage import Stage
     from bench_framework.model.judgement import BestGroup, Comparison
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.judgement import Summary
+from bench_framework.model.policies import Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench_framework.compare.samples import Sample
-    from bench_framework.model.policies import Metric
 
 LEVEL: Final = 0.95
 """Confidence level of the interval of a median."""

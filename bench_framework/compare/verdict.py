@@ -7,6 +7,7 @@ See `docs/method.md#verdicts`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -20,23 +21,20 @@ from bench_framework.compare.decide import (
     equivalence_level,
     rounds_for_margin,
 )
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.holm_family import (
     Adjusted,
     adjust_for_looks,
     holm,
     minimum_detectable_effect,
 )
+from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench_framework.compare.samples import Pair
     from bench_framework.model.judgement import Comparison
-    from bench_framework.model.verdict import Thresholds
     from bench_framework.stats import intervals, welch
-    from bench_framework.stats.intervals import Bounds
 
 PLAIN_LEVEL: Final = 0.95
 """Level of the intervals that are not adjusted for interim analyses and the family."""

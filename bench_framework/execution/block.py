@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -15,8 +16,8 @@ from bench_framework.execution import hyperfine as hf
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.sensors import Gauge, between
-from bench_framework.execution.process import Finished, signal_name
-from bench_framework.execution.target import run_setup
+from bench_framework.execution.process import Finished, Launcher, signal_name
+from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
 from bench_framework.model.metrics import PEAK_RSS
@@ -26,10 +27,6 @@ from bench_framework.store.layout import writing
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.execution.process import Launcher
-    from bench_framework.execution.target import Target
     from bench_framework.store.records import Record
 
 HYPERFINE_OVERHEAD_S: Final = 1.0

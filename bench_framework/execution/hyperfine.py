@@ -10,9 +10,10 @@ import re
 import shlex
 import shutil
 import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.machine.host import cache_root, seconds
@@ -20,9 +21,6 @@ from bench_framework.execution.process import Command, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
 from bench_framework.store.importers.hyperfine import UNREADABLE, read_export
 from bench_framework.store.layout import writing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 Version = tuple[int, int, int]
 MINIMUM: Final[Version] = (1, 20, 0)

@@ -10,26 +10,22 @@ import itertools
 import re
 import shlex
 import shutil
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MeasureError
 from bench_framework.execution import declared_metrics, schedule
-from bench_framework.model.plan import Role
-from bench_framework.model.run import Event
-from bench_framework.store.layout import writing
+from bench_framework.model.plan import Cell, Input, Plan, Role
+from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.run import Answer, Block, Event
+from bench_framework.store.layout import Raw, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.target import Target
-    from bench_framework.model.plan import Cell, Input, Plan
-    from bench_framework.model.policies import AnswerPolicy
-    from bench_framework.model.run import Answer, Block
     from bench_framework.store.journal import Contents
-    from bench_framework.store.layout import Raw
     from bench_framework.store.records import Record
 
 

@@ -17,15 +17,13 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Self
+from typing import IO, Any, Final, Self
 
 from bench_framework.errors import MachineError
 from bench_framework.masking import revealed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 POLL_S: Final = 0.2
 """Default interval of the callback `on_poll` while a command runs."""

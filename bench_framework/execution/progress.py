@@ -5,12 +5,11 @@ An observer draws nothing between `BlockStarted` and `BlockFinished`: a program 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, dataclass_transform
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block, Build, Event, Look

@@ -7,31 +7,27 @@ nothing. See docs/method.md#schedule.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule
 from bench_framework.execution.block import BlockPosition, BlockRunner
+from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.input_progress import BlockChecks, InputProgress
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.execution.schedule import REASONS, cells_to_drop, drop_pending
+from bench_framework.execution.schedule import REASONS, Looker, cells_to_drop, drop_pending
 from bench_framework.execution.target import target_of
-from bench_framework.model.looks import LAST_LOOK, decidable, limit_of_rounds, looks_of
-from bench_framework.model.run import Event, Look
+from bench_framework.model import race
+from bench_framework.model.looks import LAST_LOOK, Looks, decidable, limit_of_rounds, looks_of
+from bench_framework.model.plan import Input, Plan
+from bench_framework.model.run import Build, Event, Look, PreparedInput
 from bench_framework.store import layout, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from bench_framework.execution.hyperfine import Hyperfine
-    from bench_framework.execution.schedule import Looker
     from bench_framework.execution.stop import Session
-    from bench_framework.model import race
-    from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Input, Plan
-    from bench_framework.model.run import Build, PreparedInput
     from bench_framework.store.records import Record
 
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.model import race
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Block, Look
 from bench_framework.store import lines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Block, Look
     from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import Interrupted
-from bench_framework.execution.progress import Message, SilentObserver
+from bench_framework.execution.progress import Message, Observer, SilentObserver, Update
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from bench_framework.execution.process import Launcher
-    from bench_framework.execution.progress import Observer, Update
 
 
 class Stop:

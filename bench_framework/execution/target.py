@@ -5,21 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import threading
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from bench_framework.errors import CellError, Interrupted, MachineError, MeasureError
-from bench_framework.execution.process import Command
+from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.worker import ANSWERS
-from bench_framework.model.plan import Role, Slot
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from bench_framework.execution.process import Launcher
-    from bench_framework.model.plan import Cell, Word
-    from bench_framework.model.run import Build, PreparedInput
+from bench_framework.model.plan import Cell, Role, Slot, Word
+from bench_framework.model.run import Build, PreparedInput
 
 MOST_CPUS: Final = 8192
 """Largest number of CPUs that Linux supports (CONFIG_NR_CPUS)."""

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError
@@ -15,8 +16,6 @@ from bench_framework.foreign import parse_json
 from bench_framework.store import layout
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bench_framework.execution.stop import Session
     from bench_framework.store.records import Record
 

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -19,8 +20,6 @@ from bench_framework.model.run import Answer, Receipt
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bench_framework.model.policies import AnswerPolicy
 
 PROTOCOL: Final = 1

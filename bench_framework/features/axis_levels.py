@@ -6,10 +6,13 @@ It compares the levels of one axis with the baseline's level, with all else equa
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bench_framework.features.document import build_document
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.looks import Looks
+from bench_framework.model.plan import Axis, Plan
 from bench_framework.model.words import noun, verdict_text, word
 from bench_framework.report.blocks import (
     Block,
@@ -21,18 +24,11 @@ from bench_framework.report.blocks import (
     Section,
     Table,
 )
+from bench_framework.report.context import ReportData
 from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
 from bench_framework.report.headline_table import effect_note
 from bench_framework.report.numbers import DASH, show_comparison
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Axis, Plan
-    from bench_framework.report.context import ReportData
 
 
 def document(

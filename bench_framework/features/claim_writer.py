@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bench_framework.claims import metric_nouns, phrases
-from bench_framework.claims.factory import Facts
+from bench_framework.claims.factory import Facts, Names
 from bench_framework.features import sentences
 from bench_framework.features.axes.claims import StructureClaims
 from bench_framework.features.experiments.hypotheses import hypothesis_claims
@@ -16,15 +16,9 @@ from bench_framework.features.race.claims import race_claims
 from bench_framework.features.references.claims import gap_claims
 from bench_framework.features.summary.claims import summary_claims
 from bench_framework.features.summary.evidence import Evidence
-from bench_framework.model.judgement import Claim
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from bench_framework.claims.factory import Names
-    from bench_framework.model.judgement import Comparison, Judgement
-    from bench_framework.model.plan import Input, Plan
-    from bench_framework.model.run import Build, PreparedInput
+from bench_framework.model.judgement import Claim, Comparison, Judgement
+from bench_framework.model.plan import Input, Plan
+from bench_framework.model.run import Build, PreparedInput
 
 
 def sign_changes(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bench_framework.features.imported import page as imported_page
 from bench_framework.features.sections import SECTIONS
 from bench_framework.report.blocks import Document
+from bench_framework.report.context import ReportData
 from bench_framework.report.sections import masthead as head
 from bench_framework.report.terms import terms, verdict_glossary
-
-if TYPE_CHECKING:
-    from bench_framework.report.context import ReportData
 
 
 def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims.phrases import change, noun, percent_change
 from bench_framework.claims.value_phrases import derived_figure
 from bench_framework.compare.cell_state import build_of, exact_value
 from bench_framework.compare.decide import by_interval, within_margin
-from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.judgement import ONE_PROGRAM, Comparison, Derived, Judgement
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Plan, Role
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from bench_framework.model.judgement import Comparison, Derived, Judgement
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Build
 
 NOT_MEASURED: Final = "not measured"
 NOT_COMPARED: Final = "the record does not compare the two"

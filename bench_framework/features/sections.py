@@ -5,7 +5,7 @@ A new section is a file and a line here. Its `place` decides which of the two co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.features.ablation.section import CONTRIBUTIONS
 from bench_framework.features.effects.section import EFFECTS, TURNING
@@ -20,6 +20,7 @@ from bench_framework.report.sections.author import LEARNINGS, NOTES
 from bench_framework.report.sections.budget import BUDGET, LIMIT
 from bench_framework.report.sections.findings import FINDINGS
 from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
+from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.report.sections.method import METHOD
 from bench_framework.report.sections.metrics import OTHER_METRICS
@@ -30,9 +31,6 @@ from bench_framework.report.sections.reproduce import REPRODUCE
 from bench_framework.report.sections.summary import SUMMARY
 from bench_framework.report.sections.technical import TECHNICAL
 from bench_framework.report.sections.unmeasured import LIMITATIONS, UNMEASURED
-
-if TYPE_CHECKING:
-    from bench_framework.report.sections.kind import SectionKind
 
 SECTIONS: Final[tuple[SectionKind, ...]] = (
     SUMMARY,

@@ -6,8 +6,9 @@ A kind of claim is one function and one line in `SENTENCES`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims.phrases import IN_SESSION, comparison
 from bench_framework.claims.value_phrases import FACT_SENTENCES, where
@@ -19,11 +20,7 @@ from bench_framework.features.published.claims import PUBLISHED_SENTENCES
 from bench_framework.features.race import claims as race_claims
 from bench_framework.features.references.claims import gap
 from bench_framework.features.summary.claims import SUMMARY_SENTENCES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.model.judgement import Claim
+from bench_framework.model.judgement import Claim
 
 
 def say(claim: Claim) -> str:

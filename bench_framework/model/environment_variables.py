@@ -7,13 +7,12 @@ be compared and measurements can be repeated. Pure data.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.run import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bench_framework.model.plan import Cell, Plan
 
 Variables = tuple[tuple[str, str], ...]

@@ -9,11 +9,9 @@ from __future__ import annotations
 import ast
 import math
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from typing import Final, Literal
 
 Unit = Literal["bytes/s", "s", "ratio"]
 Dimension = tuple[int, int]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
+from typing import Any, Final
 
 _STEP: Final = re.compile(
     r"""\.?(?P<key>[^.\[\]'"$\s]+)|\[(?P<index>\d{1,9})\]"""

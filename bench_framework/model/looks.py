@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model.plan import Plan, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Rounds of the looks, each about 1.5 times the previous one. Each look costs some level."""

@@ -6,15 +6,13 @@ of the looks, so that a resumed record makes the same decisions.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell, Plan, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.run import Look
 
 DropReason = Literal["raced", "idle"]

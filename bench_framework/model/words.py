@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import THIN_SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 NOISE_FLOOR: Final = f"noise floor (95{THIN_SPACE}% interval)"
 """Name of `NoiseFloor.fraction`."""

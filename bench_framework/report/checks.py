@@ -6,22 +6,17 @@ import itertools
 import math
 import statistics
 from collections import Counter
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeVar
 
 from bench_framework.model import contention
 from bench_framework.model.plan import Role
+from bench_framework.model.run import Block, Event
 from bench_framework.model.words import noun
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
 from bench_framework.report.numbers import margin_text, percent, percent_up, show_size
 from bench_framework.units import THIN_SPACE, counted, format_percent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from bench_framework.model.run import Block, Event
-    from bench_framework.report.context import ReportData
-
 
 N = TypeVar("N", int, float)
 CACHE: Final = "page cache"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
+from bench_framework.model.judgement import Claim
+from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Bullets, Sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from bench_framework.model.judgement import Claim
-    from bench_framework.model.plan import Input
-    from bench_framework.report.context import ReportData
+from bench_framework.report.context import ReportData
 
 MAIN_KINDS = ("main", "nothing")
 

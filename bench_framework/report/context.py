@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -18,15 +19,13 @@ from bench_framework.model.judgement import (
     Summary,
 )
 from bench_framework.model.plan import Cell, Input, Plan, Role, Variant, Word
+from bench_framework.model.policies import Metric
+from bench_framework.model.profile import Profile
+from bench_framework.model.run import Block, Build, Event, Host, PreparedInput
 from bench_framework.report.numbers import DASH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from bench_framework.model.imported import Imported
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.profile import Profile
-    from bench_framework.model.run import Block, Build, Event, Host, PreparedInput
 
 PROGRAM_BUILD = "program"
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
 
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.judgement import Claim, Comparison
+from bench_framework.model.structure import Contrast
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import WORDS, verdict_text
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import DASH, show_comparison, show_ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from bench_framework.model.judgement import Claim, Comparison
-    from bench_framework.model.structure import Contrast
-    from bench_framework.model.verdict import Interval
-    from bench_framework.report.context import ReportData
 
 T = TypeVar("T")
 Value = TypeVar("Value", int, float)

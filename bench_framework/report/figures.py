@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import matplotlib as mpl  # noqa: TID251 -- the door
 from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- the door
 
+from bench_framework.report.blocks import Document, Figure
 from bench_framework.report.charts import (
     bars,
     drift,
@@ -33,11 +35,7 @@ from bench_framework.report.palette import LIGHT, SENTINELS
 from bench_framework.report.render.characters import visible, visible_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from matplotlib.axes import Axes  # noqa: TID251 -- the door
-
-    from bench_framework.report.blocks import Document, Figure
 
 
 _TAG: Final = re.compile(r"<[^>]+>")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from bench_framework.model.judgement import CellState, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
@@ -16,6 +17,7 @@ from bench_framework.report.blocks import (
     Row,
     Table,
 )
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import comparison_cells, verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import (
@@ -28,12 +30,6 @@ from bench_framework.report.numbers import (
 )
 from bench_framework.report.scales import Scale, cores_cell, rate_cell, scale_of, titled
 from bench_framework.rounding import up_to_two_digits
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.model.judgement import CellState, Comparison
-    from bench_framework.report.context import ReportData
 
 REFUSED = {
     "failed": Verdict.FAILED,

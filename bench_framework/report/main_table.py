@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
-from bench_framework.model.judgement import CONTROL_DIFFERS
+from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison
 from bench_framework.model.metrics import PEAK_RSS
-from bench_framework.model.plan import Role
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input, Role
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import CORRECTED, change, glyph, noun, word
 from bench_framework.report.blocks import Cell, Column, Row, Table
+from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import (
     REFUSED,
     effects_note,
@@ -26,15 +29,6 @@ from bench_framework.report.numbers import (
     show_percent,
 )
 from bench_framework.report.scales import titled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Cell as PlanCell
-    from bench_framework.model.plan import Input
-    from bench_framework.model.verdict import Interval
-    from bench_framework.report.context import ReportData
 
 CI: Final = "95\u202f% CI"
 MANY_ROWS: Final = 14

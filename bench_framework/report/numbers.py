@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
@@ -31,8 +32,6 @@ from bench_framework.units import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from bench_framework.model.judgement import Comparison
 
 LEAST_DECIMALS: Final = 2

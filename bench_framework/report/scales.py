@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from bench_framework.model.judgement import Summary
 from bench_framework.report.blocks import Cell
 from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import (
@@ -16,11 +17,6 @@ from bench_framework.report.numbers import (
     show_measured,
     significant,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.model.judgement import Summary
 
 
 @dataclass(frozen=True, slots=True)

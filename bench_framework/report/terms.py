@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bench_framework.model.words import WORDS
+from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import margin_text
-
-if TYPE_CHECKING:
-    from bench_framework.report.context import ReportData
 
 
 def verdict_glossary(margin: float) -> tuple[tuple[str, str], ...]:

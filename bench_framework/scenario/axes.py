@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.model.plan import CONTROL_LABEL, Axis, AxisValue, Values
 from bench_framework.scenario import template
+from bench_framework.scenario.schema import ScenarioFile
+from bench_framework.scenario.schema.parts import DescribePart
 from bench_framework.scenario.schema.worker import Setting, settings_of
 from bench_framework.units import is_size, parse_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from bench_framework.scenario.definition import Scenario
-    from bench_framework.scenario.schema import ScenarioFile
-    from bench_framework.scenario.schema.parts import DescribePart
 
 BUILD_KEYS = ("features", "no_default_features", "profile", "rustflags", "toolchain", "revision")
 RUN_KEYS = ("command", "args", "env", "cpus", "cache")

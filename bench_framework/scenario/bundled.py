@@ -8,6 +8,7 @@ run become holes of the plan.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,8 +17,6 @@ from bench_framework.scenario import template
 from bench_framework.scenario.schema.worker import BUILTIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bench_framework.scenario.axes import AxisView
     from bench_framework.scenario.definition import Scenario
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
+from typing import Any
 
 _DEPENDENCY_TABLES = ("dependencies", "build-dependencies")
 

@@ -6,14 +6,12 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bench_framework.errors import Position, Problem
+from bench_framework.scenario.document import Document, Path
+from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.types import Part
-
-if TYPE_CHECKING:
-    from bench_framework.errors import Position, Problem
-    from bench_framework.scenario.document import Document, Path
-    from bench_framework.scenario.schema import ScenarioFile
 
 
 def _without_defaults(value: Any) -> Any:

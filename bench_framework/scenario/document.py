@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -14,9 +15,6 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from bench_framework.errors import Position, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAX_BYTES: Final = 1 << 20
 """Largest size of a scenario. Files written by hand are smaller."""

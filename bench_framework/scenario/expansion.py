@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -21,19 +22,21 @@ from bench_framework.model.plan import (
     stable_id,
 )
 from bench_framework.scenario import bundled, template
-from bench_framework.scenario.axes import baseline_values, is_about, labels_of, named_values
+from bench_framework.scenario.axes import (
+    AxisView,
+    baseline_values,
+    is_about,
+    labels_of,
+    named_values,
+)
 from bench_framework.scenario.crates import CrateMissing, read_crate
-from bench_framework.scenario.schema.worker import BUILTIN
+from bench_framework.scenario.schema.parts import ExperimentPart
+from bench_framework.scenario.schema.worker import BUILTIN, Setting
 from bench_framework.units import is_size, parse_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from bench_framework.scenario.axes import AxisView
     from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.matrix import Matrix
-    from bench_framework.scenario.schema.parts import ExperimentPart
-    from bench_framework.scenario.schema.worker import Setting
 
 _T = TypeVar("_T")
 

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import read_regular
 from bench_framework.model.metrics import METRICS
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Accepted, Budget, GatePolicy
-from bench_framework.scenario.document import MAX_BYTES, Scalar, Unreadable, parse
+from bench_framework.scenario.document import MAX_BYTES, Document, Place, Scalar, Unreadable, parse
 from bench_framework.scenario.scalars import Refused
 from bench_framework.scenario.selection import select_cells
 from bench_framework.units import parse_duration, parse_percent, parse_size
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.model.plan import Cell, Plan
     from bench_framework.scenario.definition import Scenario
-    from bench_framework.scenario.document import Document, Place
     from bench_framework.scenario.schema.measure import BudgetPart
 
 KEYS: Final = ("cell", "metric", "level", "reason", "until")

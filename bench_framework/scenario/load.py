@@ -6,9 +6,11 @@ Keys can be overridden from the command line: ``-S measure.rounds.max=5``.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -20,10 +22,6 @@ from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Document, Place, Scalar, Unreadable, parse
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.validation_errors import document_value, problem_of, render
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 __all__ = ["Scenario", "load", "render"]
 

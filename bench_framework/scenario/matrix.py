@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from bench_framework.scenario import bundled
 from bench_framework.scenario.axes import AxisView, axes_of, baseline_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from bench_framework.scenario.definition import Scenario
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
@@ -16,21 +17,19 @@ from bench_framework.model.policies import (
 )
 from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.scenario import template
+from bench_framework.scenario.axes import AxisView
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
 from bench_framework.scenario.contrasts import named_contrasts, published_of
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.schema.measure import Precision
+from bench_framework.scenario.schema.parts import ProfilePart
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from bench_framework.scenario.axes import AxisView
     from bench_framework.scenario.definition import Scenario
-    from bench_framework.scenario.schema.parts import ProfilePart
 
 _DEFAULT_MIN = 12
 _SI_UNITS = ("kB", "KB", "MB", "GB", "TB")

@@ -6,8 +6,9 @@ and head of one cell run within the same rounds, and no variant is compared with
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model.declarations import Note
 from bench_framework.model.plan import (
@@ -23,12 +24,8 @@ from bench_framework.model.plan import (
     Variant,
     stable_id,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench_framework.model.policies import GatePolicy
-    from bench_framework.model.revisions import Revisions
+from bench_framework.model.policies import GatePolicy
+from bench_framework.model.revisions import Revisions
 
 BASE, HEAD = "base", "head"
 AXIS_NAMES: Final = ("rev", "revision", "built-at", "benchctl-rev")

@@ -7,13 +7,11 @@ raises `Refused` with a code of docs/reference/codes.md, a message, a label and 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.units import parse_duration, parse_percent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _WHOLE: Final = re.compile(r"[-+]?[0-9]+")
 _NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")

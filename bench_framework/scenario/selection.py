@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,8 +20,6 @@ from bench_framework.scenario.document import suggest
 from bench_framework.units import is_size, parse_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from bench_framework.model.plan import Cell, Input, Plan, Variant
 
 OPTION: Final = "-k"

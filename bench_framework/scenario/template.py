@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model.plan import BIN, INPUT, TUNING, Slot, Word
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 ARGS: Final = "{args}"
 """Argument of a command at which the arguments of axis values are inserted."""

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
+from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.scenario import scalars
-from bench_framework.scenario.document import split_lines
+from bench_framework.scenario.document import Document, Path, split_lines
 from bench_framework.scenario.schema import ScenarioFile
-from bench_framework.scenario.schema.types import docstrings, parts_in
+from bench_framework.scenario.schema.types import Part, docstrings, parts_in
 from bench_framework.scenario.schema.worker import AxisTable
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.errors import Position, Problem, ScenarioError
-    from bench_framework.scenario.document import Document, Path
-    from bench_framework.scenario.schema.types import Part
 
 _NEEDS = {
     "list_type": "a list",

@@ -6,13 +6,11 @@ See `docs/method.md#interim-analyses` and `docs/method.md#families`. It does not
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.stats.portable_math import log1p, normal_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DETECTION_POWER: Final = 0.95
 """Probability with which a true difference as large as the MDE is found."""

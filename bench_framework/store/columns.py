@@ -7,16 +7,14 @@ import io
 import json
 import re
 import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework.foreign import parse_json
 from bench_framework.model.metrics import METRICS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 Names = tuple[str, ...]
 MOST_CACHED: Final = 1 << 14

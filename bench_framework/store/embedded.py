@@ -15,13 +15,13 @@ from typing import Any, Final
 
 from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json
-from bench_framework.model.plan import Plan  # noqa: TC001 -- wire reads the annotations
-from bench_framework.model.profile import Profile  # noqa: TC001 -- as above
-from bench_framework.model.run import Build, Event, Host, Look, PreparedInput  # noqa: TC001 -- as above
+from bench_framework.model.plan import Plan
+from bench_framework.model.profile import Profile
+from bench_framework.model.run import Build, Event, Host, Look, PreparedInput
 from bench_framework.store import run_table, tables, wire
 from bench_framework.store.journal import Contents, require_version
-from bench_framework.store.lines import Header  # noqa: TC001 -- as above
-from bench_framework.store.source import Source  # noqa: TC001 -- as above
+from bench_framework.store.lines import Header
+from bench_framework.store.source import Source
 
 MARK: Final = '<script type="application/x-bzip2" id="record-data">'
 DOWNLOAD: Final = "data:application/x-bzip2;base64,"

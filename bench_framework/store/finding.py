@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
 from bench_framework.errors import UsageError
 from bench_framework.store import layout
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 NEWEST: Final = frozenset({"@last", "@prev"})
 

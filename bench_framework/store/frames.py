@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pandas as pd  # noqa: TID251 -- store is the door to it
 
 from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.judgement import Judgement
+from bench_framework.model.plan import Plan
 from bench_framework.store import imports, layout, wire
 from bench_framework.store.columns import from_field, to_field
 from bench_framework.store.finding import is_imported
 from bench_framework.store.journal import read_header
 from bench_framework.store.records import Record
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.model.plan import Plan
 
 _DTYPES: Final = {"integer": "Int64", "boolean": "boolean", "string": "string", "number": "float64"}
 _EXACT: Final[dict[str, Any]] = (

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import read_regular
-from bench_framework.model.imported import plan_of
+from bench_framework.model.imported import Imported, plan_of
 from bench_framework.model.run import Host
 from bench_framework.store import journal, layout, lines, wire
 from bench_framework.store.finding import is_imported
 from bench_framework.store.importers.sessions import read_session
 from bench_framework.store.records import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from bench_framework.model.imported import Imported
 
 UNKNOWN_HOST: Final = Host(
     "", "", "not in the files", 0, 0, "", "", None, None, None, None, "", None, None, "", ""

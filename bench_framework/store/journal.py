@@ -7,25 +7,22 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Self
+from pathlib import Path
+from typing import Final, Self
 
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import open_regular, read_regular
+from bench_framework.model.imported import Imported
+from bench_framework.model.run import (
+    Block,
+    Build,
+    Event,
+    Host,
+    Look,
+    Observation,
+    PreparedInput,
+)
 from bench_framework.store import layout, lines, wire
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.model.imported import Imported
-    from bench_framework.model.run import (
-        Block,
-        Build,
-        Event,
-        Host,
-        Look,
-        Observation,
-        PreparedInput,
-    )
 
 SCHEMA_VERSION = 1
 LONGEST_END: Final = 1 << 10

@@ -7,13 +7,11 @@ import errno
 import os
 import re
 import shutil
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
 
 from bench_framework.errors import MachineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 PLAN: Final = "plan.json"
 SCENARIO: Final = "scenario.yaml"

@@ -1,4 +1,3 @@
-# ruff: noqa: TC001, TC003 -- wire resolves these annotations when a journal is read
 """The kinds of lines in ``journal.jsonl``, which lists events in order of occurrence."""
 
 from __future__ import annotations

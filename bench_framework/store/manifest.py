@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path
+from typing import Final, Literal
 
 from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.store import layout
 from bench_framework.store.journal import SCHEMA_VERSION, require_version
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 _MEASURED: Final = frozenset(
     {layout.JOURNAL, layout.PLAN, layout.SCENARIO, layout.TUNING, layout.ENV, layout.IMPORTED}

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
+from bench_framework.model.plan import Plan
+from bench_framework.model.profile import Profile
 from bench_framework.store import layout, wire
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.profile import Profile
 
 FOLDER: Final = "profiles"
 NAME: Final = "profile.json"

@@ -5,26 +5,23 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.masking import masked_source
 from bench_framework.model.environment_variables import format_variables
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import limited
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.store import journal, layout, lines, manifest, tables, wire
 from bench_framework.store.finding import find_records, is_imported
 from bench_framework.store.source import Source
 from bench_framework.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build, Event, Host, PreparedInput
 
 
 class Record:

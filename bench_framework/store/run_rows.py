@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from bench_framework.model import contention
 from bench_framework.model.metrics import MEMORY_PARTS, METRICS, PEAK_RSS, RECEIPT_KEYS
-from bench_framework.model.run import Block
+from bench_framework.model.run import Block, Receipt
 from bench_framework.store.columns import Column, listed
 from bench_framework.store.source import (
+    Configuration,
+    Source,
     announced_columns,
     declared_columns,
     metrics_of,
     phase_columns,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from bench_framework.model.run import Receipt
-    from bench_framework.store.source import Configuration, Source
 
 T = TypeVar("T")
 USER_HZ: Final = 100

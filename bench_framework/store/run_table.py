@@ -8,15 +8,17 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from bench_framework.errors import RecordError
 from bench_framework.model.metrics import PEAK_RSS
-from bench_framework.model.run import Block, Observation
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Block, Build, Observation
 from bench_framework.store import layout, wire
-from bench_framework.store.columns import from_csv, from_field
+from bench_framework.store.columns import Column, from_csv, from_field
 from bench_framework.store.run_rows import COLUMNS
 from bench_framework.store.source import (
     announced_columns,
@@ -25,13 +27,6 @@ from bench_framework.store.source import (
     effective_columns,
     phase_columns,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build
-    from bench_framework.store.columns import Column
 
 T = TypeVar("T")
 Fields = dict[str, str]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from bench_framework.model.metrics import (
@@ -13,19 +15,15 @@ from bench_framework.model.metrics import (
     SYSTEM_COUNTERS,
     WALL,
 )
+from bench_framework.model.run import Block
 from bench_framework.store import columns, layout
 from bench_framework.store.columns import Column, listed
 from bench_framework.store.run_rows import run_columns, run_rows
-from bench_framework.store.source import declared_columns
+from bench_framework.store.source import Configuration, Source, declared_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from bench_framework.model.judgement import Claim, Comparison, Summary
-    from bench_framework.model.run import Block
     from bench_framework.model.structure import Contrast
-    from bench_framework.store.source import Configuration, Source
 
 
 Row = dict[str, Any]

@@ -6,9 +6,10 @@ version with the same schema version and more fields can be read.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -16,15 +17,12 @@ from pydantic_core import PydanticSerializationError
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json
 from bench_framework.model.imported import Imported
-from bench_framework.model.judgement import Judgement  # noqa: TC001 -- pydantic reads the annotation
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Host
 from bench_framework.store.lines import Line
 from bench_framework.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 T = TypeVar("T")
 _adapters: dict[Any, TypeAdapter[Any]] = {}

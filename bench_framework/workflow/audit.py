@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.foreign import read_input
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from bench_framework.features.audit.report import Audit
 
 MOST_BYTES: Final = 1024 * 1024

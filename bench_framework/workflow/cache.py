@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 KINDS = ("builds", "binaries", "data", "tools", "scratch", "records")
 STALE_S = 3600.0

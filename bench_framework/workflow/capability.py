@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework.errors import MachineError
-from bench_framework.model.plan import Hole, Role
+from bench_framework.model.plan import Cell, Hole, Plan, Role, Variant, Word
 from bench_framework.model.run import Event
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from bench_framework.model.plan import Cell, Plan, Variant, Word
 
 LIMITED: Final = "BX312"
 Description = Mapping[str, Any]

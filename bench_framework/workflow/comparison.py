@@ -6,25 +6,23 @@ Two records are compared through the cells that did not change (``docs/method.md
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.errors import UsageError
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Axis, Cell, Plan, Role, Variant
+from bench_framework.model.policies import Metric
 from bench_framework.units import counted
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import judge_record, report_data
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from bench_framework.features.record_comparison.anchors import Side
     from bench_framework.model.judgement import Bridge, Comparison
-    from bench_framework.model.plan import Axis, Cell, Plan, Variant
-    from bench_framework.model.policies import Metric
     from bench_framework.report import Document
     from bench_framework.store.records import Record
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 from bench_framework.errors import BenchError, RecordError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MOST_NAMED: Final = 5
 CHANGED: Final = "BX415"

@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.execution.machine.mounts import free_bytes
 from bench_framework.model.looks import Looks, limit_of_rounds, limited, looks_of
+from bench_framework.model.plan import BuildSpec, Dataset, Plan, Variant
 from bench_framework.workflow import time_estimates
-from bench_framework.workflow.capability import leave_out
+from bench_framework.workflow.capability import Description, leave_out
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.time_estimates import Resolution
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from bench_framework.model.plan import BuildSpec, Dataset, Plan, Variant
     from bench_framework.store.journal import Contents
-    from bench_framework.workflow.capability import Description
 
 UNTIMED_S = 0.012
 """Overhead of benchctl and hyperfine per block in seconds; `nox -s bench` measures it."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_framework import assets
 from bench_framework.errors import Interrupted, MachineError, RecordError, UsageError
 from bench_framework.execution.progress import Message, Observer, SilentObserver
+from bench_framework.model.plan import Plan
 from bench_framework.units import counted
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import contains_runs, custom_templates
@@ -17,12 +20,8 @@ from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import RunOptions, accepted_changes, require_decidable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
     from bench_framework.model.judgement import Judgement
-    from bench_framework.model.plan import Plan
     from bench_framework.report.render.gate import GatePage
     from bench_framework.store.records import Record
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,8 +13,6 @@ from bench_framework.errors import UsageError
 from bench_framework.workflow.pages import Pages, judge_record, located, write_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench_framework.model.imported import Session
 
 NAMES: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import CellError
 from bench_framework.execution.hyperfine import parse
 from bench_framework.foreign import read_regular
+from bench_framework.model.run import Block
 from bench_framework.store import layout
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.model.run import Block
     from bench_framework.store.records import Record
 
 _EXPORT: Final = re.compile(rb'^\{"seq":(\d+),"export":(.*)\}$', re.MULTILINE)

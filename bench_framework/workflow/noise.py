@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework import errors
 from bench_framework.errors import BenchError, Interrupted, MachineError
-from bench_framework.execution.progress import Message
+from bench_framework.execution.progress import Message, Observer
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.execution.build.reference_programs import ReferenceProgram
     from bench_framework.execution.hyperfine import Hyperfine
-    from bench_framework.execution.progress import Observer
     from bench_framework.execution.stop import Session
     from bench_framework.features.noise.compute import NoiseSummary, Rate, Window, WindowVerdicts
     from bench_framework.model.plan import Plan

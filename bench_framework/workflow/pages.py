@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from bench_framework import assets
@@ -13,9 +14,6 @@ from bench_framework.foreign import parse_json, read_regular
 from bench_framework.workflow import corrupt_records
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Plan

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.progress import Message, PlanReady
 from bench_framework.model import environment_variables
-from bench_framework.model.metrics import METRICS
-from bench_framework.model.plan import PROGRAM
+from bench_framework.model.metrics import METRICS, DeclaredMetric
+from bench_framework.model.plan import PROGRAM, Plan
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.workflow.capability import leave_out, limits
 
 if TYPE_CHECKING:
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.stop import Session
-    from bench_framework.model.metrics import DeclaredMetric
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Build, Event, Host, PreparedInput
     from bench_framework.workflow.run_options import RunOptions
 
 

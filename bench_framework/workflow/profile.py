@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_framework import errors
 from bench_framework.errors import Interrupted, MachineError, RecordError, UsageError
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark, SilentObserver
-from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
+from bench_framework.model.profile import (
+    OTHER,
+    Bucket,
+    ProfilePolicy,
+    ProfileShares,
+    SamplerWanted,
+    UnwindingWanted,
+)
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import (
     contains_runs,
@@ -18,13 +27,9 @@ from bench_framework.workflow.pages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from bench_framework.execution.profiling.profiles import Outcome
     from bench_framework.execution.stop import Session
     from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.profile import ProfileShares, SamplerWanted, UnwindingWanted
     from bench_framework.model.run import Event, PreparedInput
     from bench_framework.report import Document
     from bench_framework.store.records import Record

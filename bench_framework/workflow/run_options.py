@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,8 +14,6 @@ from bench_framework.units import counted
 from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench_framework.model.plan import BuildSpec, Plan
     from bench_framework.model.policies import Accepted
 

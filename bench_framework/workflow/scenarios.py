@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,8 +14,6 @@ from bench_framework.errors import UsageError
 from bench_framework.masking import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench_framework.model.plan import Plan
 
 

@@ -10,22 +10,20 @@ import hashlib
 import math
 import shutil
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import PROGRAM, Role, stable_id
+from bench_framework.model.plan import PROGRAM, BuildSpec, Cell, Plan, Role, stable_id
+from bench_framework.model.policies import JudgePolicy, Metric
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from bench_framework.model.judgement import Comparison, Judgement
     from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import BuildSpec, Cell, Plan
-    from bench_framework.model.policies import JudgePolicy, Metric
 
 MOST_RECORDS: Final = 12
 """Number of the newest records that are read; each takes some milliseconds."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -14,8 +15,6 @@ from bench_framework.errors import UsageError
 from bench_framework.units import counted, format_clock, format_percent, parse_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from bench_framework.execution.machine.settings import QuietMachine
     from bench_framework.features.noise.compute import (
         DetectionRate,

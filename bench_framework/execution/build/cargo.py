@@ -15,27 +15,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
 from bench_framework.execution.build import binaries, revisions
 from bench_framework.execution.machine.host import cache_root, seconds
-from bench_framework.execution.process import Command
-from bench_framework.execution.progress import BuildFinished, BuildStarted, BuildStep
+from bench_framework.execution.process import Command, Launcher
+from bench_framework.execution.progress import BuildFinished, BuildStarted, BuildStep, Observer
 from bench_framework.foreign import parse_json
+from bench_framework.model.plan import BuildSpec
 from bench_framework.model.run import Build
 from bench_framework.store.layout import writing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from bench_framework.execution.process import Launcher
-    from bench_framework.execution.progress import Observer
-    from bench_framework.model.plan import BuildSpec
-
 
 SHOWN_LINES: Final = 60
 """Lines of cargo's output in a message; the log contains all lines."""

@@ -7,17 +7,13 @@ page cache and hardly computes.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.process import Command
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from bench_framework.execution.process import Launcher
+from bench_framework.execution.process import Command, Launcher
 
 EFFECTS: Final = (0.03, 0.05, 0.10)
 TARGET_S: Final = 0.03

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +17,6 @@ from bench_framework.masking import without_userinfo
 from bench_framework.store.layout import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from bench_framework.execution.process import Launcher
 
 CLONE_TIMEOUT_S: Final = 1800.0

@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.errors import MachineError, MeasureError
 from bench_framework.execution.machine.host import utc_now
+from bench_framework.model.metrics import InstructionPolicy
 from bench_framework.model.run import Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
     from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
     from bench_framework.execution.process import Finished, Launcher
     from bench_framework.execution.target import Target
-    from bench_framework.model.metrics import InstructionPolicy
 
 _SUMMARY: Final = re.compile(rb"^summary:\s*(\d+)\s*$", re.MULTILINE)
 _BEGAN: Final = b"For interactive control"

@@ -8,6 +8,7 @@ times are not used.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,19 +18,14 @@ from bench_framework.execution import progress
 from bench_framework.execution.counting import instructions
 from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.machine.host import utc_now
-from bench_framework.execution.target import target_of
-from bench_framework.model.metrics import KERNEL_KEYS
-from bench_framework.model.plan import Role
+from bench_framework.execution.target import Target, target_of
+from bench_framework.model.metrics import KERNEL_KEYS, InstructionPolicy
+from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Event, Observation
 from bench_framework.store import layout, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bench_framework.execution.stop import Session
-    from bench_framework.execution.target import Target
-    from bench_framework.model.metrics import InstructionPolicy
-    from bench_framework.model.plan import Cell, Plan
     from bench_framework.store.records import Record
 
 TOOL: Final = "wait4, /proc/PID/io, /proc/PID/status"

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
-from bench_framework.execution.process import scratch_folder
-from bench_framework.execution.target import run_setup
+from bench_framework.execution.process import Finished, Launcher, scratch_folder
+from bench_framework.execution.target import Target, run_setup
 from bench_framework.model.metrics import KERNEL_KEYS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from bench_framework.execution.process import Finished, Launcher
-    from bench_framework.execution.target import Target
-    from bench_framework.model.policies import AnswerPolicy
-    from bench_framework.model.run import Receipt
+from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.run import Receipt
 
 STDERR_LINES: Final = 3
 SAMPLE_S: Final = 0.001

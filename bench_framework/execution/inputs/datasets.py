@@ -10,8 +10,10 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import MachineError
@@ -25,9 +27,6 @@ from bench_framework.store.layout import write_whole
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from types import ModuleType
-
     from bench_framework.execution.progress import Observer
     from bench_framework.model.plan import Dataset, Input, Plan
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench_framework.execution.worker import sha256_of
-from bench_framework.model.run import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from bench_framework.model.run import Build, PreparedInput
+from bench_framework.model.run import Build, Event, PreparedInput
 
 
 def files(path: Path) -> Iterator[Path]:

@@ -10,6 +10,7 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,8 +22,6 @@ from bench_framework.model.run import Host
 from bench_framework.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bench_framework.execution.process import Launcher
 
 PYTHON: Final = "BENCHCTL_PYTHON"

@@ -7,18 +7,16 @@ import fcntl
 import os
 import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.execution.progress import Waiting
+from bench_framework.execution.progress import Observer, Waiting
 from bench_framework.units import format_clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.execution.progress import Observer
     from bench_framework.execution.stop import Stop
 
 FOLDERS: Final = (Path("/run/lock"), Path("/tmp"))  # noqa: S108 -- shared by all users

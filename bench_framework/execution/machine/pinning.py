@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -12,8 +13,6 @@ from bench_framework.execution.target import parse_cpus
 from bench_framework.units import format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from bench_framework.execution.machine.checks.check import Machine
 
 CPU_FOLDER: Final = "devices/system/cpu"

@@ -9,15 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 from bench_framework.execution.machine.host import seconds
 from bench_framework.model.contention import TICK_S
 from bench_framework.model.run import Sensors
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 _TOTAL: Final = re.compile(rb"some [^\n]*total=(\d+)")
 _AVAILABLE: Final = re.compile(rb"MemAvailable:\s+(\d+) kB")

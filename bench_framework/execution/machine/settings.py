@@ -9,8 +9,10 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path
+from typing import Final, Literal
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine import host, pinning
@@ -20,10 +22,6 @@ from bench_framework.execution.machine.pinning import PinnedCpus, format_cpus, l
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import available_cpus, parse_cpus, require_usable
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-    from pathlib import Path
 
 State = Literal["quiet", "noisy", "unknown"]
 """``quiet``: nothing to do; ``noisy``: another value makes times vary less."""

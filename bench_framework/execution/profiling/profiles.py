@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,23 +14,17 @@ from bench_framework.execution.build import cargo
 from bench_framework.execution.inputs.datasets import workplace
 from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.profiling.samplers import Sampler, find_sampler
+from bench_framework.execution.profiling.samples import Samples
 from bench_framework.execution.progress import Message, SilentObserver
-from bench_framework.execution.target import target_of
-from bench_framework.model.plan import Role
-from bench_framework.model.profile import Frame, Profile, Stack
-from bench_framework.model.run import Event
+from bench_framework.execution.target import Target, target_of
+from bench_framework.model.plan import BuildSpec, Cell, Role
+from bench_framework.model.profile import Frame, Profile, ProfilePolicy, Stack, Unwinding
+from bench_framework.model.run import Build, Event, PreparedInput
 from bench_framework.store import layout
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from bench_framework.execution.profiling.samples import Samples
     from bench_framework.execution.stop import Session
-    from bench_framework.execution.target import Target
-    from bench_framework.model.plan import BuildSpec, Cell
-    from bench_framework.model.profile import ProfilePolicy, Unwinding
-    from bench_framework.model.run import Build, PreparedInput
     from bench_framework.store.records import Record
 
 

@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.execution.machine.host import version_of
-from bench_framework.execution.process import Command, Finished, scratch_folder
+from bench_framework.execution.process import Command, Finished, Launcher, scratch_folder
 from bench_framework.execution.profiling.samples import Samples, read_costs, read_samples
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from bench_framework.execution.process import Launcher
-    from bench_framework.model.profile import Sampler as SamplerName
-    from bench_framework.model.profile import Unwinding
+from bench_framework.model.profile import Sampler as SamplerName
+from bench_framework.model.profile import Unwinding
 
 PARANOID: Final = Path("/proc/sys/kernel/perf_event_paranoid")
 FASTEST: Final = Path("/proc/sys/kernel/perf_event_max_sample_rate")

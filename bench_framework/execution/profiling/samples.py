@@ -15,15 +15,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework import _native
 from bench_framework.model.profile import Frame
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 UNKNOWN: Final = "[unknown]"
 _FRAME: Final = re.compile(r"\s*(?P<ip>[0-9a-f]+)\s+(?P<rest>.*\S)\s*")

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
@@ -25,14 +26,9 @@ from bench_framework.compare.contrasts import (
 )
 from bench_framework.features.ablation import shapley
 from bench_framework.model.plan import Cell, Role
-from bench_framework.model.structure import Change, Contribution, Step
+from bench_framework.model.structure import Change, Contrast, Contribution, Design, Step
+from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import log
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from bench_framework.model.structure import Contrast, Design
-    from bench_framework.stats.intervals import Bounds
 
 FEWEST_STEPS: Final = 2
 """The smallest number of steps. A single step is the total, which is one of the comparisons."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.judgement import Claim
+from bench_framework.model.structure import Contrast, Contribution, Step
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Row, Table
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import (
     contrast_cells,
     interaction_cell,
@@ -19,14 +23,6 @@ from bench_framework.report.numbers import DASH, show_ratio, significant
 from bench_framework.report.scales import scale_of
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import MINUS, THIN_SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from bench_framework.model.judgement import Claim
-    from bench_framework.model.structure import Contrast, Contribution, Step
-    from bench_framework.report.context import ReportData
-
 
 _HEADS: Final = {
     "ladder": "Changes made one after the other: each step ÷ the step before it",

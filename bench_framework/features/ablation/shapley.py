@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from bench_framework.compare.contrasts import summed_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from bench_framework.compare.contrasts import Floats
+from bench_framework.compare.contrasts import Floats, summed_weights
 
 
 def subsets(count: int) -> Iterator[frozenset[int]]:

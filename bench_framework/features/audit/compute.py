@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.features.audit import wording
 from bench_framework.model.imported import Series
 from bench_framework.model.metrics import WALL
+from bench_framework.model.verdict import Interval
 from bench_framework.stats import welch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from bench_framework.features.audit.page import Figure, Text
     from bench_framework.features.audit.quantities import Quantity
-    from bench_framework.model.verdict import Interval
 
 Status = Literal["not supported", "no data", "inconclusive", "supported"]
 Range = tuple[float, float]

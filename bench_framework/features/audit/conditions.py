@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -20,8 +21,6 @@ from bench_framework.features.audit.quantities import RATIOS, Quantity, quantiti
 from bench_framework.rounding import thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from bench_framework.features.audit.lookup import Lookup
     from bench_framework.features.audit.page import Figure, Page, Text
 

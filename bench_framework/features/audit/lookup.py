@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.features.audit import wording
 from bench_framework.features.audit.compute import (
@@ -18,14 +19,9 @@ from bench_framework.features.audit.compute import (
     content_words,
     words_of,
 )
-from bench_framework.features.audit.page import MOST_CHARACTERS, Figure
+from bench_framework.features.audit.page import MOST_CHARACTERS, Figure, Page, Text
 from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
 from bench_framework.report.numbers import show_size
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.features.audit.page import Page, Text
 
 MOST_FIGURES: Final = 50
 """Most figures of one name. A text with a more frequent name does not say which ones it compares."""

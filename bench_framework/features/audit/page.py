@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -18,8 +19,6 @@ from bench_framework.features.audit.quantities import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from bench_framework.model.imported import Series
 
 _MARKDOWN: Final = MarkdownIt("commonmark").enable("table")

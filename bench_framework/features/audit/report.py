@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_WORSE
 from bench_framework.features.audit.compute import LEVEL, Statement, content_words, statement
-from bench_framework.features.audit.page import Figure, read_page
+from bench_framework.features.audit.page import Figure, Page, read_page
 from bench_framework.features.audit.quantities import Quantity
 from bench_framework.features.audit.rules import STATUSES, audit_page
+from bench_framework.model.imported import Series, Session
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.markdown import escape
@@ -18,14 +20,6 @@ from bench_framework.report.render.widths import wrap
 from bench_framework.stats import welch
 from bench_framework.stats.portable_math import exp, t_quantile
 from bench_framework.units import counted, format_duration, format_size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from bench_framework.features.audit.compute import Statement
-    from bench_framework.features.audit.page import Page
-    from bench_framework.model.imported import Series, Session
-
 
 _KINDS: Final = {WALL: ("time", format_duration), PEAK_RSS: ("size", format_size)}
 _NEAR: Final = 0.1

@@ -6,9 +6,10 @@ import itertools
 import math
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.features.audit import wording
 from bench_framework.features.audit.compute import (
@@ -29,13 +30,9 @@ from bench_framework.features.audit.lookup import (
     of_metric,
     pairs_of,
 )
+from bench_framework.features.audit.page import Page, Text
 from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
 from bench_framework.report.numbers import show_size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench_framework.features.audit.page import Page, Text
 
 STATUSES: Final[tuple[Status, ...]] = ("not supported", "no data", "inconclusive", "supported")
 """Results, the worst one first."""

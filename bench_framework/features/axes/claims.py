@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -11,27 +12,24 @@ from bench_framework.claims.factory import Names
 from bench_framework.claims.metric_nouns import HIGHER
 from bench_framework.claims.phrases import TIMES_FROM, Factor, change, printed_product
 from bench_framework.model import words
-from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.judgement import ONE_PROGRAM, Claim, Judgement
 from bench_framework.model.metrics import WALL
-from bench_framework.model.structure import MEASURED_COSTS
+from bench_framework.model.plan import Plan
+from bench_framework.model.structure import (
+    MEASURED_COSTS,
+    Contrast,
+    Contribution,
+    Crossing,
+    Effect,
+    Front,
+    Replacement,
+    Step,
+)
 from bench_framework.rounding import plain
 from bench_framework.units import THIN_SPACE, size_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from bench_framework.claims.costs import Costs
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.structure import (
-        Contrast,
-        Contribution,
-        Crossing,
-        Effect,
-        Front,
-        Replacement,
-        Step,
-    )
 
 Values = dict[str, float | int | str]
 PAIR: Final = 2

@@ -5,21 +5,17 @@ As in `features.sentences`, each function depends only on the fields of the clai
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from bench_framework.claims import metric_nouns
 from bench_framework.claims.phrases import change, signed_bounds
 from bench_framework.claims.value_phrases import where
 from bench_framework.model import words
-from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.judgement import ONE_PROGRAM, Claim
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.model.judgement import Claim
 
 
 def _change(claim: Claim) -> str:

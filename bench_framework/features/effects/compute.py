@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
     TOO_FEW,
+    Floats,
     Measured,
     judge_contrasts,
     summed_weights,
@@ -25,18 +27,11 @@ from bench_framework.compare.contrasts import (
 from bench_framework.compare.decide import equivalence_level
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Role, Variant
 from bench_framework.model.structure import Change, Contrast, Effect, EffectCell, Factorial
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.portable_math import log, log1p
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from bench_framework.compare.contrasts import Floats, Measured
-    from bench_framework.model.plan import Variant
-
 
 FEWEST_AXES: Final = 2
 FEWEST_LEVELS: Final = 2

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from bench_framework.model.judgement import Claim
+from bench_framework.model.plan import Input
+from bench_framework.model.structure import Effect, Factorial
 from bench_framework.model.words import noun
 from bench_framework.report.blocks import (
     Block,
@@ -15,6 +16,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import (
     contrast_cells,
     interaction_cell,
@@ -26,13 +28,6 @@ from bench_framework.report.contrasts import (
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim
-    from bench_framework.model.plan import Input
-    from bench_framework.model.structure import Effect, Factorial
-    from bench_framework.report.context import ReportData
-
 
 PAIR = 2
 EffectClaim = tuple["Effect", "Claim | None"]

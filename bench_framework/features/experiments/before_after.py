@@ -6,18 +6,16 @@ docs/method.md#before-and-after.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare.judged_pairs import judged_pairs
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import BuildSpec, Plan, Role, Variant
 from bench_framework.model.structure import Change, Replacement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from bench_framework.compare.contrasts import Measured
     from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import BuildSpec, Plan, Variant
 
 SOURCE_FIELDS: Final = frozenset({"features", "default_features", "revision"})
 """The fields of a build that determine its source.

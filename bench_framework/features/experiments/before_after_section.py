@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from bench_framework.model.judgement import Claim
+from bench_framework.model.plan import Input
+from bench_framework.model.structure import Replacement
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import (
     finding,
     interval_cells,
@@ -16,12 +18,6 @@ from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH
 from bench_framework.report.scales import scale_of
 from bench_framework.report.sections.kind import SectionKind
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim
-    from bench_framework.model.plan import Input
-    from bench_framework.model.structure import Replacement
-    from bench_framework.report.context import ReportData
 
 
 def build(data: ReportData) -> tuple[Block, ...]:

@@ -6,25 +6,28 @@ No comparison is made for a hypothesis: the verdict is the one in the results. A
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims.phrases import change
 from bench_framework.claims.value_phrases import where
 from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.model import words
-from bench_framework.model.judgement import ONE_PROGRAM, Claim, HypothesisTest
+from bench_framework.model.declarations import Hypothesis
+from bench_framework.model.judgement import (
+    ONE_PROGRAM,
+    Claim,
+    Comparison,
+    HypothesisStatus,
+    HypothesisTest,
+)
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Plan, Role
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from bench_framework.claims.costs import Costs
     from bench_framework.claims.factory import Names
-    from bench_framework.model.declarations import Hypothesis
-    from bench_framework.model.judgement import Comparison, HypothesisStatus
-    from bench_framework.model.plan import Plan
 
 
 def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[HypothesisTest, ...]:

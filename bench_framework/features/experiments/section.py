@@ -5,13 +5,24 @@ The author decides whether an experiment is adopted. The verdict is measured.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims.phrases import detectable, noun
 from bench_framework.claims.value_phrases import upward
-from bench_framework.model.judgement import ONE_PROGRAM, CellState, Comparison
+from bench_framework.model.declarations import Experiment
+from bench_framework.model.judgement import (
+    ONE_PROGRAM,
+    CellState,
+    Claim,
+    Comparison,
+    HypothesisTest,
+)
 from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.plan import BuildSpec, Input, Word
+from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, verdict_text
 from bench_framework.report.blocks import (
@@ -24,6 +35,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import claim_bullets, closed
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import interval_cells, margin, verdict_cell, with_claims
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.main_table import change_text, in_times
@@ -31,16 +43,6 @@ from bench_framework.report.numbers import DASH, show_percent, show_size
 from bench_framework.report.sections.headline import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import MINUS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from bench_framework.model.declarations import Experiment
-    from bench_framework.model.judgement import Claim, HypothesisTest
-    from bench_framework.model.plan import BuildSpec, Input, Word
-    from bench_framework.model.plan import Cell as PlanCell
-    from bench_framework.model.policies import Metric
-    from bench_framework.report.context import ReportData
 
 
 def implementation(data: ReportData, experiment: Experiment, item: Input) -> str:

@@ -9,23 +9,19 @@ days, because an absolute time belongs to its machine.
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from bench_framework.compare import cell_state, exact_metrics, summaries
 from bench_framework.compare import samples as sampling
+from bench_framework.compare.samples import Sample
 from bench_framework.model import words
-from bench_framework.model.gate import BudgetFinding
+from bench_framework.model.gate import BudgetFinding, BudgetState
 from bench_framework.model.metrics import METRICS, is_exact
+from bench_framework.model.plan import Plan
+from bench_framework.model.policies import Budget, Metric
+from bench_framework.model.run import Block, Build, Observation
 from bench_framework.units import format_duration, format_size
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from bench_framework.compare.samples import Sample
-    from bench_framework.model.gate import BudgetState
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import Budget, Metric
-    from bench_framework.model.run import Block, Build, Observation
 
 LEVEL: Final = 0.01
 """The family-wise error rate of all budgets of a gate."""

@@ -8,8 +8,9 @@ second pass cannot judge is not judged. See `docs/reference/gate.md#two-passes`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare import same_programs
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
@@ -24,22 +25,15 @@ from bench_framework.features.gate.plans import (
     strict_plan,
 )
 from bench_framework.features.judge import judge
-from bench_framework.model.gate import GatedPair, Gating
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.gate import GatedPair, Gating, PairState
+from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import PEAK_RSS, is_exact
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Plan, Role
+from bench_framework.model.policies import Accepted, GatePolicy, Metric
+from bench_framework.model.run import Block, Build, Event, Look, Observation, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import up_to_two_digits
 from bench_framework.units import THIN_SPACE, format_percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from bench_framework.model.gate import PairState
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import Accepted, GatePolicy, Metric
-    from bench_framework.model.run import Block, Build, Event, Look, Observation, PreparedInput
 
 LEAST_MEMORY_BYTES: Final = 1 << 20
 """The largest growth of peak memory that is not a finding, whatever its share."""

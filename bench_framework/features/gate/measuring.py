@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -26,20 +27,17 @@ from bench_framework.features.gate.plans import (
     strict_plan,
 )
 from bench_framework.features.judge import judge
-from bench_framework.model.judgement import CONTROL_DIFFERS
+from bench_framework.model.gate import PairState
+from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import InstructionPolicy
+from bench_framework.model.plan import Plan
 from bench_framework.model.race import may_leave
+from bench_framework.model.run import Block, Build, Look, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from bench_framework.model.gate import PairState
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Block, Build, Look, PreparedInput
     from bench_framework.store.journal import Contents
 
 COUNTS: Final = InstructionPolicy(runs=2, optional=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +11,6 @@ from bench_framework.model.metrics import PEAK_RSS, is_exact
 from bench_framework.units import counted, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence, Sized
-
     from bench_framework.model.gate import BudgetFinding, BudgetState, GatedPair, Gating
     from bench_framework.model.policies import Accepted, GatePolicy, Metric
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.features.gate.outcome import timed_metrics
 from bench_framework.model.declarations import Note
-from bench_framework.model.looks import looks_of
+from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Plan, Role
+from bench_framework.model.policies import Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bench_framework.model.gate import Gating
-    from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import Metric
 
 LEVEL: Final = 0.01
 CONFIRMATION_LEVEL: Final = 0.05

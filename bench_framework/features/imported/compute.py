@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -16,21 +17,25 @@ from bench_framework.compare import samples as sampling
 from bench_framework.compare.decide import rounds_for_margin
 from bench_framework.compare.interim_analysis import best_of
 from bench_framework.features.imported import claims as imported_claims
-from bench_framework.model.judgement import CellState, Comparison, Judgement, Summary
+from bench_framework.model.judgement import (
+    BestGroup,
+    CellState,
+    Comparison,
+    Family,
+    Judgement,
+    Summary,
+)
 from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.plan import Cell, Plan
+from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench_framework.model.imported import Command, Imported
-    from bench_framework.model.judgement import BestGroup, Family
-    from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.policies import Metric
 
 ONCE: Final = 1
 """The number of rounds of every comparison, and of interim analyses of a set."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import Input
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -27,6 +28,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import MAIN_KINDS, sentence
+from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import (
     DASH,
     column_decimals,
@@ -41,8 +43,6 @@ from bench_framework.units import THIN_SPACE, counted, time_unit
 
 if TYPE_CHECKING:
     from bench_framework.model.imported import Command, Imported, Series
-    from bench_framework.model.plan import Input
-    from bench_framework.report.context import ReportData
 
 FORMATS: Final = {
     "hyperfine-1": "JSON of hyperfine 1.x",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -23,14 +23,12 @@ from bench_framework.compare.paired_test import examine_looks
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules, judge_family
 from bench_framework.model.judgement import Comparison
+from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import WALL
+from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats.holm_family import adjust_for_looks, holm
 from bench_framework.stats.portable_math import drop_unstable_digits
-
-if TYPE_CHECKING:
-    from bench_framework.model.looks import Looks
-    from bench_framework.model.policies import Metric
 
 Floats = npt.NDArray[np.float64]
 Series = Mapping["Metric", Floats]

@@ -8,23 +8,20 @@ can only keep a variant on the front. See docs/method.md#pareto-front.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.compare import cell_state
+from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Build
 from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from bench_framework.compare.same_programs import Pairs
-    from bench_framework.model.judgement import Comparison, Summary
-    from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Build
 
 EXACT: Final = ("binary_size", "build_time", "dependencies")
 FEWEST: Final = 2

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model import words
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.structure import MEASURED_COSTS
+from bench_framework.model.plan import Input
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Build
+from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
+from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import DASH, column_size, show_size
 from bench_framework.report.scales import Scale, scale_of
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.units import format_clock
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Input
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Build
-    from bench_framework.model.structure import Front, Standing
-    from bench_framework.report.context import ReportData
 
 _MEASURED: Final = ((PEAK_RSS, "Peak RSS"), (CPU, "CPU time"), (WALL, "Time"))
 

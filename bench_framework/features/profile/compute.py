@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from bench_framework.claims.value_phrases import where
-from bench_framework.model.judgement import Claim
-from bench_framework.model.profile import OTHER, BucketShare, FunctionShare, ProfileShares, Share
+from bench_framework.model.judgement import Claim, Judgement, Scope
+from bench_framework.model.plan import Plan
+from bench_framework.model.profile import (
+    OTHER,
+    BucketShare,
+    Frame,
+    FunctionShare,
+    Profile,
+    ProfileShares,
+    Share,
+)
 from bench_framework.rounding import plain
 from bench_framework.stats.portable_math import t_quantile
 from bench_framework.units import THIN_SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from bench_framework.model.judgement import Judgement, Scope
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.profile import Frame, Profile
-
 
 MOST_DECIMALS: Final = 2
 LEAST_SAMPLES: Final = 100

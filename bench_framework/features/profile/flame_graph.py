@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.profile import Frame, Profile, ProfileShares, Share
+from bench_framework.report.context import ReportData
 from bench_framework.report.palette import DARK, LIGHT, SERIES
 from bench_framework.report.render.characters import visible
 from bench_framework.store.columns import to_field
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from bench_framework.model.profile import Frame, Profile, ProfileShares, Share
-    from bench_framework.report.context import ReportData
 
 WIDTH: Final = 1200.0
 ROW: Final = 17

@@ -5,8 +5,10 @@ It is never part of the summary, because a share of the samples is not a possibl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.judgement import Claim
+from bench_framework.model.profile import Profile, ProfileShares, Share
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -21,14 +23,10 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import closed, sentence
+from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.rounding import plain
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim
-    from bench_framework.model.profile import Profile, ProfileShares, Share
-    from bench_framework.report.context import ReportData
 
 MOST_ROWS: Final = 15
 MOST_DECIMALS: Final = 2

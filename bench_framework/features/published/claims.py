@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final, get_args
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, get_args
 
 from bench_framework.features.evidence import NOT_MEASURED, Results
 from bench_framework.features.published import compute
-from bench_framework.model.judgement import Claim
+from bench_framework.model.judgement import Claim, Judgement
+from bench_framework.model.plan import Plan
 from bench_framework.model.published import REFERENCE
+from bench_framework.model.run import Build
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build
 
 LEARNING: Final = "learning"
 NEXT_STEP: Final = "next-step"

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence
+from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence, Results
 from bench_framework.model import words
-from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM
+from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Scaling
 from bench_framework.model.metrics import WALL
-from bench_framework.model.published import Figure, parse_figure
+from bench_framework.model.published import Figure, PublishedClaim, parse_figure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.numbers import show_ratio
 from bench_framework.rounding import plain, thresholds
 from bench_framework.units import MINUS, THIN_SPACE, format_percent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.features.evidence import Results
-    from bench_framework.model.judgement import Scaling
-    from bench_framework.model.published import PublishedClaim
 
 Status = Literal[
     "confirmed",

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bench_framework.features.published.claims import quotation, verdict
+from bench_framework.model.judgement import Claim
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import THIN_SPACE
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim
-    from bench_framework.report.context import ReportData
 
 
 def build(data: ReportData) -> tuple[Block, ...]:

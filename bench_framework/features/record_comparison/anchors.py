@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.compare import samples as sampling
+from bench_framework.compare.samples import Sample
 from bench_framework.model.environment_variables import format_variables
-from bench_framework.model.plan import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from bench_framework.compare.samples import Sample
-    from bench_framework.model.judgement import CellState
-    from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.run import Block, Build, Host, PreparedInput
+from bench_framework.model.judgement import CellState
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.run import Block, Build, Host, PreparedInput
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,20 +23,16 @@ from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.compare.verdict import judge_by_t
 from bench_framework.features.record_comparison import anchors
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
+from bench_framework.features.record_comparison.anchors import Match, Side
 from bench_framework.model.judgement import Bridge, BridgedCell, Comparison
 from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.plan import Cell
+from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR
 from bench_framework.stats.portable_math import expm1, log, t_quantile
 from bench_framework.stats.welch import Contrast
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from bench_framework.features.record_comparison.anchors import Match, Side
-    from bench_framework.model.plan import Cell
-    from bench_framework.model.policies import Metric
 
 Floats = npt.NDArray[np.float64]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
+from bench_framework.model.judgement import Bridge, BridgedCell
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import verdict_text
@@ -30,11 +32,6 @@ from bench_framework.report.numbers import (
 from bench_framework.report.scales import titled
 from bench_framework.report.terms import verdict_glossary
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.model.judgement import Bridge, BridgedCell
 
 DIGITS: Final = 4
 """The significant digits of a median. The ratio has the precision of the comparison."""

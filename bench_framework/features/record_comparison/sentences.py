@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims import phrases
 from bench_framework.claims.value_phrases import where
-from bench_framework.model.judgement import Claim, Comparison
+from bench_framework.model.judgement import Bridge, BridgedCell, Claim, Comparison
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import THIN_SPACE, format_percent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from bench_framework.model.judgement import Bridge, BridgedCell
 
 NOT_COMPARABLE: Final = "the times of these records are not comparable"
 

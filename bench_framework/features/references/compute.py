@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from bench_framework.compare.summaries import LEVEL, median_rank
-from bench_framework.model.judgement import Gap
+from bench_framework.model.judgement import Comparison, Gap
 from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.plan import Plan
+from bench_framework.model.policies import Metric
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from bench_framework.compare.samples import Sample
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.verdict import Verdict
 
 TIMES: Final = (WALL, CPU)
 """The metrics in seconds. For other metrics, a gap has no name."""

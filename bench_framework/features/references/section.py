@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan import Cell as PlanCell
@@ -20,13 +20,11 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import order
 from bench_framework.report.numbers import DASH, show_percent
 from bench_framework.report.scales import Scale, scale_of, titled
 from bench_framework.report.sections.kind import SectionKind
-
-if TYPE_CHECKING:
-    from bench_framework.report.context import ReportData
 
 MOST_GAPS: Final = 8
 """The largest number of gaps in the list of an input. `claims.json` contains all of them."""

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal
 
 from bench_framework.compare import paired_test
 from bench_framework.compare import samples as sampling
+from bench_framework.compare.samples import Sample
 from bench_framework.model.judgement import Scaling
 from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import Input, Plan
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import PreparedInput
 from bench_framework.stats import intervals
 from bench_framework.stats.portable_math import log
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from bench_framework.compare.samples import Sample
-    from bench_framework.model.plan import Input, Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import PreparedInput
 
 LEVEL: Final = 0.95
 LINEAR: Final = (0.95, 1.05)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.judgement import Claim, Scaling, Summary
+from bench_framework.model.plan import Input, Variant
 from bench_framework.report.blocks import (
     Block,
     Cell,
@@ -17,14 +19,10 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import key_claim, sentence
+from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import DASH, show_plain
 from bench_framework.report.scales import Scale, scale_of, titled
 from bench_framework.report.sections.kind import SectionKind
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim, Scaling, Summary
-    from bench_framework.model.plan import Input, Variant
-    from bench_framework.report.context import ReportData
 
 FEWEST_STEPS: Final = 2
 """The smallest number of steps between sizes for which the scaling is classified."""

@@ -6,23 +6,18 @@ the results that this kind of question asks for. `ANSWERS` is ordered from speci
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import TIMES_FROM
 from bench_framework.compare.limit_shares import limit_shares
-from bench_framework.features.summary.evidence import listed, statement
+from bench_framework.features.summary.evidence import Evidence, listed, statement
+from bench_framework.model.judgement import Claim, Comparison, Derived
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import MINUS, THIN_SPACE, counted, format_percent, size_unit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.features.summary.evidence import Evidence
-    from bench_framework.model.judgement import Claim, Comparison, Derived
-    from bench_framework.model.plan import Input
 
 MOST_NAMED: Final = 3
 

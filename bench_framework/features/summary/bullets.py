@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import change, noun
 from bench_framework.features.summary.answers import growth
-from bench_framework.features.summary.evidence import CLOSE, listed, statement, unsettled
-from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.features.summary.evidence import CLOSE, Evidence, listed, statement, unsettled
+from bench_framework.model.judgement import ONE_PROGRAM, Claim, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.plan import Input
+from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import word
 from bench_framework.units import THIN_SPACE, counted, every
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench_framework.features.summary.evidence import Evidence
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Input
-    from bench_framework.model.structure import Effect
 
 MOST_EFFECTS: Final = 3
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.features.summary import bullets, main
 from bench_framework.features.summary.answers import ANSWERS
 from bench_framework.features.summary.contrasts import contrast_claims, contrast_text
+from bench_framework.features.summary.evidence import Evidence
 from bench_framework.features.summary.recommendation import recommendation, recommendations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from bench_framework.features.summary.evidence import Evidence
-    from bench_framework.model.judgement import Claim
+from bench_framework.model.judgement import Claim
 
 
 def summary_claims(at: Evidence) -> Iterator[Claim]:

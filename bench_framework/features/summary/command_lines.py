@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims import phrases
 from bench_framework.claims.comparison_claims import ComparisonClaims
 from bench_framework.claims.costs import amount
+from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Event
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import THIN_SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from bench_framework.model.judgement import Comparison, Judgement
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Event
 
 _TIMES_FROM: Final = 1.1
 """Smallest ratio that is stated as ``1.1× faster``, as hyperfine does."""

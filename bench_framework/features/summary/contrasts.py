@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import comparison, detectable, effect
 from bench_framework.claims.value_phrases import where
-from bench_framework.features.summary.evidence import listed, statement
+from bench_framework.features.summary.evidence import Evidence, listed, statement
+from bench_framework.model.declarations import NamedContrast
+from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench_framework.features.summary.evidence import Evidence
-    from bench_framework.model.declarations import NamedContrast
-    from bench_framework.model.judgement import Claim
 
 
 def contrast_claims(at: Evidence, *, answered: bool) -> Iterator[Claim]:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims import phrases, value_phrases
 from bench_framework.claims.comparison_claims import ComparisonClaims
 from bench_framework.compare.judged_pairs import judged_pairs
-from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim, Comparison, Judgement
 from bench_framework.model.metrics import PEAK_RSS
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell, Input, Plan, Role
+from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from bench_framework.model.judgement import BestGroup, Comparison, Judgement
-    from bench_framework.model.plan import Cell, Input, Plan
-    from bench_framework.model.run import Build, PreparedInput
-
 
 CLOSE: Final = 1.02
 """Two medians of memory or CPU time whose quotient is at most this count as equal."""

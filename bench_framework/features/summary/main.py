@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims import phrases
 from bench_framework.claims.costs import other_metrics
 from bench_framework.claims.value_phrases import where
-from bench_framework.features.summary.evidence import listed
-from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.features.summary.evidence import Evidence, listed
+from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim
 from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import Cell
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import format_percent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.features.summary.evidence import Evidence
-    from bench_framework.model.judgement import BestGroup
-    from bench_framework.model.plan import Cell
 
 MOST_REASONS: Final = 3
 """The largest number of reasons in a sentence. The table has all of them."""

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims.phrases import noun
 from bench_framework.claims.value_phrases import where
-from bench_framework.features.summary.evidence import CLOSE, listed
-from bench_framework.model.judgement import Claim
+from bench_framework.features.summary.evidence import CLOSE, Evidence, listed
+from bench_framework.model.judgement import BestGroup, Claim
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.units import every
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench_framework.features.summary.evidence import Evidence
-    from bench_framework.model.judgement import BestGroup
 
 LEAST: Final = "the least memory"
 

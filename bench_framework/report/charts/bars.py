@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
+from bench_framework.model.judgement import Derived
+from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Figure, Point, Table
+from bench_framework.report.charts import Axes, Palette, Scale
 from bench_framework.report.charts.forest import kept_ticks
 from bench_framework.report.charts.frame import (
     UNITS_PER_COLUMN,
@@ -21,16 +25,9 @@ from bench_framework.report.charts.frame import (
     text_room,
     words,
 )
+from bench_framework.report.context import ReportData
 from bench_framework.report.palette import VERDICT_TOKENS
 from bench_framework.units import size_unit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from bench_framework.model.judgement import Derived
-    from bench_framework.model.plan import Input
-    from bench_framework.report.charts import Axes, Palette, Scale
-    from bench_framework.report.context import ReportData
 
 FEWEST: Final = 2
 """Fewest rates of a bar plot."""

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model import contention
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
+from bench_framework.report.charts import Axes, Palette
 from bench_framework.report.charts.frame import calm, drawn_width, marks, slices, strokes
+from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import significant
 from bench_framework.units import MINUS, THIN_SPACE
-
-if TYPE_CHECKING:
-    from bench_framework.report.charts import Axes, Palette
-    from bench_framework.report.context import ReportData
 
 FEWEST: Final = 8
 """Fewest samples in the plot."""

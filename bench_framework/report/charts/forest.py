@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.plan import Input
 from bench_framework.model.words import change, noun
-from bench_framework.report.blocks import Figure, Point, Table
+from bench_framework.report.blocks import Figure, Point, Row, Table
+from bench_framework.report.charts import Axes, Palette
 from bench_framework.report.charts.frame import (
     TEXT,
     UNITS_PER_COLUMN,
@@ -19,15 +21,10 @@ from bench_framework.report.charts.frame import (
     text_room,
     words,
 )
+from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import plain_interval
 from bench_framework.report.numbers import margin_text
 from bench_framework.report.palette import VERDICT_TOKENS
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Input
-    from bench_framework.report.blocks import Row
-    from bench_framework.report.charts import Axes, Palette
-    from bench_framework.report.context import ReportData
 
 ROW: Final = 23.0
 NARROW_ROW: Final = 42.0

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.plan import Axis, AxisValue, Input, Variant
+from bench_framework.model.structure import Contrast
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Figure, Point, Table
+from bench_framework.report.charts import Axes, Palette
 from bench_framework.report.charts.frame import (
     UNITS_PER_COLUMN,
     WIDTH,
@@ -20,16 +24,9 @@ from bench_framework.report.charts.frame import (
     shorts,
     words,
 )
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import contrast_cells
 from bench_framework.report.numbers import DASH, show_comparison
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from bench_framework.model.plan import Axis, AxisValue, Input, Variant
-    from bench_framework.model.structure import Contrast
-    from bench_framework.report.charts import Axes, Palette
-    from bench_framework.report.context import ReportData
 
 FEWEST: Final = 2
 """Fewest values of an axis."""

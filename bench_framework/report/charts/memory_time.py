@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
+from bench_framework.report.charts import Axes, Palette
 from bench_framework.report.charts.frame import (
     SMALL,
     UNITS_PER_COLUMN,
@@ -21,17 +24,10 @@ from bench_framework.report.charts.frame import (
     size_label,
     strokes,
 )
+from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import show_size
 from bench_framework.report.render.widths import width_of
 from bench_framework.units import format_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.model.plan import Cell as PlanCell
-    from bench_framework.model.plan import Input
-    from bench_framework.report.charts import Axes, Palette
-    from bench_framework.report.context import ReportData
 
 HEIGHT: Final = 330.0
 MOST_LABEL: Final = 28

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from statistics import fmean
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.run import Block
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
+from bench_framework.report.charts import Axes, Palette
 from bench_framework.report.charts.frame import (
     WIDTH,
     label_room,
@@ -16,12 +18,8 @@ from bench_framework.report.charts.frame import (
     words,
 )
 from bench_framework.report.charts.runs import run_times
+from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import significant
-
-if TYPE_CHECKING:
-    from bench_framework.model.run import Block
-    from bench_framework.report.charts import Axes, Palette
-    from bench_framework.report.context import ReportData
 
 ROW: Final = 15.0
 MOST_TURNS: Final = 260

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from statistics import quantiles
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
+from bench_framework.report.charts import Axes, Palette, Scale
 from bench_framework.report.charts.frame import (
     UNITS_PER_COLUMN,
     WIDTH,
@@ -16,15 +20,8 @@ from bench_framework.report.charts.frame import (
     strokes,
     words,
 )
+from bench_framework.report.context import ReportData
 from bench_framework.units import format_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.model.plan import Cell as PlanCell
-    from bench_framework.model.plan import Input
-    from bench_framework.report.charts import Axes, Palette, Scale
-    from bench_framework.report.context import ReportData
 
 FEWEST: Final = 6
 """Fewest samples of a configuration in the plots."""

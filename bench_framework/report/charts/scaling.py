@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.report.blocks import Figure, Point
+from bench_framework.report.charts import Axes, Palette
 from bench_framework.report.charts.frame import (
     SMALL,
     UNITS_PER_COLUMN,
@@ -22,10 +24,6 @@ from bench_framework.report.charts.frame import (
 )
 from bench_framework.report.palette import SERIES
 from bench_framework.report.render.widths import width_of
-
-if TYPE_CHECKING:
-    from bench_framework.report.blocks import Figure, Point
-    from bench_framework.report.charts import Axes, Palette
 
 BOTTOM: Final = 46.0
 TALL: Final = 246.0

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model.contention import TICK_S
+from bench_framework.model.run import Block, Sensors
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
+from bench_framework.report.charts import Axes, Palette
 from bench_framework.report.charts.frame import WIDTH, nice_rates, sheet, slices, strokes, words
+from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import percent, show_size, significant
 from bench_framework.units import THIN_SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from bench_framework.model.run import Block, Sensors
-    from bench_framework.report.charts import Axes, Palette
-    from bench_framework.report.context import ReportData
 
 FEWEST: Final = 8
 """Fewest samples in the plot."""

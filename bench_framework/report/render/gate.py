@@ -8,25 +8,24 @@ import re
 import textwrap
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID251 -- the door
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model import words
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Block
 from bench_framework.model.words import WORDS
 from bench_framework.report.counts import interim_analyses
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.markdown import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
     from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Block
 
 MOST_COMMENT: Final = 60_000
 """Largest number of characters of a comment. GitHub rejects more than 65 536."""

@@ -6,25 +6,21 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from markupsafe import Markup, escape
 
 from bench_framework.model.verdict import Verdict
+from bench_framework.report.blocks import Cell, Column, Document, Row, Table
+from bench_framework.report.context import ReportData
 from bench_framework.report.render.characters import COMMAND, visible
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 from bench_framework.report.render.widths import decimal_width
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
 from bench_framework.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from bench_framework.report.blocks import Cell, Column, Document, Row, Table
-    from bench_framework.report.context import ReportData
-
 
 FIGURE_SPACE: Final = "\u2007"
 POINT_SPACE: Final = "\u2008"

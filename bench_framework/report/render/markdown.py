@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
 
 from markupsafe import Markup
 
+from bench_framework.report.blocks import Cell, Code, Column, Document, Place, Row
 from bench_framework.report.render.characters import COMMAND, visible, visible_lines
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from bench_framework.report.blocks import Cell, Code, Column, Document, Place, Row
 
 _INLINE: Final = re.compile(r"[\\`*_<>|~&$]")
 _LINK: Final = "]("

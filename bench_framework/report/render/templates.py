@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateSyntaxError  # noqa: TID251 -- the door
 from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: TID251 -- the door
 
 from bench_framework.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 CONTEXT_VERSION: Final = 1
 """Version of the template variables. It increases if one is changed or removed."""

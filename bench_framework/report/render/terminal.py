@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import in_ascii
 from bench_framework.report.blocks import (
     Block,
@@ -31,11 +33,6 @@ from bench_framework.report.render.widths import (
     wrap,
 )
 from bench_framework.units import THIN_SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from bench_framework.model.verdict import Verdict
 
 NARROWEST: Final = 40
 LEAST_LABEL: Final = 18

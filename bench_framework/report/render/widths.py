@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from rich.cells import cell_len
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def width_of(text: str) -> int:

@@ -5,14 +5,10 @@ Learnings and next steps quote measured figures (`features.published.claims`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bench_framework.report.blocks import AuthorText, Block, Bullets, Heading, Sentence
 from bench_framework.report.claim_blocks import closed
+from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-
-if TYPE_CHECKING:
-    from bench_framework.report.context import ReportData
 
 
 def learnings(data: ReportData) -> tuple[Block, ...]:

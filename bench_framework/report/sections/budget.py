@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare.limit_shares import LimitShare, limit_shares
+from bench_framework.model.judgement import Derived
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Input, Role
 from bench_framework.report.blocks import Block, Cell, Column, Facts, Row, Table
 from bench_framework.report.charts.bars import bars
 from bench_framework.report.claim_blocks import claim_bullets
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, percent, show_plain, show_ratio, significant
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import size_unit, time_unit
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Derived
-    from bench_framework.model.plan import Input
-    from bench_framework.report.context import ReportData
 
 MOST_PHASES: Final = 7
 """Largest number of phases in the table. runs.csv has all."""

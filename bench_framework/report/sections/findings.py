@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from bench_framework.report.blocks import Block
 from bench_framework.report.claim_blocks import claim_bullets
+from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.summary import lines
-
-if TYPE_CHECKING:
-    from bench_framework.report.blocks import Block
-    from bench_framework.report.context import ReportData
 
 
 def build(data: ReportData) -> tuple[Block, ...]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from bench_framework.model.plan import Input
+from bench_framework.report.blocks import Block
 from bench_framework.report.charts.forest import forest
 from bench_framework.report.charts.grid import grid
 from bench_framework.report.claim_blocks import key_claim
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import finding
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.main_table import by_input_table, main_table
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.report.sections.summary import leading_input
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Input
-    from bench_framework.report.blocks import Block
-    from bench_framework.report.context import ReportData
 
 
 def build(data: ReportData) -> tuple[Block, ...]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Block, Heading, Place, Section, Table, Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.model.plan import Input
-    from bench_framework.report.context import ReportData
+from bench_framework.report.context import ReportData
 
 
 @dataclass(frozen=True, slots=True)

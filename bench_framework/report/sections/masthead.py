@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from bench_framework.model.run import Host
 from bench_framework.model.words import NOISE_FLOOR, noun
 from bench_framework.report.blocks import Check, Mark
+from bench_framework.report.context import ReportData
 from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import DASH, margin_text, percent_up, show_size
-
-if TYPE_CHECKING:
-    from bench_framework.model.run import Host
-    from bench_framework.report.context import ReportData
 
 STATUS_GLYPHS = {
     "conclusive": "●",

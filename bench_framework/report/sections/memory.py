@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.judgement import ONE_PROGRAM, Claim
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
@@ -17,6 +15,7 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.charts.memory_time import memory_time
 from bench_framework.report.claim_blocks import key_claim
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import comparison_cells, finding, value_cell, verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import (
@@ -30,10 +29,6 @@ from bench_framework.report.numbers import (
 )
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.units import THIN_SPACE, size_unit
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim
-    from bench_framework.report.context import ReportData
 
 ANONYMOUS = "anon_bytes"
 MAPPED = "mmap"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Facts
+from bench_framework.report.context import ReportData
 from bench_framework.report.counts import ADJUSTED_CI, counts_of, interim_analyses
 from bench_framework.report.numbers import margin_text
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from bench_framework.report.context import ReportData
 
 
 def build(data: ReportData) -> tuple[Block, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model.metrics import (
     CPU,
@@ -14,21 +15,16 @@ from bench_framework.model.metrics import (
     SYSTEM_COUNTERS,
     WALL,
 )
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input, Role
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
+from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import DASH, metric_unit, significant
 from bench_framework.report.scales import titled
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.units import THIN_SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench_framework.model.plan import Cell as PlanCell
-    from bench_framework.model.plan import Input
-    from bench_framework.report.context import ReportData
 
 REPORTED: Final = frozenset({None, WALL, CPU, PEAK_RSS})
 """Metrics whose comparisons are in other sections."""

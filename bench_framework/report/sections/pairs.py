@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from bench_framework.compare.judged_pairs import judged_pairs
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.plan import Input
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
+from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import metric_name, order
 from bench_framework.report.main_table import plain_interval
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind, input_heading
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Input
-    from bench_framework.report.context import ReportData
 
 MOST: Final = 12
 """Most variants of the table; the fastest ones."""

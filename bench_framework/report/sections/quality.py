@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model.environment_variables import format_variables
+from bench_framework.model.run import Event
 from bench_framework.model.words import NOISE_FLOOR, noun
 from bench_framework.report.blocks import (
     Block,
@@ -25,16 +26,12 @@ from bench_framework.report.charts.runs import runs_plot
 from bench_framework.report.charts.sensors import sensors
 from bench_framework.report.checks import checks
 from bench_framework.report.claim_blocks import claim_bullets
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
 from bench_framework.report.numbers import DASH, percent_up, show_comparison
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import host_line
-
-if TYPE_CHECKING:
-    from bench_framework.model.run import Event
-    from bench_framework.report.context import ReportData
-
 
 MOST_NOTES: Final = 20
 """Largest number of notes in the report. A note can differ in each run."""

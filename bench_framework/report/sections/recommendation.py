@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.plan import Variant
 from bench_framework.report.blocks import Block, Code, Fallback, Paragraph
 from bench_framework.report.claim_blocks import claim_bullets, sentence
+from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Variant
-    from bench_framework.report.context import ReportData
 
 MOST_BLOCKS: Final = 3
 NOTHING_BETTER: Final = "No recommendation: no compared variant is shown to be better than another."

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import (
     Block,
@@ -16,13 +15,10 @@ from bench_framework.report.blocks import (
     Table,
     numeric,
 )
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, grouped, show_size
 from bench_framework.report.sections.kind import SectionKind
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Cell as PlanCell
-    from bench_framework.report.context import ReportData
 
 
 def build(data: ReportData) -> tuple[Block, ...]:

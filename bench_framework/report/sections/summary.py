@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.judgement import Claim
+from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Block, Fallback, Paragraph
 from bench_framework.report.claim_blocks import MAIN_KINDS, claim_bullets, sentence
+from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim
-    from bench_framework.model.plan import Input
-    from bench_framework.report.context import ReportData
 
 MOST_LINES: Final = 6
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import BuildSpec, Role
+from bench_framework.model.run import Block as RunBlock
+from bench_framework.model.run import Build
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
 from bench_framework.report.claim_blocks import claim_bullets, listed
 from bench_framework.report.context import PROGRAM_BUILD, ReportData
@@ -13,12 +15,6 @@ from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, grouped, show_size, significant
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import format_clock, format_size
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import BuildSpec
-    from bench_framework.model.run import Block as RunBlock
-    from bench_framework.model.run import Build
-    from bench_framework.report.context import ReportData
 
 MOST_ROWS: Final = 60
 """Most rows of the table. tuning.json contains all."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.report.blocks import Block, Bullets, Sentence
 from bench_framework.report.checks import checks
 from bench_framework.report.claim_blocks import closed, listed, sentence
+from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-
-if TYPE_CHECKING:
-    from bench_framework.report.context import ReportData
 
 MOST_CLAIMS = 6
 """Most sentences with the same reason. More are counted."""

@@ -5,8 +5,10 @@ A check is a generator of problems in its own module, listed in `CHECKS` or `MAT
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.errors import Problem
 from bench_framework.scenario.checks import (
     commands,
     contrasts,
@@ -20,14 +22,11 @@ from bench_framework.scenario.checks import (
     rules,
 )
 from bench_framework.scenario.checks.matrix import TOO_MANY
+from bench_framework.scenario.document import Document
 from bench_framework.scenario.schema import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from bench_framework.errors import Problem
     from bench_framework.scenario.definition import Scenario
-    from bench_framework.scenario.document import Document
 
 CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     commands.check,

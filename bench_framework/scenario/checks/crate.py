@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework import assets
+from bench_framework.errors import Problem
 from bench_framework.scenario import bundled
 from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.crates import Crate, CrateMissing, read_crate
+from bench_framework.scenario.document import Path as Place
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.worker import BUILTIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench_framework.errors import Problem
     from bench_framework.scenario.definition import Scenario
-    from bench_framework.scenario.document import Path as Place
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_framework.errors import Problem
+from bench_framework.errors import Position, Problem
 from bench_framework.foreign import fault_of
 from bench_framework.scenario import template
 from bench_framework.scenario.axes import BUILD_KEYS, AxisView, axes_of
@@ -16,9 +17,6 @@ from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.units import grouped, is_size, parse_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench_framework.errors import Position
     from bench_framework.scenario.definition import Scenario
 
 _MAX_FILLINGS = 2_000

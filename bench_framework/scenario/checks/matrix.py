@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.plan import Role
+from bench_framework.errors import Problem
+from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.scenario.axes import axes_of, product_size
 from bench_framework.scenario.expansion import Expansion
 from bench_framework.scenario.matrix import combine
 from bench_framework.units import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench_framework.errors import Problem
-    from bench_framework.model.plan import Input, Variant
     from bench_framework.scenario.definition import Scenario
 
 MAX_PRODUCT: Final = 20_000

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.errors import Problem
 from bench_framework.model import json_path
 from bench_framework.model.metrics import (
     BUILD,
@@ -17,14 +19,10 @@ from bench_framework.model.metrics import (
 )
 from bench_framework.scenario import bundled
 from bench_framework.scenario.scalars import did_you_mean
-from bench_framework.scenario.schema.parts import COUNTER_KEYS, SOURCE_KEYS
+from bench_framework.scenario.schema.parts import COUNTER_KEYS, SOURCE_KEYS, MetricPart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench_framework.errors import Problem
     from bench_framework.scenario.definition import Scenario
-    from bench_framework.scenario.schema.parts import MetricPart
 
 GATED_COUNTS: Final = 2
 """Number of counted runs if only the gate uses instructions. Two runs show variation."""

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
@@ -35,9 +36,6 @@ from bench_framework.scenario.schema.types import (
     shape,
 )
 from bench_framework.scenario.schema.worker import AxisForm, Worker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 VERSION: Final = 1
 """Version of the scenario format."""

@@ -6,8 +6,9 @@ import ast
 import inspect
 import itertools
 import sys
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import (
     BaseModel,
@@ -23,9 +24,6 @@ from pydantic_core import CoreSchema, PydanticCustomError
 
 from bench_framework.scenario import scalars
 from bench_framework.scenario.scalars import Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PROFILE_KEYS: Final = (
     *("opt-level", "lto", "codegen-units", "panic", "debug", "debug-assertions"),

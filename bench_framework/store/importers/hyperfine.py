@@ -5,13 +5,11 @@ No other module uses its keys.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework.foreign import parse_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
 """Errors of `read_export` for a document that is not hyperfine's JSON."""

@@ -9,22 +9,18 @@ import math
 import re
 import statistics
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from bench_framework.errors import UsageError
 from bench_framework.foreign import read_input
 from bench_framework.model.imported import Command, Format, MemoryKind, Series, Session
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.policies import Metric
 from bench_framework.store.importers import hyperfine
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from bench_framework.model.policies import Metric
-
 
 UNREADABLE: Final = "BX450"
 """Code: the file cannot be read."""

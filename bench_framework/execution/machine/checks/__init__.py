@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.checks import cpu, disk, kernel, memory, tools
-from bench_framework.execution.machine.checks.check import Check, Machine
+from bench_framework.execution.machine.checks.check import Check, Machine, Probe
 from bench_framework.execution.process import Launcher
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from bench_framework.execution.machine.checks.check import Probe
 
 CHECKS: Final[dict[str, tuple[Probe, str]]] = {
     "hyperfine": (tools.hyperfine, "times every run"),

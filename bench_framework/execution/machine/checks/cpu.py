@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bench_framework.execution.machine.checks.check import Check, ok, warn
+from bench_framework.execution.machine.checks.check import Check, Machine, ok, warn
 from bench_framework.execution.machine.host import virtualisation
-
-if TYPE_CHECKING:
-    from bench_framework.execution.machine.checks.check import Machine
 
 BUSY_SHARE: Final = 0.25
 """Load average per core above which another program runs during most samples."""

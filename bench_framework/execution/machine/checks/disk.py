@@ -6,16 +6,12 @@ import errno
 import mmap
 import os
 import tempfile
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
-from bench_framework.execution.machine.checks.check import Check, bad, ok, warn
+from bench_framework.execution.machine.checks.check import Check, Machine, bad, ok, warn
 from bench_framework.execution.machine.mounts import IN_MEMORY, existing, filesystem_of, free_bytes
 from bench_framework.units import format_size
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.execution.machine.checks.check import Machine
 
 SCARCE_BYTES: Final = 2 << 30
 ALIGNED: Final = 4096

@@ -7,12 +7,9 @@ import errno
 import os
 import platform
 import struct
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bench_framework.execution.machine.checks.check import Check, ok, warn
-
-if TYPE_CHECKING:
-    from bench_framework.execution.machine.checks.check import Machine
+from bench_framework.execution.machine.checks.check import Check, Machine, ok, warn
 
 IO_URING_SETUP: Final = 425
 """System call number; it is the same on every architecture."""

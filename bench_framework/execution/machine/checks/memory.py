@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bench_framework.execution.machine.checks.check import Check, ok, warn
+from bench_framework.execution.machine.checks.check import Check, Machine, ok, warn
 from bench_framework.units import format_size
-
-if TYPE_CHECKING:
-    from bench_framework.execution.machine.checks.check import Machine
 
 SCARCE_BYTES: Final = 1 << 30
 

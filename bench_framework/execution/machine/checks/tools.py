@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.execution import hyperfine as hf
-from bench_framework.execution.machine.checks.check import Check, bad, ok, warn
+from bench_framework.execution.machine.checks.check import Check, Machine, State, bad, ok, warn
 from bench_framework.execution.machine.host import version_of
-
-if TYPE_CHECKING:
-    from bench_framework.execution.machine.checks.check import Machine, State
 
 _NEEDED_FOR: Final[dict[str, tuple[State, str, str]]] = {
     "cargo": ("bad", "nothing can be built", "install Rust from https://rustup.rs"),
