@@ -18,11 +18,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 
 from bench_framework.model.verdict import Interval
 from bench_framework.stats import run_labels, signed_rank
-from bench_framework.stats.portable_math import drop_unstable_digits, exp, normal_quantile
+from bench_framework.stats.portable_math import (
+    drop_unstable_digits,
+    exp,
+    find_root,
+    normal_quantile,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,7 +166,7 @@ class LabelInverter:
 
         if high - low <= BALANCE_PRECISION or total(low) <= 0 or total(high) >= 0:
             return (low + high) / 2
-        return drop_unstable_digits(brentq(total, low, high, xtol=BALANCE_PRECISION))
+        return drop_unstable_digits(find_root(total, low, high, BALANCE_PRECISION))
 
     def examine(self, shift: float, side: int) -> run_labels.OneSided:
         """Test whether an end of the interval is inside of a shift.
@@ -226,7 +230,7 @@ class LabelInverter:
             if inner < SMALLEST_DISTANCE:
                 return self.estimate + side * outer
         step = PRECISION * outer
-        root = brentq(excess, inner, outer, xtol=step)
+        root = find_root(excess, inner, outer, step)
         return self.estimate + side * (drop_unstable_digits(root) + step)
 
 

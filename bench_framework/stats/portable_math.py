@@ -17,7 +17,10 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SQRT_HALF: Final = 0.7071067811865476
 LN_2: Final = 0.6931471805599453
@@ -30,6 +33,8 @@ EXP_TERMS: Final = 15
 """Terms of the exponential series; enough for |r| < 0.35."""
 PORTABLE_DIGITS: Final = 10
 """Significant digits in which results of scipy are equal on all machines."""
+ROOT_PRECISION: Final = 8.881784197001252e-16
+"""Relative precision of a root: four times the distance from 1 to the next double."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -107,3 +112,41 @@ def t_tails(t: float, freedom: float) -> float:
     from scipy.special import stdtr  # noqa: PLC0415 -- scipy is slow to import
 
     return drop_unstable_digits(float(2 * stdtr(freedom, -abs(t))))
+
+
+def find_root(function: Callable[[float], float], low: float, high: float, xtol: float) -> float:
+    """Return a root between two points at which the function has opposite signs, by Brent's method.
+
+    Source: Brent 1973, Algorithms for Minimization without Derivatives, chapter 4. The steps, and
+    so the bits of the result, are those of `scipy.optimize.brentq`, whose import takes 0.2 s.
+    """
+    before, x = low, high
+    f_before, fx = function(before), function(x)
+    if f_before == 0:
+        return before
+    other, f_other, step_before, step = before, f_before, 0.0, 0.0
+    while fx:
+        if (f_before < 0) != (fx < 0):
+            other, f_other = before, f_before
+            step_before = step = x - before
+        if abs(f_other) < abs(fx):
+            before, x, other = x, other, x
+            f_before, fx, f_other = fx, f_other, fx
+        least, half = (xtol + ROOT_PRECISION * abs(x)) / 2, (other - x) / 2
+        if abs(half) < least:
+            break
+        trial = math.inf
+        if abs(step_before) > least and abs(fx) < abs(f_before):
+            if before == other:  # secant
+                trial = -fx * (x - before) / (fx - f_before)
+            else:  # inverse quadratic interpolation
+                to_before = (f_before - fx) / (before - x)
+                to_other = (f_other - fx) / (other - x)
+                trial = -fx * (f_other * to_other - f_before * to_before)
+                trial /= to_other * to_before * (f_other - f_before)
+        short = 2 * abs(trial) < min(abs(step_before), 3 * abs(half) - least)
+        step_before, step = (step, trial) if short else (half, half)
+        before, f_before = x, fx
+        x += step if abs(step) > least else math.copysign(least, half)
+        fx = function(x)
+    return x

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.errors import UsageError
+from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
 
@@ -19,12 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench_framework.model.plan import Plan
+    from bench_framework.scenario.definition import Scenario
 
 DEFAULT_NAME: Final = "ab"
 _AXIS: Final = "command"
 # `${HOME}` belongs to a shell and `{ print }` to awk.
 _PLACEHOLDER: Final = re.compile(r"(?<!\$)\{([A-Za-z][A-Za-z0-9_-]*)\}")
 _COMMA: Final = re.compile(r"(?<!\\),")
+_OPTIONS: Final = {
+    "margin": ("margin", "--margin"),
+    "name": ("name", "--name"),
+    "measure": ("measure.budget", "--budget"),
+    "prepare": ("prepare", "--prepare"),
+}
+"""Option whose value is in the line of the scenario that begins with the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +59,20 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
     """Return the plan that compares the commands, and the text of its scenario.
 
     Raises:
-        UsageError: BX122, the commands cannot be compared; BX103, the file cannot be saved.
-        ScenarioError: an option has an invalid value.
+        UsageError: BX122, the commands cannot be compared, or an option has an invalid value; BX103,
+            the file cannot be saved.
     """
-    from bench_framework.scenario.load import load
     from bench_framework.scenario.plan import expand
 
     text, save = scenario_text(request), request.save
     if save is None:
         # `--fresh` would not resume an interrupted run.
         words = tuple(masked(word) for word in request.words if word != "--fresh")
-        plan = expand(load(Path("benchctl ab"), text=text))
+        plan = expand(_scenario(Path("benchctl ab"), text))
         return replace(plan, scenario_path="", asked=words), text
     try:
         save.parent.mkdir(parents=True, exist_ok=True)  # relative paths start at this folder
-        plan = expand(load(save, text=text))
+        plan = expand(_scenario(save, text))
         if save.exists() and save.read_bytes() != text.encode():
             raise _unfit(f"{save} exists already", "use another file, or remove it", "BX103")
         save.write_text(text, encoding="utf-8")
@@ -73,6 +80,23 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
         message = f"cannot write {save}: {error.strerror}"
         raise _unfit(message, "use another file", "BX103") from error
     return plan, text
+
+
+def _scenario(path: Path, text: str) -> Scenario:
+    """Load the scenario. An error in the value of an option names the option instead of a line."""
+    from bench_framework.scenario.load import load
+
+    try:
+        return load(path, text=text)
+    except ScenarioError as error:
+        for problem in error.problems:
+            line = text.splitlines()[problem.at.line - 1] if problem.at else ""
+            if (key := line.partition(":")[0]) in _OPTIONS:
+                name, option = _OPTIONS[key]
+                message = problem.message.replace(f"`{name}`", option)
+                fix = problem.fix or f"correct {option}; `benchctl ab --help` shows examples"
+                raise _unfit(message, fix) from None
+        raise
 
 
 def scenario_text(request: Commands) -> str:
@@ -133,11 +157,12 @@ def _expanded(request: Commands) -> list[str]:
                     f"the placeholder {{{name}}} in `{command}` has no values",
                     f"add -L {name} A,B (not for --prepare); for braces, write `{{ {name} }}`",
                 )
-    if len(expanded) < 2:  # noqa: PLR2004 -- a comparison has two sides
-        raise _unfit(
-            "there is only one command",
-            "add a second one, or vary a placeholder: benchctl ab -L n 1,2 'CMD {n}'",
-        )
+    if not expanded:
+        advice = "give two or more, such as: benchctl ab './old data.json' './new data.json'"
+        raise _unfit("there are no commands to compare", advice)
+    if len(expanded) == 1:
+        advice = "add a second one, or vary a placeholder: benchctl ab -L n 1,2 'CMD {n}'"
+        raise _unfit("there is only one command", advice)
     if twice := [c for number, c in enumerate(expanded) if c in expanded[:number]]:
         advice = "remove one; the A/A control already runs the first command a second time"
         raise _unfit(f"`{twice[0]}` is given twice", advice)

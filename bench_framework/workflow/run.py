@@ -154,7 +154,6 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
 
 def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Prepared) -> Record:
     from bench_framework.execution.machine.host import utc_now
-    from bench_framework.features.gate.measuring import reopening_looks
     from bench_framework.store import lines
     from bench_framework.store.records import Record, find_resumable, require_same
     from bench_framework.version import __version__
@@ -163,6 +162,8 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
     looks: list[Look] = []
     record: Record | None
     if options.record is not None:
+        from bench_framework.features.gate.measuring import reopening_looks
+
         record = Record.open(options.record)
         looks = reopening_looks(record.plan, record.contents)
     else:
@@ -201,13 +202,10 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
     until the gate can judge; for a scenario with a gate, until both.
     """
-    from bench_framework.compare.interim_analysis import look
     from bench_framework.execution import rounds, tuning
     from bench_framework.execution.counting.observations import observe_cells
     from bench_framework.execution.schedule import Decision
-    from bench_framework.features.gate import measuring as gate
     from bench_framework.features.gate.plans import rounds_needed
-    from bench_framework.features.judge import finished_cells
     from bench_framework.model.looks import decidable
     from bench_framework.model.run import Look
 
@@ -218,6 +216,11 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     builds = {build.id: build for build in prepared.builds}
 
     def looker(input_id: str, index: int, number: int) -> Decision:
+        # numpy is slow to import, and the first rounds are displayed without it.
+        from bench_framework.compare.interim_analysis import look
+        from bench_framework.features.gate import measuring as gate
+        from bench_framework.features.judge import finished_cells
+
         plan, blocks = record.plan, record.contents.blocks
         decision = look(plan, blocks, input_id, index, number, builds=builds)
         observer.notify(progress.InterimVerdicts(decision.verdicts))
@@ -245,7 +248,11 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     plan = record.plan
     observe_cells(plan, record, session)
     contents = record.contents
-    if gated and gate.counts_instead(plan, session.env):
+    if not gated:
+        return
+    from bench_framework.features.gate import measuring as gate
+
+    if gate.counts_instead(plan, session.env):
         cells = gate.cells_to_count(plan, contents.blocks, builds, prepared.inputs, contents.looks)
         if cells:
             observe_cells(gate.counting_plan(plan, cells), record, session)

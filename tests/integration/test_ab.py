@@ -111,7 +111,14 @@ def test_a_command_that_fails_is_named(folder: Path) -> None:
     assert sentence(done.stdout).startswith("`echo -broken`: failed (exit status 7")
     missing = benchctl(folder, "ab", "./missing", "echo -old", code=3)
     assert "error[BX234]" in missing.stderr
+    assert "a path relative to the current folder" in missing.stderr
     assert missing.stdout == ""
+
+
+def test_without_commands_the_error_has_an_example(folder: Path) -> None:
+    done = benchctl(folder, "ab", code=2)
+    assert "error[BX122]: there are no commands to compare" in done.stderr
+    assert "benchctl ab './old data.json' './new data.json'" in done.stderr
 
 
 @pytest.mark.real

@@ -27,9 +27,9 @@ benchctl ab ./old ./new --budget 2m --margin 1% --save bench/old-new.yaml
 def ab(
     context: typer.Context,
     commands: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="CMD", help="Commands; the first one is the baseline."),
-    ],
+    ] = None,
     lists: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,7 +90,7 @@ def ab(
 
     console: Console = context.obj
     request = Commands(
-        commands,
+        commands or (),
         lists=lists or (),
         prepare=prepare,
         budget=budget,

@@ -164,9 +164,10 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
     base = Path(scenario_path).absolute().parent
     path = str(base / name) if "/" in name else shutil.which(name, path=env.get("PATH"))
     if path is None or not Path(path).exists():
+        place = "scenario" if scenario_path else "current folder"
         raise _unfit(
             f"the program {name} does not exist",
-            "give an absolute path, a path relative to the scenario, or a name on PATH",
+            f"give an absolute path, a path relative to the {place}, or a name on PATH",
         )
     file = Path(path)
     if not file.is_file():

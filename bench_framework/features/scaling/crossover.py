@@ -18,7 +18,7 @@ from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import Crossing
 from bench_framework.stats import intervals
-from bench_framework.stats.portable_math import drop_unstable_digits, exp, log
+from bench_framework.stats.portable_math import drop_unstable_digits, exp, find_root, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -135,7 +135,6 @@ def turning(
         Estimate and bounds in log size. `None` if the intervals of the typical ratios of the two
             ends are not on opposite sides of zero. No place can be interpolated then.
     """
-    from scipy.optimize import brentq  # noqa: PLC0415 -- scipy is slow to import
 
     def bounds(place: float) -> intervals.Bounds:
         return intervals.typical(interpolated(places, ratios, place), level)
@@ -144,7 +143,7 @@ def turning(
     if not (first.lo > 0 > last.hi or first.hi < 0 < last.lo):
         return None
     estimate = drop_unstable_digits(
-        brentq(lambda x: bounds(x).estimate, places[0], places[-1], xtol=PRECISION / 10)
+        find_root(lambda x: bounds(x).estimate, places[0], places[-1], PRECISION / 10)
     )
     steps = GRID * (len(places) - 1)
     grid = np.linspace(places[0], places[-1], steps + 1).tolist()

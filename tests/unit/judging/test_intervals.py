@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.stats import binomtest
 
 from bench_framework.stats import intervals, run_labels, signed_rank
+from bench_framework.stats.portable_math import find_root
 
 
 def test_hodges_lehmann_of_a_known_sample() -> None:
@@ -127,3 +133,37 @@ def test_one_round_has_an_estimate_and_finite_bounds_at_level_zero() -> None:
     assert (bounds.lo, bounds.hi) == (bounds.estimate, bounds.estimate)
     assert bounds.estimate == pytest.approx(0.02, abs=1e-6)
     assert bounds.level == 0
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_a_root_has_the_bits_of_scipys(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    root, steepness, step = (
+        random.uniform(-1, 1),
+        random.uniform(0.1, 30),
+        10 ** random.uniform(-6, -1),
+    )
+
+    def smooth(x: float) -> float:
+        return math.atan(steepness * (x - root)) + 0.1 * (x - root) ** 3
+
+    def stepped(x: float) -> float:  # like a score of ranks, which is constant between two values
+        return float(np.floor((x - root) / step)) + 0.5
+
+    for function in (smooth, stepped, lambda x: -smooth(x)):
+        for xtol in (1e-8, 1e-3):
+            expected = brentq(function, -3.0, 4.0, xtol=xtol)
+            assert find_root(function, -3.0, 4.0, xtol) == expected
+
+
+def test_a_root_at_an_end_is_found() -> None:
+    assert find_root(lambda x: x, 0.0, 1.0, 1e-8) == 0
+    assert find_root(lambda x: x - 1, 0.0, 1.0, 1e-8) == 1
+
+
+def test_judging_loads_no_slow_module_of_scipy() -> None:
+    code = (
+        "import sys; import bench_framework.features.judge, bench_framework.features.gate.measuring;"
+        "sys.exit('scipy.optimize' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

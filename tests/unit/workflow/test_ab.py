@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.cli.app import _options_first
-from bench_framework.errors import ScenarioError, UsageError
+from bench_framework.errors import UsageError
 from bench_framework.features.summary.command_lines import command_lines
 from bench_framework.model.judgement import Comparison, Family, Judgement
 from bench_framework.model.looks import looks_of
@@ -136,6 +136,7 @@ def test_both_words_of_a_list_reach_the_command() -> None:
 @pytest.mark.parametrize(
     ("commands", "options", "message"),
     [
+        ([], {}, "there are no commands to compare"),
         (["./old"], {}, "there is only one command"),
         (["./old {n}"], {"lists": ["n=1"]}, "there is only one command"),
         (["./old", "./old"], {}, "`./old` is given twice"),
@@ -163,10 +164,19 @@ def test_a_mistake_has_one_message(
     assert raised.value.fix
 
 
-def test_an_invalid_value_of_an_option_is_shown_in_the_scenario() -> None:
-    with pytest.raises(ScenarioError) as raised:
-        plan_of("a", "b", margin="3")
-    assert [problem.code for problem in raised.value.problems] == ["BC102"]
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("margin", "3", '--margin must be a percentage such as 2%, got the text "3"'),
+        ("budget", "xx", '--budget must be a duration such as 90s, 15m or 1h, got the text "xx"'),
+        ("name", "a/b", '--name must be the name of a folder, got the text "a/b"'),
+    ],
+)
+def test_an_invalid_value_names_its_option(option: str, value: str, message: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        plan_of("a", "b", **{option: value})
+    assert (raised.value.message, raised.value.code) == (message, "BX122")
+    assert raised.value.fix
 
 
 def judged(plan: Plan, wall: Comparison, *more: Comparison) -> Judgement:
