@@ -28,11 +28,6 @@ def template_dir() -> Path:
     return _asset("templates")
 
 
-def scenario_dir() -> Path:
-    """Return the folder of the bundled scenarios."""
-    return _asset("scenarios")
-
-
 def shipped_scenarios() -> dict[str, Path]:
     """Return the files of the bundled scenarios by name, as in `benchctl run NAME`, sorted."""
-    return {path.stem: path for path in sorted(scenario_dir().glob("*.yaml"))}
+    return {path.stem: path for path in sorted(_asset("scenarios").glob("*.yaml"))}

@@ -305,18 +305,12 @@ def trip(comparisons: Sequence[Comparison], metrics: Collection[Metric]) -> tupl
     """
     return tuple(
         replace(c, verdict=Verdict.INCONCLUSIVE, reason=CONTROL_DIFFERS)
-        if _has_verdict(c) and c.family != "exact" and c.metric in metrics
+        if (c.verdict.settled or c.verdict is Verdict.INCONCLUSIVE)
+        and c.family != "exact"
+        and c.metric in metrics
         else c
         for c in comparisons
     )
-
-
-def _has_verdict(comparison: Comparison) -> bool:
-    return comparison.verdict.settled or comparison.verdict is Verdict.INCONCLUSIVE
-
-
-def _best_cells(plan: Plan, input_id: str) -> list[Cell]:
-    return [c for c in plan.cells_of(input_id) if c.role in (Role.BASELINE, Role.CANDIDATE)]
 
 
 def best_group(
@@ -340,7 +334,8 @@ def best_group(
         headline: comparisons of this input with the baseline and further references.
     """
     metric = stage.plan.judge.headline
-    planned = _best_cells(stage.plan, input_id)
+    roles = (Role.BASELINE, Role.CANDIDATE)
+    planned = [cell for cell in stage.plan.cells_of(input_id) if cell.role in roles]
     usable = [c for c in planned if c.id in stage.usable]
     pairs: list[Request] = [(stage, (b, a, metric)) for a, b in itertools.combinations(usable, 2)]
     if not pairs or not stage.reached:

@@ -138,7 +138,8 @@ class BlockRunner:
             with contextlib.suppress(OSError):
                 pagecache.read_file(target.binary)
         stored = self.stdout_is_answer or self._readings.needs_stdout
-        output = str(self._raw.stdout) if stored else self._discard
+        discarded = "null" if self._policy.stdout == "null" else "pipe"
+        output = str(self._raw.stdout) if stored else discarded
         argv = self._tool.call(
             target.argv, runs=runs, output=output, stdin=target.stdin, export=self._raw.export
         )
@@ -213,10 +214,6 @@ class BlockRunner:
             with writing(self._raw.root):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return block
-
-    @property
-    def _discard(self) -> str:
-        return "null" if self._policy.stdout == "null" else "pipe"
 
     def _read(self, block: Block, finished: Finished, runs: int, log_start: int) -> Block:
         if finished.signal is not None:

@@ -21,7 +21,7 @@ from bench_framework.compare import (
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.compare.medians import EXACT_METRICS
-from bench_framework.compare.stage import MetricPair, Stage, stage_of
+from bench_framework.compare.stage import Stage, stage_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.effects import compute as effects
@@ -48,7 +48,7 @@ from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from bench_framework.compare.samples import Sample
     from bench_framework.compare.stage import Request
@@ -247,7 +247,8 @@ def _judge_inputs(
         tripped = {f.metric for f in floors if f.tripped or (item.id, f.metric) in known}
         judged: list[Comparison] = []
         for family, pairs in pairs_of[item.id].items():
-            for c in _with_exact([pair for _, pair in pairs], by_pair, exact):
+            for _, (cell, ref, metric) in pairs:
+                c = by_pair.get((cell.id, ref.id, metric)) or exact(cell, ref, metric)
                 valid = cell_state.refuse_invalid(plan, c, state_of, stage.samples)
                 judged.append(valid if c.family == "exact" else replace(valid, family=family))
         judged = list(interim_analysis.trip(judged, tripped))
@@ -268,14 +269,6 @@ def _judge_inputs(
             )
         )
     return judgements
-
-
-def _with_exact(
-    pairs: Sequence[MetricPair], timed: Mapping[tuple[str, str, Metric], Comparison], exact: Exact
-) -> Iterator[Comparison]:
-    """Yield the comparison of every pair, judged by its rounds or by two deterministic values."""
-    for cell, reference, metric in pairs:
-        yield timed.get((cell.id, reference.id, metric)) or exact(cell, reference, metric)
 
 
 def _memory(

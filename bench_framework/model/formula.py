@@ -24,15 +24,11 @@ _UNITS: Final[dict[Dimension, Unit]] = {_RATE: "bytes/s", _TIME: "s", _PLAIN: "r
 _OF_CELLS: Final[dict[str, Dimension]] = {"rate": _RATE, "time": _TIME}
 
 
-def _harmonic(values: list[float]) -> float:
-    """Return 1 / Σ(1/xᵢ): the total rate of stages that run one after the other."""
-    return 1 / math.fsum(1 / value for value in values)
-
-
 _FUNCTIONS: Final[dict[str, Callable[[list[float]], float]]] = {
     "min": min,
     "max": max,
-    "harmonic": _harmonic,
+    # The total rate of stages that run one after the other.
+    "harmonic": lambda values: 1 / math.fsum(1 / value for value in values),
 }
 _ARITHMETIC: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
     ast.Add: lambda a, b: a + b,

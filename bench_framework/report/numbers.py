@@ -109,9 +109,8 @@ def show_ratio(
         hi = math.inf
         # An infinite bound needs no digits. The other numbers use those of the finite side.
         decimals = max(least, min(FINE_ENOUGH, pdg_decimals(abs(ratio - lo))))
-        return IntervalText(
-            _text(_near(ratio, decimals)), _text(_down(lo, decimals)), _text(hi), decimals
-        )
+        below = _quantized(lo, decimals, ROUND_FLOOR)
+        return IntervalText(_text(_near(ratio, decimals)), _text(below), _text(hi), decimals)
     return _interval_text(rounded(ratio, lo, hi, margin=margin, least=least, keep=keep))
 
 
@@ -294,10 +293,6 @@ Number = Decimal | float
 
 def _near(value: float, decimals: int) -> Number:
     return _quantized(value, decimals, ROUND_HALF_EVEN)
-
-
-def _down(value: float, decimals: int) -> Number:
-    return _quantized(value, decimals, ROUND_FLOOR)
 
 
 def _quantized(value: float, decimals: int, rounding: str) -> Number:

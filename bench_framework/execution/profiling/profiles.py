@@ -302,7 +302,7 @@ class _CellProfiler:
         frames: dict[Frame, int] = {}
         stacks: list[Stack] = []
         for number, samples in enumerate(self.runs, start=1):
-            for stack in sorted(samples.stacks, key=_sort_key):
+            for stack in sorted(samples.stacks, key=lambda s: [(f.name, f.module) for f in s]):
                 places = tuple(frames.setdefault(frame, len(frames)) for frame in stack)
                 stacks.append(Stack(number, samples.stacks[stack], places))
         events = sum((samples.events for samples in self.runs), Counter())
@@ -324,7 +324,3 @@ class _CellProfiler:
             buckets=self.policy.buckets,
             remarks=(*remarks, *self.remarks),
         )
-
-
-def _sort_key(stack: tuple[Frame, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((frame.name, frame.module) for frame in stack)

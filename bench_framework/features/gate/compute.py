@@ -253,12 +253,12 @@ def second_pass(
         counted: instructions that were counted there, see `counted_pairs`.
     """
     by_pair = _sentences(again)
-    pairs = [
-        pair
-        if pair.state != "suspicious"
-        else _second(pair, *by_pair.get((pair.cell_id, pair.metric), (None, "")))
-        for pair in first.pairs
-    ]
+    pairs = list(first.pairs)
+    for i, pair in enumerate(pairs):
+        if pair.state == "suspicious":
+            c, text = by_pair.get((pair.cell_id, pair.metric), (None, ""))
+            state, reason = confirmed(c, pair.margin)
+            pairs[i] = replace(pair, again=c, again_text=text, state=state, reason=reason)
     unconfirmed = {p.cell_id for p in pairs if p.again} - {
         p.cell_id for p in pairs if p.state == "worse"
     }
@@ -273,19 +273,11 @@ def second_pass(
 
 def _confirming(pair: GatedPair, c: Comparison, text: str) -> GatedPair:
     """Return another time of a suspicious cell, which is worse if it alone confirms a regression."""
-    if pair.state not in ("passed", "not-judged") or not _exceeds(c, pair.margin):
+    exceeds = c.verdict.worse and c.shown is not None and c.shown.ratio - 1 > pair.margin
+    if pair.state not in ("passed", "not-judged") or not exceeds:
         return pair
     reason = "worse in fresh rounds; another metric was worse in the first measurement"
     return replace(pair, again=c, again_text=text, state="worse", reason=reason)
-
-
-def _exceeds(c: Comparison, margin: float) -> bool:
-    return c.verdict.worse and c.shown is not None and c.shown.ratio - 1 > margin
-
-
-def _second(pair: GatedPair, c: Comparison | None, text: str) -> GatedPair:
-    state, reason = confirmed(c, pair.margin)
-    return replace(pair, again=c, again_text=text, state=state, reason=reason)
 
 
 def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -96,15 +96,14 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
     blind = [
         cell_id
         for cell_id in dict.fromkeys(pair.cell_id for pair in gating.pairs)
-        if timed and all(p.state == "not-judged" for p in _timed_of(gating.pairs, cell_id, timed))
+        if timed
+        and all(
+            p.state == "not-judged"
+            for p in gating.pairs
+            if p.cell_id == cell_id and p.metric in timed
+        )
     ]
     return lines + _counted(blind, "no gated time could be judged", "cell")
-
-
-def _timed_of(
-    pairs: Iterable[GatedPair], cell_id: str, timed: tuple[Metric, ...]
-) -> list[GatedPair]:
-    return [pair for pair in pairs if pair.cell_id == cell_id and pair.metric in timed]
 
 
 def accept(gating: Gating, entries: Sequence[Accepted], day: str) -> Gating:

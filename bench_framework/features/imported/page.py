@@ -81,7 +81,9 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
     if any(c.family == "memory" for c in data.judgement.comparisons):
         memory = MEMORY.section(data)
         sections += [memory] if memory is not None else []
-    sections += [_quality(imported), _origin(imported), _unmeasured()]
+    checks = (Checklist(_checks(imported)),)
+    sections.append(Section("S21", "quality", "Data quality", checks, "appendix"))
+    sections += [_origin(imported), _unmeasured()]
     margin, folder = margin_text(data.plan.judge.margin), data.record_dir.rstrip("/")
     files, commands = len(imported.sessions), len(data.plan.cells)
     return Document(
@@ -187,10 +189,6 @@ def _ends(series: Series) -> tuple[float | None, float | None]:
         return None, None
     half = _TWO_SIDED * series.sd / series.n**0.5
     return series.mean - half, series.mean + half
-
-
-def _quality(imported: Imported) -> Section:
-    return Section("S21", "quality", "Data quality", (Checklist(_checks(imported)),), "appendix")
 
 
 def _checks(imported: Imported) -> tuple[Check, ...]:

@@ -91,10 +91,6 @@ def verdict(claim: Claim) -> str:
     return f"{claim.values['status']}{f': {reason}' if reason else ''}"
 
 
-def _published(claim: Claim) -> str:
-    return f"{quotation(claim)}: {verdict(claim)}; {claim.values['measured']}"
-
-
 def _counts(claim: Claim) -> str:
     counts = "; ".join(f"{count} {status}" for status, count in claim.values.items())
     total = sum(int(count) for count in claim.values.values())
@@ -106,7 +102,7 @@ def _with_figures(claim: Claim) -> str:
 
 
 PUBLISHED_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
-    "published": _published,
+    "published": lambda c: f"{quotation(c)}: {verdict(c)}; {c.values['measured']}",
     "published-counts": _counts,
     LEARNING: _with_figures,
     NEXT_STEP: _with_figures,

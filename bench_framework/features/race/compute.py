@@ -43,16 +43,13 @@ def race_of(
     most = plan.measure.rounds_max
     if plan.measure.budget_s is not None:  # the budget may not have allowed so many
         most = max((sample.rounds for sample in samples.values()), default=0)
-    fixed = sum(most * _repeats(samples[cell.id]) for cell in plan.cells if cell.id in samples)
-    runs = sum(sum(samples[cell.id].runs.values()) for cell in plan.cells if cell.id in samples)
+    per_block = [list(samples[cell.id].runs.values()) for cell in plan.cells if cell.id in samples]
+    # The runs in each block of a cell are fixed after the warm-up.
+    fixed = sum(most * round(statistics.median(runs or [1])) for runs in per_block)
+    runs = sum(map(sum, per_block))
     return Race(runs, fixed, most, tuple(lost))
 
 
 def best_pairs(best: Sequence[BestGroup]) -> tuple[Comparison, ...]:
     """Return every pair of the best groups' families, in both orders."""
     return tuple(c for group in best for pair in group.comparisons for c in (pair, pair.mirrored()))
-
-
-def _repeats(sample: Sample) -> int:
-    """Return the runs in each block of a cell, which are fixed after the warm-up."""
-    return round(statistics.median(sample.runs.values())) if sample.runs else 1

@@ -34,7 +34,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if not exponents:
         return ()
     inputs = _inputs(data, exponents)
-    variants = _variants(data, exponents)
+    ids = {s.variant_id for s in exponents}
+    variants = [variant for variant in data.plan.variants if variant.id in ids]
     times = _times(data, inputs, variants)
     blocks: list[Block] = [_figure(data, inputs, variants, exponents, times), times]
     blocks.append(_exponents(data, exponents))
@@ -66,11 +67,6 @@ def _inputs(data: ReportData, exponents: list[Scaling]) -> list[Input]:
         (item for item in data.plan.inputs if item.id in ids),
         key=lambda item: data.input_bytes(item.id) or 0,
     )
-
-
-def _variants(data: ReportData, exponents: list[Scaling]) -> list[Variant]:
-    ids = {s.variant_id for s in exponents}
-    return [v for v in data.plan.variants if v.id in ids]
 
 
 def _summary(data: ReportData, variant: Variant, item: Input) -> Summary | None:

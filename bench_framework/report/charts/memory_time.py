@@ -234,6 +234,7 @@ def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) ->
         x, y = ax.transData.transform((point.x, point.y))
         text = short(point.label, MOST_LABEL)
         width = width_of(text) * UNITS_PER_COLUMN * SMALL / 12
+        leader = {"arrowstyle": "-", "color": colours["muted"], "linewidth": 0.6, "shrinkB": 4}
         for dx, dy, ha in OFFSETS:
             box = _box(x + dx, y + dy, width, ha)
             if _inside(box, figure) and not any(_meet(box, other) for other in taken):
@@ -247,7 +248,7 @@ def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) ->
                     va="center",
                     fontsize=SMALL,
                     color=colours["ink" if not dominated(point, points) else "muted"],
-                    arrowprops=_leader(colours) if max(abs(dx), abs(dy)) > NEAR else None,
+                    arrowprops=leader if max(abs(dx), abs(dy)) > NEAR else None,
                     bbox={
                         "facecolor": colours["ground"],
                         "edgecolor": "none",
@@ -268,11 +269,6 @@ def _inside(box: Box, figure: Figure) -> bool:
     left, bottom, _, _ = place(figure)
     width, height = size(figure)
     return box[0] >= left and box[2] <= width and box[1] >= bottom and box[3] <= height
-
-
-def _leader(colours: Palette) -> dict[str, object]:
-    """Return the style of the line from a label to its point."""
-    return {"arrowstyle": "-", "color": colours["muted"], "linewidth": 0.6, "shrinkB": 4}
 
 
 def _meet(one: Box, two: Box) -> bool:

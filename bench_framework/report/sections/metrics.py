@@ -105,10 +105,6 @@ def _with_notes(data: ReportData, cells: Sequence[PlanCell], table: Table) -> Ta
     return replace(table, legend=_legend(data, cells), note=_note(data, cells))
 
 
-def _heads(columns: list[_MetricColumn]) -> list[Column]:
-    return [Column(c.title, "right", drop=c.drop) for c in columns]
-
-
 def _table(
     data: ReportData,
     cells: Sequence[PlanCell],
@@ -116,7 +112,8 @@ def _table(
     name: str,
     caption: str,
 ) -> Table:
-    heads = (Column("Variant"), *_heads(columns), Column("n", "right", drop=1))
+    measured = [Column(c.title, "right", drop=c.drop) for c in columns]
+    heads = (Column("Variant"), *measured, Column("n", "right", drop=1))
     rows = tuple(_row(data, cell, [_measured(data, cell, c) for c in columns]) for cell in cells)
     return Table(name, caption, heads, rows)
 
