@@ -152,6 +152,8 @@ def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
     elif not at_level.lo <= 0 <= at_level.hi:
         # So few rounds cannot reach the level of the test.
         reason, at_level = TOO_FEW, at_level.containing(0.0)
+    if plain.level < PLAIN_LEVEL:  # No interval of so few rounds is a 95 % interval.
+        plain, at_level = plain.unlimited, at_level.unlimited
     evidence = Evidence(
         adjusted.rejected,
         at_level.ratio,

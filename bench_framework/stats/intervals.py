@@ -85,6 +85,11 @@ class Bounds:
         )
         return Interval(exp(self.estimate), lo, hi, self.level)
 
+    @property
+    def unlimited(self) -> Bounds:
+        """Return the estimate without finite ends."""
+        return Bounds(self.estimate, -math.inf, math.inf, self.level)
+
     def containing(self, value: float) -> Bounds:
         """Return the bounds, moved outward if necessary until they contain a value."""
         return Bounds(self.estimate, min(self.lo, value), max(self.hi, value), self.level)

@@ -64,6 +64,19 @@ def test_a_noisy_pair_is_inconclusive_and_has_a_minimum_detectable_effect() -> N
     assert some.rounds_needed > 40
 
 
+@pytest.mark.parametrize(("rounds", "has_interval"), [(1, False), (5, False), (6, True)])
+def test_rounds_that_cannot_reach_95_percent_have_no_interval(
+    rounds: int, has_interval: bool
+) -> None:
+    comparison = judged(case(0.3, n=rounds))
+    assert comparison.verdict is Verdict.INCONCLUSIVE
+    assert comparison.reason == verdict.TOO_FEW
+    assert comparison.typical is not None
+    assert comparison.shown is not None
+    assert comparison.typical.bounded is comparison.shown.bounded is has_interval
+    assert math.log(comparison.typical.ratio) == pytest.approx(0.3, abs=0.01)
+
+
 def test_a_significant_effect_below_epsilon_is_equivalent() -> None:
     """0.6 % is significant here, but copies of one binary differ as much."""
     comparison = judged(case(math.log(1.006), sd=0.001))
