@@ -18,8 +18,7 @@ def open_regular(path: Path) -> BinaryIO:
 
     Opening or reading a FIFO or a device may never end, and no signal handler of Python would run.
 
-    Raises:
-        OSError: it cannot be opened, or is a folder, FIFO, socket or device.
+    Raises `OSError`: it cannot be opened, or is a folder, FIFO, socket or device.
     """
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if stat.S_ISREG(os.fstat(file).st_mode):
@@ -31,8 +30,7 @@ def open_regular(path: Path) -> BinaryIO:
 def read_regular(path: Path, most: int | None = None) -> bytes:
     """Return the bytes of a file that `open_regular` opens.
 
-    Raises:
-        OSError: see `open_regular`; or it has more than `most` bytes (EFBIG).
+    Raises `OSError`: see `open_regular`; or it has more than `most` bytes (EFBIG).
     """
     with open_regular(path) as file:
         parts: list[bytes] = []
@@ -49,8 +47,7 @@ def read_regular(path: Path, most: int | None = None) -> bytes:
 def read_input(path: Path, most: int) -> bytes:
     """Return the bytes of a file that a user names.
 
-    Raises:
-        ValueError: it cannot be read, is not a file, is empty, or has more than `most` bytes.
+    Raises `ValueError`: it cannot be read, is not a file, is empty, or has more than `most` bytes.
     """
     try:
         status = path.stat()
@@ -93,8 +90,7 @@ def parse_json(
         members: makes an object of its pairs of names and values.
         whole: makes a whole number of its digits.
 
-    Raises:
-        ValueError: it is not JSON, or it is nested more deeply than Python's parser goes.
+    Raises `ValueError`: it is not JSON, or it is nested more deeply than Python's parser goes.
     """
     try:
         return json.loads(text, object_pairs_hook=members, parse_int=whole)

@@ -89,8 +89,7 @@ def masked_source(text: str) -> str:
 def revealed(text: str) -> str:
     """Return a text with the secrets in place of their masks, for a program that is started.
 
-    Raises:
-        LookupError: the secret is not known, because the text is from a record.
+    Raises `LookupError`: the secret is not known, because the text is from a record.
     """
     return _MASK.sub(lambda match: _secrets[match[0]], text)
 

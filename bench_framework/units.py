@@ -43,8 +43,7 @@ _PERCENT: Final = re.compile(rf"^{_NUMBER}\s*%$")
 def parse_size(text: str) -> int:
     """Return the number of bytes of ``"10MiB"``, ``"200MB"``, ``"1.5GiB"`` or ``"17B"``.
 
-    Raises:
-        ValueError: no unit, an unknown unit, or not a whole number of bytes.
+    Raises `ValueError`: no unit, an unknown unit, or not a whole number of bytes.
     """
     match = _SIZE.match(text.strip())
     if match is None:
@@ -69,8 +68,7 @@ def is_size(text: str) -> bool:
 def parse_duration(text: str) -> float:
     """Return the seconds of ``"15m"``, ``"120s"``, ``"20ms"`` or ``"1h"``.
 
-    Raises:
-        ValueError: no unit or an unknown unit.
+    Raises `ValueError`: no unit or an unknown unit.
     """
     match = _DURATION.match(text.strip())
     if match is None:
@@ -82,8 +80,7 @@ def parse_duration(text: str) -> float:
 def parse_percent(text: str) -> float:
     """Return the fraction of a percentage: 0.02 for ``"2%"``.
 
-    Raises:
-        ValueError: no percent sign.
+    Raises `ValueError`: no percent sign.
     """
     match = _PERCENT.match(text.strip())
     if match is None:

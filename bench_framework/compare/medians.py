@@ -69,8 +69,7 @@ def compare_exact(draft: Comparison, value: float, reference: float) -> Comparis
     Values that differ by at most ε are equivalent. Beyond the margin, the verdict is better or
     worse; between ε and the margin, better or worse, size uncertain.
 
-    Raises:
-        ValueError: a value is not positive.
+    Raises `ValueError`: a value is not positive.
     """
     if value <= 0 or reference <= 0:
         raise ValueError(f"{draft.metric} has no ratio: {value} against {reference}")
@@ -96,8 +95,7 @@ def compare_counts(
         counts: repetitions of the candidate, all positive.
         reference: repetitions of the baseline, all positive.
 
-    Raises:
-        ValueError: a count is not positive, or a side has no count.
+    Raises `ValueError`: a count is not positive, or a side has no count.
     """
     if not counts or not reference:
         raise ValueError(f"{draft.metric} was not counted")

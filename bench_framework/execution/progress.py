@@ -83,10 +83,7 @@ class DataFinished(Update):
 
 
 class RoundStarted(Update):
-    """Start of a round of one input.
-
-    `round` counts from 1, separately for warm-up rounds.
-    """
+    """Start of a round of one input. `round` counts from 1, separately for warm-up rounds."""
 
     input_id: str
     round: int

@@ -24,10 +24,7 @@ class Stop:
         observer: Observer | None = None,
         killed: str = "its result is discarded",
     ) -> None:
-        """Create the request.
-
-        `killed` ends the message after the run was killed.
-        """
+        """Create the request. `killed` ends the message after the run was killed."""
         self.level = 0
         self._launcher = launcher
         self._observer = observer or SilentObserver()

@@ -18,8 +18,7 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         only: codes of the sections to keep, such as ``("S02", "S03")``. All are kept if it is
             empty.
 
-    Raises:
-        ValueError: a code names no section.
+    Raises `ValueError`: a code names no section.
     """
     if data.imported is not None:
         return imported_page.build(data, data.imported, only)

@@ -26,8 +26,7 @@ from bench_framework.model.judgement import Claim
 def say(claim: Claim) -> str:
     """Return the sentence of a claim, without a full stop.
 
-    Raises:
-        KeyError: no function for this kind of claim.
+    Raises `KeyError`: no function for this kind of claim.
     """
     if IN_SESSION not in claim.values:
         return SENTENCES[claim.kind](claim)

@@ -95,8 +95,7 @@ def parse(text: str, rows: Mapping[str, Unit] | None = None) -> Formula:
         text: text of the formula.
         rows: units of the formulas that it may use, by name.
 
-    Raises:
-        FormulaError: the formula is invalid. The message states the reason.
+    Raises `FormulaError`: the formula is invalid. The message states the reason.
     """
     if len(text) > LONGEST:
         raise FormulaError(f"longer than {LONGEST} characters")

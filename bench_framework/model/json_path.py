@@ -19,8 +19,7 @@ def parse(text: str) -> tuple[str | int, ...]:
     A part that consists of digits, as in ``rows.0.value``, is an index of a list or a key of an
     object.
 
-    Raises:
-        ValueError: the text is not a path. The message quotes the invalid remainder.
+    Raises `ValueError`: the text is not a path. The message quotes the invalid remainder.
     """
     rest = text.strip()
     at = 1 if rest.startswith("$") else 0
@@ -53,8 +52,7 @@ def show(steps: Sequence[str | int]) -> str:
 def follow(value: Any, steps: Sequence[str | int]) -> Any:
     """Return the value at a path.
 
-    Raises:
-        LookupError: there is no such value. The message names the step that failed.
+    Raises `LookupError`: there is no such value. The message names the step that failed.
     """
     for number, step in enumerate(steps):
         match value:

@@ -139,8 +139,7 @@ class Figure:
 def parse_figure(text: str) -> Figure:
     """Return the figure that a text such as ``"2.1x faster"`` states.
 
-    Raises:
-        ValueError: the text is not a figure.
+    Raises `ValueError`: the text is not a figure.
     """
     words = text.translate(_PLAIN).strip().removeprefix("~").strip()
     if words in _SENSES:

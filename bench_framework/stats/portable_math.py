@@ -43,8 +43,7 @@ def log(x: float) -> float:
 
     Results are cached, because a measured value is part of many pairs.
 
-    Raises:
-        ValueError: `x` is not positive or not finite.
+    Raises `ValueError`: `x` is not positive or not finite.
     """
     if not 0 < x < math.inf:
         raise ValueError(f"no logarithm of {x}")

@@ -76,8 +76,7 @@ def new_folder(scenario_folder: Path, started_at: str) -> Iterator[tuple[Path, P
     So a killed process leaves no record without its first files, and the draft is removed after an error.
     ``-2``, ``-3`` … make the name of the minute unique.
 
-    Raises:
-        MachineError: writing failed (BX235).
+    Raises `MachineError`: writing failed (BX235).
     """
     with writing(scenario_folder):
         final = _reserve(scenario_folder, started_at)

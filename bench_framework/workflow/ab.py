@@ -58,9 +58,8 @@ class Commands:
 def plan_commands(request: Commands) -> tuple[Plan, str]:
     """Return the plan that compares the commands, and the text of its scenario.
 
-    Raises:
-        UsageError: BX122, the commands cannot be compared, or an option has an invalid value; BX103,
-            the file cannot be saved.
+    Raises `UsageError` (BX122): the commands cannot be compared, or an option has an invalid value;
+    BX103, the file cannot be saved.
     """
     from bench_framework.scenario.plan import expand
 
@@ -102,8 +101,7 @@ def _scenario(path: Path, text: str) -> Scenario:
 def scenario_text(request: Commands) -> str:
     """Return the scenario as YAML. Relative paths in it start at the folder of `save`.
 
-    Raises:
-        UsageError: BX122, the commands cannot be compared.
+    Raises `UsageError` (BX122): the commands cannot be compared.
     """
     folder = (request.save or Path("here")).absolute().parent
     commands = _expanded(request)

@@ -56,10 +56,7 @@ def _fault(message: str) -> UsageError:
 
 
 def write_audit(result: Audit, path: Path) -> None:
-    """Write an audit as Markdown.
-
-    Raises `MachineError` (BX235): the file cannot be written.
-    """
+    """Write an audit as Markdown. Raises `MachineError` (BX235): the file cannot be written."""
     from bench_framework.features.audit.report import as_markdown
 
     try:

@@ -62,8 +62,7 @@ def list_items(
 def remove_items(items: Iterable[Item]) -> None:
     """Remove items. It is not an error if another process removed one of them before.
 
-    Raises:
-        MachineError: BX235, some of them could not be removed.
+    Raises `MachineError` (BX235): some of them could not be removed.
     """
     refused: list[OSError] = []
     for item in items:

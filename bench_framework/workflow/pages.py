@@ -47,10 +47,7 @@ class Pages:
 
 
 def parse_formats(text: str) -> tuple[Format, ...]:
-    """Parse a comma-separated list of formats.
-
-    Raises `UsageError` (BX104): an unknown format.
-    """
+    """Parse a comma-separated list of formats. Raises `UsageError` (BX104): an unknown format."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in FORMATS]
     if unknown or not names:

@@ -114,8 +114,7 @@ def verify_page(path: Path) -> Verification:
     Args:
         path: the page, or the folder of a published report, whose other files are compared too.
 
-    Raises:
-        UsageError: BX101, it cannot be read. RecordError: BX414, it contains no runs.
+    Raises `UsageError` (BX101): it cannot be read. RecordError: BX414, it contains no runs.
     """
     from bench_framework.store import embedded
 

@@ -43,8 +43,7 @@ class Templates:
     def text(self, name: str) -> str:
         """Return a file that is copied into the page.
 
-        Raises:
-            UsageError: BX113, a custom file is not UTF-8.
+        Raises `UsageError` (BX113): a custom file is not UTF-8.
         """
         path = next(p for p in self._paths(name) if p.is_file())
         try:
@@ -55,8 +54,7 @@ class Templates:
     def parse(self, names: Sequence[str]) -> None:
         """Check the syntax of templates.
 
-        Raises:
-            UsageError: BX113, with file and line of the first error.
+        Raises `UsageError` (BX113): with file and line of the first error.
         """
         for name in names:
             text = self.text(name)
@@ -81,8 +79,7 @@ class Templates:
         A custom folder can come with a record from another person, so that its templates run in a
         sandbox.
 
-        Raises:
-            UsageError: BX113, a custom template fails, with its file and line.
+        Raises `UsageError` (BX113): a custom template fails, with its file and line.
         """
         kind = Environment if self.custom is None else ImmutableSandboxedEnvironment
         environment = kind(
@@ -116,8 +113,7 @@ class Templates:
 def replaced(folder: Path) -> tuple[str, ...]:
     """Return the relative paths of the templates in a custom folder, sorted.
 
-    Raises:
-        UsageError: BX113, the folder does not exist, or it replaces no template.
+    Raises `UsageError` (BX113): the folder does not exist, or it replaces no template.
     """
     paths = sorted(
         str(path.relative_to(folder))
