@@ -85,10 +85,7 @@ def parse_json(
 ) -> Any:
     """Parse JSON of another program.
 
-    Args:
-        text: the document.
-        members: makes an object of its pairs of names and values.
-        whole: makes a whole number of its digits.
+    `members` makes an object of its pairs of names and values, and `whole` a number of its digits.
 
     Raises `ValueError`: it is not JSON, or it is nested more deeply than Python's parser goes.
     """

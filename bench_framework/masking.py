@@ -40,10 +40,7 @@ _secrets: dict[str, str] = {}
 def mask_document(data: Any, reveal: Collection[str] = (), key: str = "") -> Any:
     """Return the data of a scenario with its secrets masked.
 
-    Args:
-        data: mappings, lists and texts.
-        reveal: names whose values are shown.
-        key: key of the data.
+    The values of the names in `reveal` are shown.
     """
     command = key in _COMMANDS
     if isinstance(data, dict):

@@ -87,16 +87,10 @@ def rounded(
     If six decimals do not preserve the relation to 1 and to the margin bounds, the result has the
     weaker relation. Verdicts are taken from the result.
 
-    Args:
-        estimate: ratio.
-        lo: lower bound, at most `estimate`.
-        hi: upper bound; finite.
-        margin: δ as a fraction.
-        least: fewest decimals; 2 for a ratio that is printed as whole percents.
-        most: most decimals, unless the relation needs more.
-        keep: add digits to preserve the relation. False for a pair without a verdict, whose bounds
-            close to 1 would get digits that the data do not support.
-        start: fewest decimals in place of those that the width of the interval gives.
+    `hi` is finite. The text has at least `least` decimals, 2 for a ratio in whole percents, or
+    `start` in place of those that the width gives, and at most `most` unless the relation needs
+    more. `keep` is false for a pair without a verdict, whose bounds close to 1 would get digits
+    that the data do not support.
     """
     exact = [relation(lo, hi, t) for t in thresholds(margin)]
     if start is None:

@@ -104,9 +104,7 @@ def format_size(size: float, *, digits: int = 3) -> str:
 def size_unit(size: float, family: str) -> tuple[str, float]:
     """Return the best unit of a size and the factor from bytes, such as ``("MiB", 2 ** -20)``.
 
-    Args:
-        size: bytes.
-        family: ``iec`` (powers of 1024) or ``si`` (powers of 1000).
+    The family is ``iec`` (powers of 1024) or ``si`` (powers of 1000).
     """
     base, names = (
         (1000.0, ("B", "kB", "MB", "GB"))

@@ -45,8 +45,7 @@ class Costs:
 def other_metrics(comparisons: Iterable[Comparison]) -> str:
     """Return the verdicts on further metrics: ``"CPU time is worse in 5 of 5 comparisons"``.
 
-    Args:
-        comparisons: comparisons of one input with its first baseline, on further metrics.
+    All comparisons are of one input with its first baseline.
     """
     by_metric: dict[str, list[Comparison]] = {}
     for c in comparisons:

@@ -58,16 +58,9 @@ def change(
     Examples are ``"8.4 % less time [7.1, 9.7]"``, ``"2.0× faster [1.9, 2.1]"`` and ``"equivalent in
     time (within ±2 %) [−0.3 %, +1.1 %]"``.
 
-    Args:
-        verdict: verdict of the comparison. `None` reads as inconclusive.
-        estimate: ratio candidate ÷ reference, or its inverse if `higher`.
-        lo: lower bound of the ratio.
-        hi: upper bound of the ratio.
-        margin: the change that is too small to matter.
-        metric: name of the metric.
-        higher: whether more of the metric is better, so that the ratio is the inverse of the
-            values' ratio.
-        percent: never use "n×", because other figures of the same list are below 1.5×.
+    `estimate` is the ratio candidate ÷ reference, or with `higher` its inverse. A `verdict` of
+    `None` reads as inconclusive. `percent` avoids "n×", because other figures of the same list are
+    below 1.5×.
     """
     what, frame = words.noun(metric), metric_nouns.frame(metric)
     if higher:
@@ -329,10 +322,7 @@ def printed_product(factors: Sequence[Factor], total: float | None) -> str:
     With a total, an example is ``"1.051 × 1.022 × 1.003 unexplained = 1.077"``. Each figure has the
     digits of its interval, and more if the printed product would not be exact otherwise.
 
-    Args:
-        factors: the steps (at least one).
-        total: the combined ratio, if the steps need not explain all of it. `None` if the product of
-            the steps is the total.
+    `total` is `None` if the product of the steps is the total. There is at least one step.
     """
     product = math.prod(f.ratio for f in factors)
     least = max(FEWEST_DECIMALS, min(f.decimals for f in factors))

@@ -81,14 +81,8 @@ def derived_figure(
 ) -> str:
     """Return a derived value with its interval and unit: ``"1.21 [1.18, 1.24] GiB/s"``.
 
-    Args:
-        estimate: the value in its base unit.
-        lo: lower bound, `None` without an interval.
-        hi: upper bound, `None` without an interval.
-        kind: ``s``, ``bytes/s`` or ``ratio``.
-        family: unit family of the scenario.
-        smallest: smallest rate of a list, which sets the unit.
-        margin: margin of a pair that has a verdict.
+    `kind` is ``s``, ``bytes/s`` or ``ratio``. `smallest` is the smallest rate of a list, which sets
+    the unit. `margin` is that of a pair with a verdict.
     """
     unit, scale = "", 1.0
     if kind == "s":

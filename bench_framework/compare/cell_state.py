@@ -37,12 +37,7 @@ def cell_states(
 ) -> tuple[CellState, ...]:
     """Return the state of every cell of the plan, in plan order.
 
-    Args:
-        plan: the plan.
-        samples: cell id → sample.
-        builds: build id → build.
-        warm_ups: cell id → warm-up blocks. A cell that failed during warm-up has no sample, and
-            its warm-up blocks contain the reason.
+    A cell that failed during warm-up has no sample. Its `warm_ups` contain the reason.
     """
     expected = {
         item.id: _expected_answer(plan.answer, plan.baseline_cell(item.id), samples)
@@ -307,14 +302,7 @@ def refuse_invalid(
     state_of: Mapping[str, CellState],
     samples: Mapping[str, Sample],
 ) -> Comparison:
-    """Return a comparison as refused if one of its cells cannot be compared, or as a single run.
-
-    Args:
-        plan: the plan.
-        comparison: the comparison by its values alone.
-        state_of: cell id → state.
-        samples: cell id → sample.
-    """
+    """Return a comparison as refused if one of its cells cannot be compared, or as a single run."""
     state, reference = state_of[comparison.cell_id], state_of[comparison.ref_cell_id]
     if state.state != "measured":
         return replace(comparison, verdict=_REFUSALS[state.state], reason=state.reason)

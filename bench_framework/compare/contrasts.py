@@ -49,17 +49,11 @@ class Measured:
     """The data of a record from which contrasts are computed.
 
     Attributes:
-        plan: the plan, with levels and margins.
         looks: the schedule of interim analyses, with their number J.
-        samples: cell id → sample.
-        usable: ids of cells that were measured as requested.
         last: input id → round of the last interim analysis. Inputs without one are not judged.
         tripped: ids of inputs whose A/A control differs significantly in the metric.
-        metric: the first judged metric.
         higher: whether larger values of it are better; the sign of its logarithms is then changed.
-        inputs: the prepared inputs.
         reported: (candidate id, reference id) → comparison that the report shows for the pair.
-        same: pairs of cells that run the same program.
     """
 
     plan: Plan
@@ -91,11 +85,7 @@ class Measured:
         return rounds, -table if self.higher else table
 
     def one_program(self, weights: Mapping[str, float]) -> bool:
-        """Return whether a contrast compares programs only with themselves (an A/A test).
-
-        Args:
-            weights: cell id → weight of its logarithm; all cells are of one input.
-        """
+        """Return whether a contrast compares programs only with themselves (an A/A test)."""
         sums: dict[str, float] = {}
         for cell, weight in weights.items():
             program = min(
@@ -120,8 +110,7 @@ def weighted_sum(terms: Sequence[tuple[float, Floats]]) -> Floats:
 def summed_weights(terms: Iterable[tuple[float, Mapping[str, float]]]) -> dict[str, float]:
     """Return the weights of a sum of contrasts, by cell id.
 
-    Args:
-        terms: the factor of each contrast, and its weights by cell id.
+    Each term is a factor and the weights of a contrast.
     """
     sums: dict[str, float] = {}
     for factor, weights in terms:
@@ -170,18 +159,10 @@ def judge_contrasts(
 ) -> tuple[Contrast, ...]:
     """Judge the contrasts of one family.
 
-    Args:
-        series: one array per contrast with its value in each round, on the log scale, shape
-            (rounds,); at least one round each.
-        at: data of the record, with α, the number of interim analyses J, ε and δ.
-        size: number of contrasts in the family; by default the number of series.
-        tripped: for each contrast, whether the A/A control of its input differs significantly; such
-            a contrast is inconclusive.
-        weights: for each contrast, cell id → weight. A contrast that compares a program only with
-            itself is an A/A test and is inconclusive.
-
-    Returns:
-        One contrast per series, in the same order.
+    `series` has the values of each contrast by round, on the log scale, shape (rounds,), with at
+    least one round. The family has `size` contrasts, by default those of `series`. A contrast is
+    inconclusive if it is `tripped` by the A/A control of its input, or if its `weights` by cell id
+    compare a program only with itself.
     """
     policy, looks = at.plan.judge, max(1, at.looks.count)
     size = max(1, len(series) if size is None else size)
@@ -215,10 +196,7 @@ def with_reported_verdict(contrast: Contrast, cell_ids: Sequence[str], at: Measu
 
     A pair has one verdict in a report (`docs/method.md#one-verdict-per-pair`).
 
-    Args:
-        contrast: the contrast as judged in its own family.
-        cell_ids: candidate and reference. A contrast of more cells is returned unchanged.
-        at: data of the record, with the reported comparisons.
+    A contrast of more than two cells is returned unchanged.
     """
     if len(cell_ids) != PAIR:
         return contrast

@@ -61,9 +61,6 @@ def drift(series: Mapping[int, float]) -> float | None:
     The test of Mann and Kendall decides whether there is a trend (normal approximation with a
     continuity correction; ties make it stricter). Its size is the Theil-Sen slope, the median slope
     between two rounds, of the logarithms.
-
-    Args:
-        series: round → value.
     """
     rounds = sorted(r for r in series if series[r] > 0)
     n = len(rounds)

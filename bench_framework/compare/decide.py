@@ -48,7 +48,6 @@ class Evidence:
         significant: whether the null hypothesis that the ratio is 1 is rejected, after adjustment
             for interim analyses and for the other comparisons of the family.
         interval: the estimated ratio and its confidence interval at the adjusted level.
-        statistic: what the ratio is an estimate of.
         equivalence: computes the confidence interval at `equivalence_level`, which must be within
             the margin for the two to be equivalent. It returns `None` if the runs cannot reach that
             level. It is called only if it is needed.
@@ -65,10 +64,8 @@ class Decision:
     """A verdict with the interval that supports it.
 
     Attributes:
-        verdict: the verdict.
         interval: the ratio and the confidence interval to report. For an equivalent pair it is that
             of the equivalence test, otherwise that of the evidence.
-        statistic: what the ratio is an estimate of.
         reason: why the comparison is inconclusive, as a phrase for reports; empty for a verdict,
             and if the interval alone is the reason.
     """
@@ -140,10 +137,7 @@ def rounds_for_margin(rounds: int, mde: float, margin: float) -> int:
 
     n·(MDE ÷ ln(1 + δ))², because the MDE is proportional to 1 ÷ √n.
 
-    Args:
-        rounds: n, the rounds measured so far.
-        mde: minimum detectable effect of these rounds, on the log scale.
-        margin: δ, the equivalence margin as a fraction.
+    `mde` is that of `rounds` rounds, on the log scale. `margin` is δ as a fraction.
     """
     shrink = mde / log1p(margin)
     return math.ceil(rounds * (shrink * shrink))

@@ -43,18 +43,10 @@ def derived_rows(
     A round counts if it contains every value that a formula needs. A cell that failed or ran in
     another mode than requested has no value.
 
-    Args:
-        plan: the plan with its formulas, which `load` has checked.
-        samples: cell id → sample.
-        inputs: prepared inputs. The size of an input is the number of bytes per run for programs
-            that report none.
-        usable: ids of cells that were measured as requested.
-        comparisons: judged pairs; the first comparison of a pair counts. A formula
-            ``time(a) / time(b)`` of a judged pair has the pair's ratio and interval, so that a
-            report has only one interval for a pair.
-
-    Returns:
-        Rows by input; for each input first the rates, then the formulas, in scenario order.
+    The size of an input is the number of bytes per run for programs that report none. The first
+    comparison of a pair counts: ``time(a) / time(b)`` of a judged pair has its ratio and interval,
+    so that a report has only one interval for a pair. For each input, the rates come first, then
+    the formulas in scenario order.
     """
     if not plan.derived and not plan.named:
         return ()

@@ -28,10 +28,6 @@ def summaries(observations: Iterable[Observation], known: Iterable[Summary]) -> 
     """Summarise the counts of untimed runs, one summary per cell and metric.
 
     Metrics that timed runs have already reported are left out.
-
-    Args:
-        observations: untimed runs.
-        known: summaries of timed runs.
     """
     timed = {(s.cell_id, s.metric) for s in known}
     values: dict[tuple[str, str], list[float]] = {}

@@ -68,16 +68,9 @@ def look(
 ) -> LookOutcome:
     """Judge one input after a round, and decide whether its measuring may stop.
 
-    Args:
-        plan: the plan that is being measured.
-        blocks: all blocks so far; those of other inputs are ignored.
-        input_id: the input to judge.
-        index: index of this interim analysis in the schedule, from 0.
-        round_: the last complete round. Earlier interim analyses are at the planned rounds.
-        builds: build id → build, with the axes and metrics that its worker describes.
-        looks: the schedule; by default that of the plan, see `judge`.
-        open_of: returns the comparisons that need further rounds; by default
-            `stopping.open_pairs`.
+    `index` is that of this interim analysis in the schedule, from 0, and `round_` the last complete
+    round. Earlier interim analyses are at the planned rounds. `open_of` returns the comparisons
+    that need further rounds, by default `stopping.open_pairs`.
     """
     looks = looks_of(plan) if looks is None else looks
     cells = {cell.id for cell in plan.cells_of(input_id)}
@@ -130,11 +123,8 @@ def _finished(
 
     See `docs/method.md#finished-configurations`.
 
-    Args:
-        stage: data of the input.
-        input_id: the input.
-        open_: comparisons with the baselines that further rounds may decide.
-        headline: all of these comparisons; `None` if there is no best group to decide.
+    Further rounds may decide the comparisons `open_`. `headline` is `None` if there is no best
+    group to decide.
     """
     left = stopping.has_left(stage)
     cells = tuple(c for c in stopping.idle(stage, input_id, open_) if c not in left)
@@ -205,13 +195,8 @@ def judge_pairs(
     Holm's procedure runs over all pairs, except for ``control``: each A/A control is judged by
     itself at level α/(J·M), as strictly as the first step of Holm judges a candidate.
 
-    Args:
-        requests: pairs, each with the stage of its input.
-        family: the purpose of the comparisons.
-        size: M, the planned size of the family; by default that of the plan.
-
-    Returns:
-        One comparison per request, in the order of `requests`.
+    `size` is the planned size M of the family, by default that of the plan. The comparisons are in
+    the order of `requests`.
     """
     cases = {
         i: case for i, (stage, pair) in enumerate(requests) if (case := _case(stage, pair, family))
@@ -327,11 +312,7 @@ def best_group(
     report cannot call a variant slower than the baseline and also count it among the best. See
     `docs/method.md#best-group`.
 
-    Args:
-        stage: data of the input.
-        input_id: the input.
-        tripped: metrics in which the A/A control differs significantly; their pairs are inconclusive.
-        headline: comparisons of this input with the baseline and further references.
+    The pairs of `tripped` metrics, in which the A/A control differs, are inconclusive.
     """
     metric = stage.plan.judge.headline
     roles = (Role.BASELINE, Role.CANDIDATE)
@@ -358,13 +339,8 @@ def best_of(
 ) -> BestGroup:
     """Return the cells that no comparison shows to be worse than another one of them.
 
-    Args:
-        input_id: the input of the cells.
-        metric: the metric that decides.
-        cells: the cells to choose from, in plan order.
-        judged: each pair of compared cells once.
-        headline: comparisons with a baseline. A pair that is among them keeps that verdict.
-        complete: whether every pair was compared.
+    `judged` has each pair of compared cells once. A pair that is also in `headline` keeps that
+    verdict. `complete` states whether every pair was compared.
     """
     reported = {
         (c.cell_id, c.ref_cell_id): replace(c, family="best")

@@ -20,7 +20,6 @@ class LimitShare:
     Attributes:
         name: name of the configuration in formulas.
         share: rate ÷ limit.
-        rate: rate of the configuration.
         limit: derived rate that contains ``min(…)``.
     """
 

@@ -39,11 +39,7 @@ def compare_medians(draft: Comparison, pair: Pair, *, level: float, size: int) -
     `size` comparisons of the family, are valid simultaneously (Bonferroni). The interval of the
     ratio is given by the quotients of their ends. A ratio within ±ε is never called a difference.
 
-    Args:
-        draft: the comparison without figures.
-        pair: values over the common rounds; at least one round.
-        level: α of the family.
-        size: number of comparisons that share α.
+    The pair has at least one round.
     """
     n = len(pair)
     requested = 1 - level / (2 * max(1, size))
@@ -89,11 +85,6 @@ def compare_counts(
     each median is three times the range of its repetitions on the log scale (ten times with two
     repetitions). The verdict is that of the resulting interval of the ratio
     (`docs/method.md#exact-metrics`).
-
-    Args:
-        draft: the comparison without figures.
-        counts: repetitions of the candidate, all positive.
-        reference: repetitions of the baseline, all positive.
 
     Raises `ValueError`: a count is not positive, or a side has no count.
     """

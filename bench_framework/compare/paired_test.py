@@ -26,8 +26,6 @@ class Evidence:
     p-values are two-sided and not yet adjusted for interim analyses (J) and the family (Holm).
 
     Attributes:
-        rounds: number of rounds that contain all compared cells.
-        p: p-value of the pair.
         p_opposite: p-value of a difference in the opposite direction. It is small if the main score
             and the signed rank contradict each other.
         sign: −1 if the evidence says that the candidate's values are smaller, 1 if larger, 0 if

@@ -25,10 +25,7 @@ Pair = tuple["Cell", "Cell"]
 def axis_pairs(plan: Plan, axis: str, included: frozenset[str]) -> tuple[Pair, ...]:
     """Pair every cell with the cell that differs only in one axis and has the baseline's value.
 
-    Args:
-        plan: a plan with a build or run axis of this name.
-        axis: name of the axis whose values are compared.
-        included: ids of the cells that may be in a pair.
+    Only cells of `included` are paired.
     """
     start = dict(plan.variant(plan.baseline_id).values)[axis]
     cells = [
@@ -58,16 +55,7 @@ def judge_requested(
 ) -> tuple[tuple[Comparison, ...], Looks]:
     """Judge the requested pairs as one family, at the interim analyses that were taken.
 
-    Args:
-        plan: the plan of the record.
-        blocks: blocks of the record.
-        builds: build id → build.
-        taken: interim analyses of the record.
-        pairs: requested pairs.
-        metrics: metrics that are judged by rounds.
-
-    Returns:
-        Comparisons by pair, then by metric; and the schedule with the family size M of these pairs.
+    The comparisons are returned by pair, then by metric, with the schedule for their family size M.
     """
     samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
     states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))

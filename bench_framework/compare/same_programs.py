@@ -25,7 +25,6 @@ class SameProgram:
 
     Attributes:
         first: variant id, the earlier one in the plan.
-        second: variant id.
         axes: names of the axes or changes that have no effect on the program.
         where: the other axes that vary, with their values, such as ``"engine=rayon"``; may be
             empty.

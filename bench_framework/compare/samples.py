@@ -28,7 +28,6 @@ class Sample:
     """All measured values of one cell.
 
     Attributes:
-        cell_id: the cell.
         series: metric → round → value of the block in that round, in the unit of the metric.
             Void rounds are absent.
         runs: round → number of runs in its block; void rounds are absent.
@@ -97,10 +96,8 @@ def collect(
     If a cell has two blocks in one round, because the round was run again after an interruption,
     the later one counts.
 
-    Args:
-        blocks: blocks of a record, in any order.
-        caches: cell id → page-cache state that must be verified for each of its runs
-            (`cell_state.needed_caches`).
+    `caches` has the page-cache state that must be verified for each run of a cell
+    (`cell_state.needed_caches`).
     """
     by_cell: dict[str, dict[int, Block]] = {}
     for block in sorted(filter(used, blocks), key=lambda b: b.seq):
@@ -159,13 +156,9 @@ def pair(
     Rounds in which either value is not positive are left out, because their ratio has no
     logarithm. This rule is symmetric in the two sides, so that exchanged labels remain valid.
 
-    Args:
-        candidate: round → value.
-        reference: round → value.
-        control: round → value of the reference's copy. If more than 5 % of the common rounds lack
-            it, it is not used; otherwise these rounds are left out.
-        higher: whether larger values of the metric are better. Its values are then inverted, so
-            that a ratio below 1 is always an improvement (`docs/method.md#declared-metrics`).
+    If more than 5 % of the common rounds lack the control, it is not used; otherwise these rounds
+    are left out. With `higher`, the values are inverted, so that a ratio below 1 is always an
+    improvement (`docs/method.md#declared-metrics`).
     """
     sides = [candidate, reference]
     rounds = _common_rounds(sides)

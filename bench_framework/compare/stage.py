@@ -20,12 +20,9 @@ class Stage:
     """Everything that is needed to judge the cells of one input.
 
     Attributes:
-        plan: the plan, with margins, levels and roles.
         looks: the schedule of interim analyses, with their number J and the family size M.
-        samples: cell id → sample.
         reached: rounds after which interim analyses took place, ascending.
         last_look: index of the last of them in the schedule, from 0.
-        usable: ids of the cells that were measured as requested.
         higher: metrics that are better when larger.
         same: pairs of cells that run the same program; they get no verdict.
     """

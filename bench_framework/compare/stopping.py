@@ -42,12 +42,6 @@ def contested(
     These are the comparisons of the cells that are not beaten, with the baseline and with each
     other. Whether a beaten cell is also worse than the baseline, or by how much, does not matter
     for a race. A dropped cell gets no further rounds.
-
-    Args:
-        stage: data of the input.
-        headline: comparisons with the baseline and further references.
-        group: the best group of the input.
-        behind: ids of the beaten cells.
     """
     among = [c for c in group.comparisons if {c.cell_id, c.ref_cell_id} <= set(group.cell_ids)]
     return [
@@ -142,11 +136,7 @@ def decide(
 ) -> tuple[bool, str]:
     """Return whether to stop after this interim analysis, and the reason for or against it.
 
-    Args:
-        stage: data of the input.
-        comparisons: the comparisons that the input has to decide.
-        open_: those that further rounds may decide, as `open_pairs` returns them.
-        index: index of the interim analysis, from 0.
+    Further rounds may decide the comparisons `open_`, as `open_pairs` returns them.
     """
     measure = stage.plan.measure
     last = index >= stage.looks.count - 1

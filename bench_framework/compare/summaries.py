@@ -59,9 +59,7 @@ def median_interval(ranked: Sequence[float], level: float) -> tuple[float, float
     It is from the k-th smallest to the k-th largest value, with k the largest number for which
     P(Bin(n, ½) < k) ≤ (1 − level)/2 (Hollander, Wolfe & Chicken 2014, section 3.6).
 
-    Args:
-        ranked: values in ascending order.
-        level: confidence level, such as 0.95.
+    `ranked` is in ascending order.
     """
     k = median_rank(len(ranked), level)
     return (ranked[k - 1], ranked[-k]) if k else None

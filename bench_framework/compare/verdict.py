@@ -72,7 +72,6 @@ class Case:
     """A pair to judge, with its data and the tests at every interim analysis.
 
     Attributes:
-        draft: the comparison without figures, with its thresholds δ and ε.
         pair: values over the common rounds up to the last interim analysis.
         evidence: results of the test, one per interim analysis; at least one.
     """
@@ -95,12 +94,8 @@ class Case:
 def judge_family(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
     """Judge the pairs of a family.
 
-    Args:
-        cases: pairs, each with at least one round and one interim analysis.
-        rules: settings of the family.
-
-    Returns:
-        One comparison per case, in the order of `cases`.
+    Each case has at least one round and one interim analysis. The comparisons are in the order of
+    the cases.
     """
     p_values = [adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
     adjusted = holm(p_values, size=rules.size, level=rules.level)
@@ -112,10 +107,7 @@ def judge_by_t(
 ) -> list[Comparison]:
     """Judge a family of pairs that were not measured in the same rounds, by their t statistics.
 
-    Args:
-        cases: comparisons without figures, each with its estimate.
-        size: M, the number of comparisons in the family.
-        level: α, the family-wise error rate.
+    The family has `size` comparisons (M) and the error rate `level` (α).
     """
     adjusted = holm([contrast.p for _, contrast in cases], size=size, level=level)
     comparisons = []

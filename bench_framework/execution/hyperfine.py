@@ -48,12 +48,7 @@ class Hyperfine:
     ) -> list[str]:
         """Return the argument list that times one command `runs` times in a row.
 
-        Args:
-            argv: the command, passed as one argument that hyperfine splits itself.
-            runs: number of runs.
-            output: ``pipe``, ``null``, or the absolute path of the file that receives stdout.
-            stdin: absolute path of the file that the command reads; /dev/null if `None`.
-            export: path of the JSON file.
+        `output` is ``pipe``, ``null``, or the absolute path of the file that receives stdout.
         """
         words = [self.path, *OPTIONS, "--runs", str(runs), "--export-json", str(export)]
         words += ["--input", stdin or "null", "--output", output]

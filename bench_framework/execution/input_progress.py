@@ -193,8 +193,7 @@ def rerun(
 ) -> tuple[str, str]:
     """Run a failed command once more to capture its stderr, which hyperfine discards.
 
-    Returns:
-        The outcome of this run in words, and the last lines of its stderr; `log` contains all.
+    Return the outcome in words, and the last lines of its stderr; `log` contains all.
     """
     answers = log.with_suffix(".answers")  # without the file a worker would fail for another reason
     try:
@@ -360,9 +359,8 @@ def other_output_event(
 def save_difference(raw: Raw, cell_id: str, input_id: str) -> tuple[int, str, str] | None:
     """Write the first differing lines of stdout and reference to a file.
 
-    Returns:
-        The line number of the first difference, from 1, and this line of the reference and of
-        stdout, which may be cut; `None` if there is nothing to show.
+    Return the number of the first such line, from 1, and this line of the reference and of stdout,
+    perhaps cut; `None` if there is nothing to show.
     """
     reference = raw.reference(input_id)
     if not reference.is_file() or not raw.stdout.is_file():

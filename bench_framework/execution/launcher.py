@@ -217,8 +217,8 @@ class Excerpt:
 def watch(pid: int, request: dict[str, Any], lines: Lines, excerpts: list[Excerpt]) -> str:
     """Wait until the process ends or must be killed.
 
-    Returns:
-        The reason to kill it: ``timed_out``, ``killed``, ``overflowed``; empty if it ended.
+    The result is the reason to kill it: ``timed_out``, ``killed``, ``overflowed``; empty if it
+    ended.
     """
     process = os.pidfd_open(pid)
     poll = select.poll()
@@ -349,11 +349,7 @@ def kill_group(pid: int) -> None:
 
 
 def kill_stragglers() -> tuple[int, float]:
-    """Kill and reap every process that the command left behind.
-
-    Returns:
-        Their number and their CPU time in seconds.
-    """
+    """Kill and reap every process that the command left behind; return their number and CPU seconds."""
     count, cpu_s = 0, 0.0
     deadline = time.monotonic() + REAPING_PATIENCE_S
     while time.monotonic() < deadline:

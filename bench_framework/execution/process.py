@@ -41,14 +41,12 @@ class Command:
 
     Attributes:
         argv: program and arguments; the program is searched on the PATH of `env`.
-        env: the complete environment.
         cwd: working directory; that of benchctl if `None`.
         stdout: file to which stdout is appended; `stderr` works in the same way.
         timeout_s: time after which the process group is killed.
         cpus: CPU numbers that it may use; all if empty.
         observe: names of getrusage(2) and proc(5) to report in `Finished.used`.
         most_stdout: bytes of stdout to keep, first and last ones; all if `None`.
-        most_stderr: the same for stderr.
         limited: a file, and the size in bytes at which the command is killed.
     """
 

@@ -50,9 +50,8 @@ def repeats_of(walls: Iterable[Sequence[float]]) -> int:
     median cell determines K: the fastest would make slow cells run for seconds, and the slowest
     would leave fast cells too noisy.
 
-    Args:
-        walls: times of the warm-up runs in seconds, per cell. The fastest of each is used, because
-            the first run reads the program from the disk.
+    `walls` are the times of the warm-up runs in seconds, per cell. The fastest of each is used,
+    because the first run reads the program from the disk.
     """
     fastest = [min(times) for times in walls if times]
     if not fastest:
@@ -66,10 +65,7 @@ def repeats_of(walls: Iterable[Sequence[float]]) -> int:
 def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
     """Check if a cell failed so often that it is dropped.
 
-    Args:
-        blocks: blocks of the cell, in order, without skipped ones.
-        warmup_over: True if the last block ended the warm-up; a cell without a good block is then
-            dropped.
+    If the warm-up is over with the last block, a cell without a good block is dropped.
     """
     if not blocks:
         return False

@@ -27,12 +27,6 @@ def sign_changes(
     """Yield a claim for each variant that is better on one input and worse on another.
 
     There is one claim per variant, reference and metric. Results are never pooled over inputs.
-
-    Args:
-        names: names of the plan's cells and inputs.
-        comparisons: comparisons of the record. Those with a baseline or a further reference are
-            used.
-        sizes: input id → bytes on disk, if known.
     """
     plan = names.plan
     for variant in plan.variants:

@@ -13,10 +13,7 @@ from bench_framework.report.terms import terms, verdict_glossary
 def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
     """Return the report document of a record.
 
-    Args:
-        data: the judged record.
-        only: codes of the sections to keep, such as ``("S02", "S03")``. All are kept if it is
-            empty.
+    `only` has the codes of the sections to keep, such as ``("S02", "S03")``; all if it is empty.
 
     Raises `ValueError`: a code names no section.
     """

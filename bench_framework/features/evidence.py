@@ -28,15 +28,12 @@ class Evidence:
     """A measured ratio or value on one input.
 
     Attributes:
-        input_id: the input.
         text: the figure with its interval; the reason if there is no figure.
         interval: ratio candidate ÷ reference, or value, with its 95 % CI. `None` without one.
         verdict: verdict on the ratio, `None` for a value.
         higher: true if larger values are better.
-        margin: change that is too small to matter.
         reason: why there is no verdict, or empty.
         metric: the metric, empty for a derived value.
-        cells: ids of the configurations.
     """
 
     input_id: str

@@ -76,22 +76,11 @@ def judge(
 ) -> Judgement:
     """Judge a record.
 
-    Args:
-        plan: the requested measurements.
-        blocks: every block of the record, in any order.
-        builds: `Build.id` → build. May be empty.
-        inputs: the prepared inputs. May be empty.
-        looks_taken: the interim analyses that took place on each input. If an input has none, its
-            comparisons are inconclusive.
-        observed: counts of runs outside timing.
-        looks: the schedule. The default is the plan's schedule. If the plan was derived from
-            another plan after measuring, this is the schedule of the measured plan for the family
-            of the derived plan (`Looks.shared_by`).
-        tripped: (input id, metric) in which the A/A control is known to have a significant
-            difference, if the plan no longer contains the control.
-
-    Returns:
-        A judgement that is bitwise equal for equal arguments.
+    Equal arguments give a judgement that is bitwise equal. If an input has no interim analysis, its
+    comparisons are inconclusive. If the plan was derived from another one after measuring, `looks`
+    is the schedule of the measured plan for the family of the derived plan (`Looks.shared_by`), and
+    `tripped` has the (input id, metric) pairs in which the A/A control, which the plan no longer
+    contains, has a significant difference.
     """
     samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
     looks = looks_of(plan) if looks is None else looks
@@ -165,12 +154,7 @@ def finished_cells(
 ) -> tuple[str, ...]:
     """Return the cells of an interim analysis that may leave: those that no effect needs either.
 
-    Args:
-        plan: the requested measurements.
-        blocks: every block so far.
-        builds: `Build.id` → build.
-        looks_taken: the interim analyses before this one.
-        now: this interim analysis, with the cells that have no open comparison.
+    `looks_taken` were before `now`, which has the cells without an open comparison.
     """
     if not now.idle:
         return ()

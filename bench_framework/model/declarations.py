@@ -29,7 +29,6 @@ class Hypothesis:
         variant_id: id of the variant with the change, empty if the plan has no such variant.
         reference_id: id of the variant that differs only in the change, empty if the plan has no
             such variant.
-        expect: expected effect of the change on the metric.
         metric: name of the metric, empty for the headline's metric.
     """
 
@@ -46,11 +45,6 @@ class NamedContrast:
     """A comparison that the scenario names (docs/method.md#families).
 
     Attributes:
-        name: name of the comparison.
-        variant_id: id of the candidate.
-        reference_id: id of the variant that it is compared with.
-        input_ids: ids of the inputs on which they are compared.
-        metric: name of the metric, one of the judged metrics.
         group: heading that it shares with other contrasts, or empty.
     """
 
@@ -75,8 +69,6 @@ class DerivedRow:
     """A figure that is computed from named cells.
 
     Attributes:
-        name: name of the figure.
-        formula: formula over named cells and earlier rows.
         assuming: assumption of a figure that is projected and not measured, else empty.
     """
 

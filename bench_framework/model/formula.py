@@ -47,8 +47,6 @@ class Formula:
     """A parsed formula with consistent units.
 
     Attributes:
-        text: the formula as written.
-        unit: unit of its value.
         cells: names of the cells that it uses.
         rows: names of the other formulas that it uses.
     """
@@ -76,10 +74,7 @@ class Formula:
     ) -> float:
         """Return the value for one round: bytes per second, seconds, or a ratio.
 
-        Args:
-            rates: bytes per second by cell name.
-            times: seconds by cell name.
-            rows: values of other formulas by name.
+        `rates` are in bytes per second and `times` in seconds, by cell name.
 
         Raises:
             KeyError: a value is missing.
@@ -91,9 +86,7 @@ class Formula:
 def parse(text: str, rows: Mapping[str, Unit] | None = None) -> Formula:
     """Parse a formula and check its units.
 
-    Args:
-        text: text of the formula.
-        rows: units of the formulas that it may use, by name.
+    `rows` has the units of the formulas that it may use, by name.
 
     Raises `FormulaError`: the formula is invalid. The message states the reason.
     """

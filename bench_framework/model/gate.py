@@ -42,16 +42,11 @@ class BudgetFinding:
     """The result of checking a cell against a budget.
 
     Attributes:
-        cell_id: id of the cell.
-        budget: the budget.
         state: ``over`` if the whole interval is above the limit, ``kept`` if the whole interval is
             at or below it.
         value: median, or the value of an exact metric, in the metric's unit. It is `None` if
             unknown.
-        lo: lower end of the confidence interval, in the metric's unit.
-        hi: upper end of the confidence interval, in the metric's unit.
         level: level of the interval, 1 for an exact metric.
-        text: sentence that reports the result.
     """
 
     cell_id: str
@@ -71,13 +66,10 @@ class Gating:
     Attributes:
         pairs: gated pairs in plan order, and per cell in the order of the gate's metrics.
         level: family-wise α of the first measurement.
-        family: number of timed pairs that share the level.
-        looks: number of interim analyses that share the level.
         rounds: rounds of the first measurement, the largest number of any input.
         confirmation: id of the record in which suspicious pairs were measured again.
         exit_code: 0 passed, 1 worse, 3 something failed, 4 not judged.
         reasons: reasons for the exit code, one line each. It is empty for 0.
-        budgets: results of the budgets, in the order of the scenario.
         remarks: further remarks for the reader, such as an accepted change that has expired.
     """
 

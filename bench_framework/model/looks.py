@@ -50,9 +50,7 @@ class Looks:
 
         J does not change, because the measurement could have ended at each of those looks.
 
-        Args:
-            family: M, the number of comparisons. Values below 1 count as 1.
-            level: family-wise α.
+        A family below 1 counts as 1.
         """
         family = max(1, family)
         needed = rounds_needed(self.count, family, level)
@@ -71,12 +69,8 @@ def rounds_needed(looks: int, family: int, level: float) -> int:
 def schedule(first: int, last: int, family: int, level: float, *, single: bool = False) -> Looks:
     """Return the looks of a plan of `first` to `last` rounds with `family` comparisons at `level`.
 
-    Args:
-        first: `rounds.min`, the earliest round of a look.
-        last: `rounds.max`, always the last look.
-        family: M. Values below 1 count as 1.
-        level: family-wise α.
-        single: plan one look only, at `last` (``until: rounds``).
+    `first` and `last` are `rounds.min` and `rounds.max`, which is always the last look. With
+    `single`, it is the only one (``until: rounds``). A family below 1 counts as 1.
     """
     family = max(1, family)
     start = max(1, min(first, last))
@@ -99,13 +93,8 @@ def schedule(first: int, last: int, family: int, level: float, *, single: bool =
 def race_schedule(first: int, last: int, family: int, rivals: int, level: float) -> Looks:
     """Return the looks of a race, from the first round after which a cell can be dropped.
 
-    Args:
-        first: `rounds.min`, the earliest round of a look.
-        last: `rounds.max`, always the last look.
-        family: M. Values below 1 count as 1.
-        rivals: number of pairs, K(K - 1)/2, among the variants of the input with most variants.
-            Comparisons of these pairs decide which variants are dropped.
-        level: family-wise α.
+    The other arguments are those of `schedule`. `rivals` is the number of pairs, K(K - 1)/2, among
+    the variants of the input with most variants; they decide which variants are dropped.
     """
     family, rivals = max(1, family), max(1, rivals)
     start = max(1, min(first, last))
@@ -178,10 +167,8 @@ def limit_of_rounds(
     It is the first number of `GRID` that the budget cannot exceed, or the smallest one with which
     the plan can decide if that is larger.
 
-    Args:
-        plan: plan with `by_budget`.
-        affordable: number of rounds for which the budget is enough.
-        decides: whether a plan with this limit can decide anything.
+    `affordable` is the number of rounds for which the budget is enough. `decides` returns whether a
+    plan with this limit can decide anything.
     """
     measure = plan.measure
     step = next((n for n in GRID if n >= affordable * ALLOWANCE), measure.rounds_max)

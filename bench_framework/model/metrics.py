@@ -32,7 +32,6 @@ class MetricKind:
         name: identifier in scenarios, tables and records.
         noun: name in sentences, such as `CPU time`.
         unit: unit of every stored value.
-        direction: better direction.
         judged: how differences are judged if `judge` names the metric. Peak memory is always judged
             by medians.
         source: the program or file that supplies the values.
@@ -309,7 +308,6 @@ class DeclaredMetric:
         source: stdout, the file with the answer, or the answer line of a worker with the contract.
         unit: unit of the stored values.
         scale: factor from the printed number to `unit`.
-        direction: better direction.
         path: keys and indexes into JSON. It is empty if `regex` is used, or for the worker's metric
             of the same name.
         regex: regular expression with one group, which matches the number.
@@ -331,9 +329,7 @@ class InstructionPolicy:
     """How instructions are counted.
 
     Attributes:
-        runs: number of counted runs of each cell.
         timeout_s: time limit of one run, in seconds.
-        tool: program that counts.
         optional: true if only the gate uses the counts. The record is then measured even if no
             tool can count.
     """

@@ -68,11 +68,8 @@ class Budget:
     """An absolute upper limit of one metric for the selected cells.
 
     Attributes:
-        cells: selection of the cells, as written in the scenario.
-        metric: name of the metric.
         most: the limit in the stored unit of the metric: seconds, bytes, or a number.
         text: the limit as written in the scenario, such as ``1.2s``.
-        cell_ids: ids of the selected cells.
     """
 
     cells: str
@@ -88,7 +85,6 @@ class Accepted:
 
     Attributes:
         cells: selection of the cells, in the syntax of ``-k``.
-        metric: name of the metric.
         level: largest accepted growth against the baseline, as a fraction.
         reason: reason for accepting the change, in the author's words.
         until: last day on which the entry is in force, such as ``2026-06-01``. It is empty for an

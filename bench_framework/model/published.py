@@ -19,12 +19,8 @@ class PublishedClaim:
     """A statement of a published report, and what tests it (docs/method.md#published-claims).
 
     Attributes:
-        text: the statement, as published.
-        figure: the figure, as published.
-        test: kind of the test.
         name: name of the contrast or of the derived value. For ``not-testable``, the reason.
         variant_id: variant of the tests ``variant`` and ``scaling``.
-        input_ids: inputs on which the claim is tested.
         metric: metric of the tests ``variant`` and ``scaling``.
     """
 
@@ -110,11 +106,7 @@ class Figure:
         return _UNITS[self.unit][1]
 
     def better(self, *, higher: bool) -> bool | None:
-        """Return whether the change is an improvement, `None` for figures without a direction.
-
-        Args:
-            higher: true if larger values are better.
-        """
+        """Return whether the change is an improvement, `None` for figures without a direction."""
         if self.kind not in {"direction", "change"}:
             return None
         if self.sense in {"better", "worse"}:
@@ -123,11 +115,7 @@ class Figure:
         return smaller is not higher
 
     def ratio(self, *, higher: bool) -> tuple[float, float]:
-        """Return the bounds of the published ratio, candidate ÷ reference.
-
-        Args:
-            higher: true if larger values are better.
-        """
+        """Return the bounds of the published ratio, candidate ÷ reference."""
         if not self.sense:
             return 1 + self.lo, 1 + self.hi
         smaller = self.better(higher=higher) is not higher

@@ -31,11 +31,8 @@ def leaving(
     one. The baseline, further references and the A/A control are not dropped, because the figures
     of a report are relative to them in the same rounds.
 
-    Args:
-        plan: plan of the record.
-        looks: all looks so far. The last look of each input is used.
-        measured: ids of the cells that are still measured.
-        gone: ids of the cells that failed or do other work, which are not in the race.
+    The last look of each input is used. Cells that are `gone` failed or do other work, and are not
+    in the race.
     """
     last = {look.input_id: look for look in looks}
     if plan.measure.strategy == "fixed":

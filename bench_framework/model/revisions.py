@@ -16,7 +16,6 @@ class Revisions:
     """The two revisions of a plan, which replace the revision of its scenario.
 
     Attributes:
-        base: full id of the commit that is the baseline.
         head: full id of the other commit, `None` for the files in the working tree.
         asked: name of the base as given by the user.
     """

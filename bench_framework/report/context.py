@@ -38,7 +38,6 @@ class ReportData:
 
     Attributes:
         record_id: such as ``20260302T1704Z``.
-        started: UTC, ISO 8601.
         finished: UTC, ISO 8601; empty if the record was cut.
         blocks: every sample of the record, including warm-up rounds, in order of execution.
         events: warnings of plan, build and execution; the judgement contains those of the analysis.

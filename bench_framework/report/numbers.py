@@ -97,13 +97,8 @@ def show_ratio(
     exact one. If six decimals are not enough, the wider interval is shown, which has the weaker
     verdict.
 
-    Args:
-        ratio: candidate ÷ baseline.
-        lo: lower bound; may be 0.
-        hi: upper bound; may be infinite.
-        margin: δ as a fraction.
-        least: fewest decimals; 2 for text in whole percents.
-        keep: see `rounding.rounded`; false for a pair without a verdict.
+    `lo` may be 0 and `hi` infinite. `least` is the fewest decimals: 2 for text in whole percents.
+    `keep` is that of `rounding.rounded`: false for a pair without a verdict.
     """
     if hi > LARGEST_RATIO:
         hi = math.inf

@@ -40,12 +40,7 @@ def scale_of(
 ) -> Scale:
     """Return the scale of a column.
 
-    Args:
-        metric: the metric of the column.
-        size: the value that determines the unit; by default that of the first row.
-        summaries: the rows.
-        family: family of units of the scenario.
-        declared: the unit that the scenario declares for the metric.
+    The unit is that of `size`, by default that of the first row.
     """
     first = summaries[0].median if summaries else 1.0
     unit, factor = metric_unit(metric, first if size is None else size, family, declared)

@@ -39,9 +39,7 @@ def adjust_for_looks(smallest: float, looks: int) -> float:
 
     P is valid at every interim analysis, so that measuring may stop after any of them.
 
-    Args:
-        smallest: the smallest p-value of the interim analyses so far.
-        looks: J, the planned number of interim analyses, including those not yet taken.
+    `looks` is J, the planned number of interim analyses, including those not yet taken.
     """
     return min(1.0, looks * smallest)
 
@@ -55,13 +53,8 @@ def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjuste
     scenario has no influence; p-values from few rounds are often equal. The set of rejected
     comparisons is the same as without this rule.
 
-    Args:
-        p_values: one p-value per comparison that has data.
-        size: M, the planned number of comparisons. Comparisons without data count as p = 1.
-        level: α, the family-wise error rate.
-
-    Returns:
-        One result per p-value, in the order of `p_values`.
+    There are p-values of the comparisons with data. The others of the `size` planned ones count as
+    p = 1. The results are in the order of `p_values`.
     """
     size = max(size, len(p_values), 1)
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
@@ -85,10 +78,8 @@ def minimum_detectable_effect(half: float, strict: float, epsilon: float) -> flo
     MDE = 1.25·(z₁₋a⁄₂ + z₀.₉₅)·SE, with SE = half ÷ z₀.₉₇₅ and a = `strict`. A verdict
     also needs an estimate beyond ε, so that the first summand is at least ln(1 + ε).
 
-    Args:
-        half: half-width of a 95 % interval, on the log scale.
-        strict: α/(J·M), the level of the first step of Holm's procedure.
-        epsilon: ε, the minimum effect size as a fraction: 0.01 is 1 %.
+    `half` is the half-width of a 95 % interval on the log scale, and `strict` is α/(J·M), the level
+    of the first step of Holm's procedure.
     """
     error = MDE_FACTOR * half / normal_quantile(0.975)
     power = normal_quantile(DETECTION_POWER)

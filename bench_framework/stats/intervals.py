@@ -59,7 +59,6 @@ class Bounds:
         estimate: the point estimate of ln(candidate ÷ reference).
         lo: lower end; −∞ if the rounds cannot reach the level.
         hi: upper end; +∞ if the rounds cannot reach the level.
-        level: confidence level of the interval, such as 0.95.
     """
 
     estimate: float
@@ -122,12 +121,7 @@ def typical(differences: Floats, level: float) -> Bounds:
     Source: Hodges & Lehmann, Annals of Mathematical Statistics 34 (1963); Hollander, Wolfe &
     Chicken 2014, sections 3.2 and 3.3.
 
-    Args:
-        differences: log ratios, one per round; at least one.
-        level: requested confidence level, such as 0.95.
-
-    Returns:
-        Bounds at the requested level, or at the attainable level if that is lower.
+    There is at least one log ratio. The bounds have the attainable level if that is lower.
     """
     (bounds,) = typical_at(differences, (level,))
     return bounds
@@ -197,12 +191,8 @@ class LabelInverter:
     def equivalence(self, level: float, limit: float) -> Bounds | None:
         """Return the interval of shifts that at least one statistic does not reject.
 
-        Args:
-            level: 1 − twice the level of each one-sided test.
-            limit: the margin, on the log scale.
-
-        Returns:
-            The interval; `None` if it is not between −limit and +limit.
+        `level` is 1 − twice the level of each one-sided test. The result is `None` if the interval
+        is not between −limit and +limit, on the log scale.
         """
         alpha = (1 - level) / 2
 

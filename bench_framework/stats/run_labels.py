@@ -79,10 +79,8 @@ class Result:
 def examine(values: Floats, shift: float = 0.0) -> Result:
     """Test whether the candidate's log values differ from the others by more or less than `shift`.
 
-    Args:
-        values: log values, shape (rounds, runs): candidate, reference, and the control if there is
-            one; at least one round.
-        shift: log ratio of the candidate under the null hypothesis.
+    `values` has the shape (rounds, runs): candidate, reference, and the control if there is one; at
+    least one round. `shift` is the log ratio of the candidate under the null hypothesis.
     """
     low, high = (examine_side(values, shift, larger=larger) for larger in (False, True))
     return Result(Tails(low.main, high.main), Tails(low.rank, high.rank))
@@ -91,10 +89,7 @@ def examine(values: Floats, shift: float = 0.0) -> Result:
 def examine_side(values: Floats, shift: float, *, larger: bool) -> OneSided:
     """Test whether the candidate's log values differ from the others by less than `shift`.
 
-    Args:
-        values: as for `examine`.
-        shift: as for `examine`.
-        larger: test whether they differ by more.
+    With `larger`, test whether they differ by more. See `examine`.
     """
     moved = shifted(values, shift)
     if values.shape[1] == PAIR:

@@ -35,12 +35,8 @@ there, so that the p-value is conservative.
 def signed_ranks(differences: Floats) -> Ints:
     """Return the doubled midranks of |d| with the sign of d.
 
-    Args:
-        differences: log ratios, shape (n,). They are rounded to 12 decimals, because equal ratios
-            differ in their last bits.
-
-    Returns:
-        Signed ranks, shape (n,); 0 where the difference is 0.
+    Log ratios of shape (n,) are rounded to 12 decimals, because equal ratios differ in their last
+    bits.
     """
     return np.array(_native.signed_ranks(differences), dtype=np.int64)
 
@@ -48,11 +44,8 @@ def signed_ranks(differences: Floats) -> Ints:
 def tail(ranks: Ints) -> Floats:
     """Return P(|V| ≥ v) for v = 0 … Σ|r|, where V = Σ ±r has independent signs of equal chance.
 
-    Args:
-        ranks: doubled midranks; their signs and zeros have no influence.
-
-    Returns:
-        Probabilities, shape (1 + Σ|r|,).
+    The signs and zeros of the doubled midranks have no influence. The result has the shape (1 +
+    Σ|r|,).
     """
     sizes = np.sort(np.abs(ranks[ranks != 0]))
     n = len(sizes)

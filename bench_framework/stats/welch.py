@@ -32,7 +32,6 @@ class LogMean:
     """The mean of the log values of one command.
 
     Attributes:
-        centre: mean of ln(value).
         variance: squared standard error of the centre.
         freedom: degrees of freedom of the variance, n − 1.
     """
@@ -108,12 +107,7 @@ def runs_at_estimate(contrast: Contrast, level: float) -> int | None:
 
     n · ((z₁₋a⁄₂ + z₀.₈₀) · SE ÷ estimate)², for 80 % power at level a.
 
-    Args:
-        contrast: the estimate, its standard error and n.
-        level: a, the two-sided level of the test, such as 0.05.
-
-    Returns:
-        Runs per command; `None` for an estimate of zero.
+    The result is `None` for an estimate of zero.
     """
     if contrast.estimate == 0:
         return None

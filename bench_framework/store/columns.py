@@ -68,13 +68,11 @@ class Column:
     """A column. An empty field is a missing value.
 
     Attributes:
-        name: name in the header of the table.
         type: type of Frictionless Table Schema, or ``json`` for a string of JSON.
         about: description in ``columns.json``.
         value: attributes, or keys of dictionaries, from a row to the value.
         field: path of the value in the data that is read from the table.
         required: true if every row has a value.
-        unit: unit of the values, if they have one.
     """
 
     name: str

@@ -306,8 +306,7 @@ def _skip(contents: Contents, start: int) -> None:
 def _cut_torn_line(path: Path) -> bytes | None:
     """Remove an incomplete last line, which a killed writer may have left.
 
-    Returns:
-        The last complete line without its newline; `None` if the file has no line.
+    Return the last complete line without its newline; `None` if the file has no line.
     """
     if not path.exists():
         return None

@@ -31,9 +31,7 @@ class Record:
     a context manager, which flushes the journal to the disk at the end.
 
     Attributes:
-        path: absolute path of the record's folder.
         plan: plan of the record, with the limit of rounds as soon as it is known.
-        contents: contents of the journal.
     """
 
     def __init__(self, path: Path, plan: Plan, contents: journal.Contents) -> None:

@@ -28,11 +28,7 @@ USER_HZ: Final = 100
 def _run(at: Configuration, block: Block, seq: int, index: int = 0) -> dict[str, Any]:
     """Return the row of a run.
 
-    Args:
-        at: its configuration.
-        block: its block.
-        seq: order of the run within the record, from 0.
-        index: index of the run in its block, from 0.
+    `seq` is the order of the run within the record, and `index` that within its block, from 0.
     """
     receipt = _item(block.receipts, index)
     count = max(1, len(block.wall_s))  # a block that was interrupted has one row

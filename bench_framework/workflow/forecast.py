@@ -47,8 +47,6 @@ class Forecast:
         rounds: number of rounds per input, as many as the plan and its budget allow; `None` if it
             is not known before the warm-up.
         run_s: maximum duration of all rounds.
-        basis: number of cells by source of the time estimate.
-        resolution: minimum detectable effects, from the noise of an earlier record.
     """
 
     plan: Plan

@@ -29,9 +29,7 @@ class RunOptions:
     """The options of a run.
 
     Attributes:
-        results: folder of the records.
         only: filter of ``-k``.
-        overrides: scenario keys, such as ``measure.rounds.max=5``.
         fresh: start a new record even if there is an interrupted one.
         profile: profile after measuring; `None`: as the scenario specifies.
         embed_runs: store the runs in ``report.html``; `None`: if they are small.

@@ -62,8 +62,6 @@ class Verification:
 
     Attributes:
         record: its folder, or the file of a page.
-        files: number of files that were checked.
-        claims: number of claims that were recomputed.
         differences: one line each.
         source: where the runs were read: ``runs.csv``, unless that is of an earlier version or cannot be read.
         digest: digest of the measured files of a record, as `benchctl run` prints it.
@@ -111,8 +109,7 @@ def verify(results: Path, name: str, digest: str | None = None) -> Verification:
 def verify_page(path: Path) -> Verification:
     """Recompute the results of a page from its runs, render it again, and compare it byte by byte.
 
-    Args:
-        path: the page, or the folder of a published report, whose other files are compared too.
+    The path may be the folder of a published report, whose other files are compared too.
 
     Raises `UsageError` (BX101): it cannot be read. RecordError: BX414, it contains no runs.
     """

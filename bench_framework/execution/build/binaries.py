@@ -214,9 +214,8 @@ def add_control(
 ) -> tuple[Build, Event | None]:
     """Give the A/A control a copy at another path, if one run of the copy gives the same result.
 
-    Returns:
-        The build, and the event BX332 if the control runs the program itself. Then the page
-        placement is the same in both, and the noise floor does not include its effect.
+    The event BX332 states that the control runs the program itself. Then the page placement is the
+    same in both, and the noise floor does not include its effect.
     """
     if not plan.measure.control or build.path is None:
         return build, None

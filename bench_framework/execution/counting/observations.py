@@ -232,9 +232,8 @@ class PeakMemory:
     def __init__(self, inherited: int = 0) -> None:
         """Start without samples.
 
-        Args:
-            inherited: peak of the process that starts the command, in bytes. The kernel reports it
-                as ``ru_maxrss`` of a smaller command.
+        `inherited` is the peak of the process that starts the command, in bytes: the kernel reports
+        it as ``ru_maxrss`` of a smaller command.
         """
         self._inherited, self._highest = inherited, 0
         self._largest: dict[str, int] = {}

@@ -57,13 +57,9 @@ class SingleRunner:
     ) -> SingleRun:
         """Prepare, run, check, clean up.
 
-        Args:
-            target: the cell.
-            expected: digest of the answer that it must give; `None` if answers are not compared.
-            timeout_s: time limit of the run.
-            under: returns the command prefix of a counting tool, given a scratch folder.
-            read: reads the tool's files in that folder, also after a failed run.
-            poll: called with the process id about every millisecond.
+        `under` returns the command prefix of a counting tool, given a scratch folder, in which
+        `read` reads its files, also after a failed run. `poll` is called with the process id about
+        every millisecond. Answers are not compared if `expected` is `None`.
 
         Raises:
             Interrupted: the user killed the run.

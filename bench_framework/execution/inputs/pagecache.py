@@ -158,11 +158,8 @@ def verify_state(
 ) -> PageCache:
     """Return the verified state of the page cache during a run.
 
-    Args:
-        pages: pages of the input.
-        requested: state that the scenario requests.
-        before_run: result of `set_state` just before the run.
-        device_bytes: bytes that the run's processes read from a device, as counted by the kernel.
+    `before_run` is the result of `set_state` just before the run. The kernel counted the
+    `device_bytes` that the run read from a device.
     """
     if before_run.why or requested == "unknown":
         return before_run
@@ -251,8 +248,7 @@ def resident_pages(name: str, size: int, page: int) -> int | None:
 
     cachestat(2) takes a third of the time.
 
-    Returns:
-        The count; `None` if the kernel does not report it.
+    The result is `None` if the kernel does not report it.
 
     Raises `OSError`: the file is missing or cannot be read.
     """

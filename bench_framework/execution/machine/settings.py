@@ -36,8 +36,6 @@ class Setting:
     """A setting of the machine.
 
     Attributes:
-        name: name of the setting.
-        state: severity.
         value: present value, in a few words.
         meaning: effect on the results; empty if there is nothing to do.
         set: shell commands that set it; empty if it need not or cannot be set.

@@ -305,14 +305,7 @@ class _Input:
 def _move(
     changes: tuple[Change, ...], cells: Sequence[Cell], logs: Floats, places: tuple[int, int]
 ) -> _Move:
-    """Return the step between two cells.
-
-    Args:
-        changes: the changes of the step.
-        cells: all cells.
-        logs: their logarithms, shape (rounds, cells).
-        places: the cells after and before the step.
-    """
+    """Return the step between two cells."""
     end, start = places
     weights = {cells[end].id: 1.0, cells[start].id: -1.0}
     return _Move(changes, cells[end].id, cells[start].id, logs[:, end] - logs[:, start], weights)

@@ -45,8 +45,6 @@ def weights(player: int, count: int, cells: Mapping[frozenset[int], str]) -> dic
 def _chance(size: int, count: int) -> float:
     """Return the share of all orders of the changes that have a given set directly before a change.
 
-    Args:
-        size: number of changes in the set.
-        count: number of all changes.
+    The set has `size` of the `count` changes.
     """
     return math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)

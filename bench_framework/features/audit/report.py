@@ -34,8 +34,7 @@ def attach(page: Page, sessions: Iterable[Session]) -> Iterator[Statement]:
     A command belongs to the figures with its name. Without such figures, it belongs to the one
     figure that is its rounded mean.
 
-    Yields:
-        The figures that contradict their runs.
+    Yield the figures that contradict their runs.
     """
     for number, session in enumerate(sessions, 1):
         for command in session.commands:
@@ -111,13 +110,7 @@ class Audit:
 
 
 def audit(source: str, page: str, sessions: Sequence[Session] = ()) -> Audit:
-    """Audit a page.
-
-    Args:
-        source: its Markdown.
-        page: its name.
-        sessions: imported data.
-    """
+    """Audit a page."""
     content = read_page(source)
     statements = [*attach(content, sessions), *audit_page(content)]
     statements.sort(key=lambda s: s.line)

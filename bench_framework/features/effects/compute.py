@@ -49,7 +49,6 @@ class Layout:
 
     Attributes:
         names: names of the axes. Axes that advance together are one.
-        levels: levels of each axis.
         cells: combination → cell id, for the whole product.
     """
 

@@ -31,10 +31,6 @@ def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Repla
     A pair is the two values of an axis that only chooses features, or the revisions of an axis of
     revisions. Each baseline without and with all adopted experiments is also a pair, if there are
     two or more of these experiments.
-
-    Args:
-        at: the record.
-        comparisons: all judged comparisons, including those of the best groups.
     """
     by_pair = judged_pairs(comparisons, at.metric)
     results = []

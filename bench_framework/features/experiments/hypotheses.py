@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 
 def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[HypothesisTest, ...]:
-    """Test every hypothesis on every input.
-
-    Args:
-        plan: the plan with the hypotheses.
-        comparisons: all judged comparisons, including those of the best groups.
-    """
+    """Test every hypothesis on every input."""
     return tuple(
         _test(plan, hypothesis, item.id, comparisons)
         for hypothesis in plan.hypotheses

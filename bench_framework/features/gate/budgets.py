@@ -38,12 +38,7 @@ def judge_budgets(
 ) -> tuple[BudgetFinding, ...]:
     """Return the finding on every budget of the plan's gate, cell by cell.
 
-    Args:
-        plan: plan of the record.
-        blocks: blocks of the record.
-        builds: `Build.id` → build.
-        observed: counts of runs outside timing.
-        looks: maximum number of interim analyses, because measuring may have ended at any of them.
+    `looks` is the maximum number of interim analyses, because measuring may have ended at any.
     """
     budgets = plan.judge.gate.budgets
     cases = [(cell_id, budget) for budget in budgets for cell_id in budget.cell_ids]

@@ -245,12 +245,8 @@ def second_pass(
 ) -> Gating:
     """Return the gating with the results of the second measurement.
 
-    Args:
-        plan: plan of the first pass.
-        first: result of the first pass, with suspicious pairs.
-        again: judgement of `confirmation_plan`.
-        record_id: id of the record of the second measurement.
-        counted: instructions that were counted there, see `counted_pairs`.
+    `again` is the judgement of `confirmation_plan`, and `counted` has the instructions that were
+    counted there.
     """
     by_pair = _sentences(again)
     pairs = list(first.pairs)

@@ -111,11 +111,8 @@ def accept(gating: Gating, entries: Sequence[Accepted], day: str) -> Gating:
 
     The exit code is not computed again.
 
-    Args:
-        gating: result of the first pass, with suspicious pairs and exact pairs that are worse.
-        entries: entries of the file, with the cells that they select.
-        day: start date of the record, such as ``2026-05-31``. The date of the judgement is not
-            used, so that the same record is always judged in the same way.
+    `day` is the start date of the record, such as ``2026-05-31``. The date of the judgement is not
+    used, so that the same record is always judged in the same way.
     """
     pairs = tuple(_accepted(pair, entries, day) for pair in gating.pairs)
     return replace(gating, pairs=pairs, remarks=(*gating.remarks, *_remarks(pairs, entries, day)))

@@ -50,9 +50,7 @@ def judge_imported(plan: Plan, imported: Imported) -> Judgement:
 
     Equal arguments give bitwise equal judgements.
 
-    Args:
-        plan: `plan_of` the set, perhaps with another baseline or fewer commands.
-        imported: the set.
+    The plan is `plan_of` the set, perhaps with another baseline or fewer commands.
     """
     commands = imported.commands
     judges = [_SessionJudge(plan, commands, item.id) for item in plan.inputs]
@@ -209,10 +207,7 @@ def failed(command: Command) -> bool:
 def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Comparison:
     """Add the minimum detectable effect and the runs needed to an inconclusive comparison.
 
-    Args:
-        judged: the comparison with its verdict.
-        contrast: its estimate.
-        strict: level of the first step of Holm's procedure.
+    `strict` is the level of the first step of Holm's procedure.
     """
     if judged.verdict.settled or judged.typical is None:
         return judged

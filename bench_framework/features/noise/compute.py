@@ -64,13 +64,9 @@ def judge_looks(
 ) -> tuple[Comparison, ...]:
     """Judge a family by the interim analyses of a schedule, as a report or a gate does.
 
-    Args:
-        pairs: (candidate, reference) or (candidate, reference, control), positive times of the same
-            rounds, each of shape (rounds,).
-        looks: the schedule, with M and the level.
-        metrics: one for each pair. The default is wall time.
-        stop: end measuring when every pair is significant or equivalent.
-        thresholds: margin and minimum effect size.
+    Each pair is (candidate, reference) or (candidate, reference, control), positive times of the
+    same rounds, each of shape (rounds,). `metrics` has one for each pair, by default wall time.
+    With `stop`, measuring ends when every pair is significant or equivalent.
     """
     rules = rules_of(looks)
     comparisons: tuple[Comparison, ...] = ()
@@ -146,9 +142,6 @@ class Window:
     """Rounds of one program that belong to no other window.
 
     Attributes:
-        program: name of the program.
-        reference: times of the baseline.
-        equal: times of the A/A control.
         slower: effect, such as 0.03 → times of a variant with that much more work.
     """
 
@@ -168,8 +161,6 @@ class WindowVerdicts:
     """The verdicts on a window.
 
     Attributes:
-        program: name of the program.
-        rounds: number of rounds of the window.
         as_measured: verdicts on the A/A control, by metric.
         false: number of relabelled families with a significant difference.
         families: number of relabelled families.
@@ -202,12 +193,8 @@ def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> W
 
     Each slower variant is a separate family.
 
-    Args:
-        window: the rounds, at least as many as the last interim analysis has. Further ones are not
-            used.
-        looks: the schedule, where M is the number of metrics.
-        families: number of relabelled families.
-        seed: seed of the labels. Equal windows and seeds give equal verdicts.
+    The window has at least as many rounds as the last interim analysis; further ones are not used.
+    Equal windows and seeds give equal verdicts.
     """
     random = np.random.default_rng(seed)
     rules, false = rules_of(looks), 0
@@ -270,9 +257,7 @@ class DetectionRate:
     """The detection rate of an injected effect: the windows in which it was significantly worse.
 
     Attributes:
-        program: name of the program that was given more work.
         effect: the additional work, as a fraction.
-        on: metric → rate.
         either: rate of the windows in which any metric detected the effect.
         estimate: metric → median over the windows of the typical change.
     """
@@ -289,11 +274,8 @@ class NoiseSummary:
     """The results of all windows.
 
     Attributes:
-        level: requested level of every family.
         relabelled: rate of false positives among the relabelled families.
         as_measured: rate of windows whose A/A control, as measured, has a significant difference.
-        floors: noise floors by program and metric.
-        found: detection rates by program and effect.
     """
 
     level: float

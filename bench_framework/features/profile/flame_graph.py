@@ -47,10 +47,7 @@ class _Box:
 def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
     """Return the flame graph of a profile as SVG.
 
-    Args:
-        profile: a profile with callers.
-        shares: shares of this profile, for the colours of its buckets.
-        label: name of the cell in the report.
+    The shares of the profile determine the colours of its buckets.
     """
     root = _tree(profile)
     colours = {bucket.name: SERIES[n % len(SERIES)] for n, bucket in enumerate(shares.buckets[:-1])}

@@ -42,10 +42,8 @@ class Result:
     """The verdict on a published claim.
 
     Attributes:
-        status: the verdict.
         reason: why, as a short phrase; may be empty.
         measured: our figure with its interval, or the reason for its absence.
-        evidence: results on the inputs of the claim.
     """
 
     status: Status

@@ -85,11 +85,8 @@ def estimate(values: Sequence[float]) -> Estimate | None:
 def bridge(before: Side, after: Side, metrics: Sequence[Metric] = TIMES) -> Bridge:
     """Compare two records.
 
-    Args:
-        before: the earlier record, whose cells are the references.
-        after: the later record, whose scenario determines margins and level.
-        metrics: wall and cpu are compared through anchors, binary_size and stripped_size as exact
-            values.
+    The cells of the earlier record are the references. The scenario of the later one determines
+    margins and level. Times are compared through anchors, binary sizes as exact values.
     """
     records = _Records(before, after)
     times = [m for m in metrics if m in TIMES]
@@ -313,10 +310,7 @@ def _to_anchors(one: Side, cell: str, anchor_ids: Sequence[str], metric: Metric)
 def _with_mde(judged: Comparison, contrast: Contrast, tail: float) -> Comparison:
     """Return a judged comparison with its rounds, and with its MDE if it is inconclusive.
 
-    Args:
-        judged: the comparison with its verdict.
-        contrast: its estimate.
-        tail: probability above the interval of the first step of Holm's procedure.
+    `tail` is the probability above the interval of the first step of Holm's procedure.
     """
     judged = replace(judged, statistic=None, reason="", rounds=contrast.n)
     if judged.verdict.settled:

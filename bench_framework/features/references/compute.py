@@ -33,11 +33,6 @@ def gaps(
     """Return every gap whose three comparisons are significant, in plan order.
 
     A candidate without a significant difference from the baseline has not closed a gap.
-
-    Args:
-        plan: plan with its references.
-        comparisons: judged comparisons with the baseline and with further references.
-        samples: cell id → sample.
     """
     metric = plan.judge.headline
     if metric not in TIMES:
@@ -107,9 +102,8 @@ def share_closed(
     side. It may make the interval unbounded (Fieller's case). Then there is no interval, and no
     share is reported.
 
-    Args:
-        before: baseline minus reference, per round, with a positive median.
-        after: candidate minus reference, in the same rounds.
+    The distances are baseline minus reference, with a positive median, and candidate minus
+    reference.
     """
     estimate = 1 - statistics.median(after) / statistics.median(before)
     least = median_rank(len(before), LEVEL)

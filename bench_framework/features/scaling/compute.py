@@ -35,13 +35,7 @@ def exponents(
 ) -> tuple[Scaling, ...]:
     """Return the exponents of every variant between neighbouring sizes of one family and seed.
 
-    Args:
-        plan: plan with cells and axes.
-        samples: cell id → sample.
-        inputs: actual sizes, families and seeds. An input that is missing here has the plan's
-            values.
-        usable: ids of cells that did the requested work.
-        metrics: the metrics to analyse.
+    An input that is missing in `inputs` has the size, family and seed of the plan.
     """
     exponents = []
     for ladder in ladders(plan, inputs):

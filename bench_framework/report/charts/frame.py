@@ -134,11 +134,7 @@ def size_label(family: str) -> Callable[[float], str]:
 def spread(targets: Sequence[float], least: float, lo: float, hi: float) -> list[float]:
     """Return places as near to the requested ones as a minimum distance allows, in the same order.
 
-    Args:
-        targets: requested places, in any order.
-        least: minimum distance between neighbours.
-        lo: the lowest place allowed.
-        hi: the highest place allowed; exceeded only if there is no room for all.
+    The highest place is exceeded only if there is no room for all.
     """
     order = sorted(range(len(targets)), key=lambda i: targets[i])
     places = [0.0] * len(targets)

@@ -104,14 +104,7 @@ class GatePage:
 
 
 def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str) -> GatePage:
-    """Return the page of a gate result.
-
-    Args:
-        plan: plan of the record.
-        gating: result of the gate.
-        blocks: all samples of the record, for the time that each configuration took.
-        record_id: id of the record.
-    """
+    """Return the page of a gate result. The blocks give the time that each configuration took."""
     seconds = defaultdict[str, float](float)
     for block in blocks:
         seconds[block.cell_id] += math.fsum(block.wall_s)

@@ -132,12 +132,7 @@ def render(
 ) -> str:
     """Return an HTML document.
 
-    Args:
-        document: the report.
-        data: source of the embedded data for programs: environment and scenario.
-        templates: folder of ``report.html.j2``, ``report.css`` and ``report.js``.
-        figures: anchor of a figure to its inline SVG; a figure without one has only its table.
-        runs: the record, if the page embeds it.
+    A figure without an inline SVG in `figures`, by anchor, has only its table.
     """
     folders = templates if isinstance(templates, Templates) else Templates(templates)
     origin = {**environment_of(data), "rendered_by": __version__}

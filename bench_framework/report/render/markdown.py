@@ -19,13 +19,7 @@ _AT_START: Final = re.compile(r"^(\s*)([#+=:\[-]|\d+(?=[.)]))")
 
 
 def render(document: Document, templates: Path | Templates, place: Place = "report") -> str:
-    """Return Markdown text with LF line ends.
-
-    Args:
-        document: the report.
-        templates: folder of ``report.md.j2`` and ``appendix.md.j2``.
-        place: which of the two documents to return.
-    """
+    """Return Markdown text with LF line ends."""
     folders = templates if isinstance(templates, Templates) else Templates(templates)
     text = folders.render(f"{place}.md.j2", context(document), FILTERS, _ready)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

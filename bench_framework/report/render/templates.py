@@ -30,12 +30,7 @@ REPLACEABLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The folders of templates.
-
-    Attributes:
-        shipped: the folder of benchctl.
-        custom: the folder of a user, which has precedence, or `None`.
-    """
+    """The folders of templates: that of benchctl, and that of a user, which has precedence."""
 
     shipped: Path
     custom: Path | None = None

@@ -53,12 +53,8 @@ def render(
 ) -> str:
     """Return text of at most `width` columns where the numbers allow it.
 
-    Args:
-        document: the report.
-        width: columns of the terminal.
-        color: whether to print SGR codes; the caller checks `NO_COLOR` and the terminal.
-        unicode: whether to print glyphs, signs and thin spaces; else ASCII, except in names.
-        full: whether to print every section with its tables.
+    With `color`, SGR codes are printed; the caller checks `NO_COLOR` and the terminal. Without
+    `unicode`, all but names is ASCII. With `full`, every section is printed with its tables.
     """
     page = _Page(max(width, NARROWEST), color=color, unicode=unicode)
     page.text(document.run_line)

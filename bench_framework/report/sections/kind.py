@@ -21,8 +21,6 @@ class SectionKind:
             then omitted.
         missing: reason for an omitted section, for the last line of the appendix, or a function
             that returns it; empty if the line does not list the section.
-        place: the document that contains the section.
-        terminal: the blocks that the terminal prints.
     """
 
     code: str

@@ -25,7 +25,6 @@ class Timed:
         command: command, or its name from `-n`. hyperfine 1.20 exports only one of them.
         times: wall time of each run, at least one.
         user: CPU time in user mode of each run, or the mean as one value (version 1).
-        system: CPU time in the kernel, in the same form.
         memory: largest resident set of each run, empty if it was not exported. In version 1, each
             value is the largest so far over *all* children of the call, including earlier commands.
         exit_codes: exit code of each run, 128 + n or `None` for signal n.
