@@ -67,10 +67,9 @@ def missing_tools() -> dict[str, str]:
     The names are those of ``native/crates/worker/tests/needs``.
     """
     reasons = {}
-    if shutil.which("fio") is None:
-        reasons["fio"] = "it is not installed"
-    if shutil.which("valgrind") is None:
-        reasons["valgrind"] = "it is not installed"
+    for tool in ("fio", "valgrind", "ssh-keygen"):
+        if shutil.which(tool) is None:
+            reasons[tool] = "it is not installed"
     with tempfile.TemporaryDirectory() as folder:
         sample = [
             "perf",

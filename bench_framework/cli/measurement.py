@@ -29,6 +29,10 @@ def measure(console: Console, file: str, options: RunOptions, *, confirm: bool =
     from bench_framework.workflow.gate import gate_record
     from bench_framework.workflow.run import run_scenario
 
+    if options.sign is not None:  # an unusable key is found before the measurement
+        from bench_framework.workflow import signatures
+
+        signatures.signature_of("benchctl", options.sign)
     gated = options.gate
     if gated:
         console.results = options.results
@@ -44,6 +48,8 @@ def measure(console: Console, file: str, options: RunOptions, *, confirm: bool =
         show(console, result)
         code = code or result.gating.exit_code  # a failed measurement has priority over the gate
     if outcome.judgement is not None and outcome.record is not None:
+        if options.sign is not None:
+            signatures.sign_record(outcome.record, options.sign)
         digest = manifest.digest_of(manifest.read_manifest(outcome.record))
         console.say(f"digest of the measured files: {digest} (`benchctl verify --digest`)")
     if code:

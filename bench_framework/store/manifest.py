@@ -109,10 +109,11 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _files(folder: Path) -> list[str]:
+    unlisted = (folder / layout.MANIFEST, folder / layout.SIGNATURE)
     return sorted(
         str(path.relative_to(folder))
         for path in folder.rglob("*")
-        if path.is_file() and path != folder / layout.MANIFEST and not path.name.endswith(".part")
+        if path.is_file() and path not in unlisted and not path.name.endswith(".part")
     )
 
 

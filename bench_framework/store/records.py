@@ -128,7 +128,7 @@ class Record:
             fix = "use --fresh to start a new record; the old one is not changed"
             raise RecordError(message, code="BX411", effect="the record is not continued", fix=fix)
         with layout.writing(self.path):
-            for name in (layout.MANIFEST, layout.CLAIMS):
+            for name in (layout.MANIFEST, layout.SIGNATURE, layout.CLAIMS):
                 (self.path / name).unlink(missing_ok=True)
         self.append(lines.Prepared(at, host, tuple(builds), tuple(inputs)))
         layout.write_whole(self.path / layout.ENV, wire.dump_host(host))

@@ -38,6 +38,7 @@ class RunOptions:
         gate: apply the scenario's gate, whose `against` is the default of `base`.
         template: folder with templates that replace the shipped ones.
         idle: load average of the last minute below which measuring starts; `None`: do not wait.
+        sign: SSH key that signs the finished record; `None`: do not sign.
         record: a record to continue until the gate can judge, even if it is complete.
     """
 
@@ -52,6 +53,7 @@ class RunOptions:
     gate: bool = False
     template: Path | None = None
     idle: float | None = None
+    sign: Path | None = None
     record: Path | None = None
 
 

@@ -77,29 +77,44 @@ class Verification:
     notes: tuple[str, ...] = ()
 
 
-def verify(results: Path, name: str, digest: str | None = None) -> Verification:
+def verify(
+    results: Path, name: str, digest: str | None = None, signer: Path | None = None
+) -> Verification:
     """Verify a record; or a page or published report, from the runs that the page contains.
 
-    `digest` is the expected digest of the measured files, or at least its first 16 digits.
+    `digest` is the expected digest of the measured files, or at least its first 16 digits, and
+    `signer` a file with SSH public keys, one of which must have signed it.
 
     Raises:
-        UsageError: BX101, there is no such record or page; BX104, the digest is invalid, or of a page.
+        UsageError: BX101, there is no such record or page; BX104, the digest is invalid, or it or the
+            signer is given for a page; BX115, the file contains no public key.
         RecordError: it cannot be read at all; BX414, the page contains no runs.
+        MachineError: BX231, ssh-keygen is missing.
     """
     from bench_framework.store.finding import is_record
+    from bench_framework.workflow.signatures import check_signature
 
     path = Path(name)
     in_record = path.name == PAGE and is_record(path.absolute().parent)
     is_page = is_published(path) or (path.suffix == ".html" and path.is_file() and not in_record)
-    if digest is not None and (is_page or not _DIGEST.fullmatch(digest)):
+    origin_demanded = digest is not None or signer is not None
+    if (origin_demanded and is_page) or (digest is not None and not _DIGEST.fullmatch(digest)):
         raise UsageError(
             f"a page has no digest: {path}" if is_page else f"{digest!r} is no digest",
             code="BX104",
-            fix="give 16 to 64 hexadecimal digits, as `benchctl run` prints them, and a record",
+            fix="name the record of the page"
+            if is_page
+            else "give 16 to 64 hexadecimal digits, as `benchctl run` prints them",
         )
     if is_page:
         return verify_page(path)
     result = verify_record(results, name)
+    if signer is not None:
+        signed, line = check_signature(result.record, result.digest, signer)
+        if signed:
+            result = replace(result, notes=(*result.notes, line))
+        else:
+            result = replace(result, differences=(line, *result.differences))
     if digest is None or result.digest.startswith(digest.lower()):
         return result
     line = f"digest: expected {digest}, found {result.digest}"

@@ -83,6 +83,13 @@ def run(
             "LOAD, such as 0.3; fail after ten minutes.",
         ),
     ] = None,
+    sign: Annotated[
+        Path | None,
+        Option(
+            metavar="KEY",
+            help="Sign the digest of the measured files with this SSH key (`benchctl verify --signer`).",
+        ),
+    ] = None,
 ) -> None:
     """Build the variants of a scenario, measure them in interleaved rounds, and write a report."""
     from bench_framework.workflow.run_options import RunOptions
@@ -103,6 +110,7 @@ def run(
         head=head,
         gate=gated,
         idle=idle,
+        sign=sign,
     )
     measure(console, file, options)
 

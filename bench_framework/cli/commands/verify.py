@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,6 +20,7 @@ EXAMPLES = """
 benchctl verify @last
 benchctl verify results/quickstart/20260302T1704Z
 benchctl verify @last --digest 3f0c9a1d27b8e654
+benchctl verify @last --signer ~/.ssh/id_ed25519.pub
 benchctl verify ~/mail/report.html
 benchctl verify results/examples/smol    # written by `benchctl report --publish`
 Exit code 1: at least one difference; each is printed.
@@ -43,11 +45,18 @@ def verify(
             help="Digest of the measured files that `benchctl run` printed, or its first 16 digits.",
         ),
     ] = None,
+    signer: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="File with SSH public keys, one of which must have signed the record (`benchctl run --sign`).",
+        ),
+    ] = None,
 ) -> None:
     """Check the file hashes of a record, recompute its results and render its report again.
 
     A record can be consistent with itself and still be made up. A digest that was noted elsewhere when
-    the record was measured shows that it is the same record.
+    the record was measured shows that it is the same record. A signature shows who signed it.
 
     A report.html without its record is verified from the runs that it contains, and so is a folder that
     `benchctl report --publish` wrote, with all of its files.
@@ -55,7 +64,7 @@ def verify(
     from bench_framework.workflow.verification import verify
 
     console: Console = context.obj
-    result = verify(console.results, record, digest)
+    result = verify(console.results, record, digest, signer)
     if console.json:
         more = {"record": str(result.record), "digest": result.digest or None}
         console.emit_json(asdict(result) | more)

@@ -1,0 +1,100 @@
+"""Tests of signed records with real keys and ssh-keygen."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.store import layout, manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+SCENARIO = """\
+version: 1
+name: signed
+question: Is b slower?
+worker: {command: [/bin/echo]}
+axes: {arm: [a, b]}
+command: ["{bin}", "{arm}"]
+baseline: {arm: a}
+measure: {rounds: 1, until: rounds, warmup: 1}
+answer: {compare: none}
+"""
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(
+        "ssh-keygen" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","),
+        reason="BENCHCTL_TESTS_WITHOUT names ssh-keygen",
+    ),
+]
+Run = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture
+def benchctl(tmp_path: Path) -> Callable[..., Run]:
+    (tmp_path / "signed.yaml").write_text(SCENARIO)
+    for name, passphrase in (("mine", ""), ("other", ""), ("locked", "secret")):
+        words = ["-q", "-t", "ed25519", "-N", passphrase, "-f", str(tmp_path / name)]
+        subprocess.run(["ssh-keygen", *words], check=True)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "SSH_AUTH_SOCK": ""}
+
+    def run(*words: str) -> Run:
+        argv = [sys.executable, "-m", "bench_framework", *words]
+        return subprocess.run(
+            argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
+def test_a_signature_shows_who_signed_the_measured_files(
+    benchctl: Callable[..., Run], tmp_path: Path
+) -> None:
+    assert benchctl("run", "signed.yaml", "--sign", "mine").returncode == 0
+    done = benchctl("verify", "@last", "--signer", "mine.pub")
+    assert (done.returncode, "with ED25519 key SHA256:" in done.stdout) == (0, True), done
+    assert benchctl("report", "@last", "--format", "md").returncode == 0
+    assert benchctl("verify", "@last", "--signer", "mine.pub").returncode == 0
+
+    keys = tmp_path / "keys"
+    keys.write_text("".join((tmp_path / f"{name}.pub").read_text() for name in ("other", "mine")))
+    assert benchctl("verify", "@last", "--signer", "keys").returncode == 0
+    done = benchctl("verify", "@last", "--signer", "other.pub")
+    expected = "digest.sig: no signature of these files with a key of other.pub"
+    assert (done.returncode, expected in done.stdout) == (1, True), done
+
+    [record] = (tmp_path / "results" / "signed").iterdir()
+    (record / "raw" / "logs" / "hyperfine.log").write_text("changed")
+    (record / layout.MANIFEST).unlink()
+    manifest.write_manifest(record)
+    assert benchctl("verify", "@last").returncode == 0
+    assert benchctl("verify", "@last", "--signer", "mine.pub").returncode == 1
+
+
+def test_a_record_without_a_signature_differs(benchctl: Callable[..., Run]) -> None:
+    assert benchctl("run", "signed.yaml").returncode == 0
+    done = benchctl("verify", "@last", "--signer", "mine.pub")
+    assert (done.returncode, "the record is not signed" in done.stdout) == (1, True), done
+
+
+def test_an_unusable_key_is_refused_before_measuring(
+    benchctl: Callable[..., Run], tmp_path: Path
+) -> None:
+    for key in ("locked", "missing", "signed.yaml"):
+        done = benchctl("run", "signed.yaml", "--sign", key)
+        assert (done.returncode, f"{key} cannot sign" in done.stderr) == (2, True), done
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("name", ["mine", "missing.pub", "."])
+def test_a_file_without_public_keys_is_refused(benchctl: Callable[..., Run], name: str) -> None:
+    assert benchctl("run", "signed.yaml").returncode == 0
+    done = benchctl("verify", "@last", "--signer", name)
+    assert (done.returncode, "BX115" in done.stderr) == (2, True), done
