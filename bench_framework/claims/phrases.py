@@ -37,6 +37,8 @@ TENTHS: Final = 3
 """Decimals of a ratio that is stated in tenths of a percent, as imported figures are."""
 TIMES_FROM: Final = 1.5
 """The factor from which on a ratio is stated as "n×". A smaller one is stated as a percentage."""
+FACTOR_FROM: Final = 2.0
+"""The ratio from which on a change that is not significant is stated as "n×"."""
 FEWEST_DECIMALS: Final = 2
 MORE_DECIMALS: Final = 6
 """The largest number of decimals that are tried beyond those of the intervals."""
@@ -82,9 +84,10 @@ def change(
     return f"{figure} {frame.less if ratio.hi < 1 else frame.more} {what} {bounds}"
 
 
-def _factor(estimate: float, lo: float, hi: float, margin: float) -> Rounded:
+def _factor(estimate: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> Rounded:
     """Round a ratio that is printed as "n×" to at most three significant digits."""
-    return rounded(estimate, lo, hi, margin=margin, least=1, most=max(1, three_digits(estimate)))
+    most = max(1, three_digits(estimate))
+    return rounded(estimate, lo, hi, margin=margin, least=1, most=most, keep=keep)
 
 
 def _percentage(estimate: float, lo: float, hi: float, margin: float) -> Rounded:
@@ -125,8 +128,13 @@ def percent_change(
 ) -> str:
     """Return the change of a ratio from 1 with its interval, such as ``"−1.8 % [−6.5, +3.2]"``.
 
+    A ratio from 2 on is stated as a factor: ``"27.5× [24.6, 32.1]"``.
+
     `least` and `keep` are parameters of `rounding.rounded`.
     """
+    if estimate >= FACTOR_FROM and hi <= LARGEST_RATIO:
+        factor = _factor(estimate, lo, hi, margin, keep=keep)
+        return f"{factor.estimate}× [{factor.lo}, {factor.hi}]"
     ratio = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, least=least, keep=keep)
     upper = _signed(ratio, ratio.hi) if hi <= LARGEST_RATIO else "+∞"
     return f"{_signed(ratio, ratio.estimate)}{THIN_SPACE}% [{_signed(ratio, ratio.lo)}, {upper}]"

@@ -55,7 +55,7 @@ _SENSES: Final[dict[str, Sense]] = {
     "more": "more",
     "larger": "more",
 }
-EXAMPLES: Final = "faster, 2.1x faster, -17 %, 60-70 % less, within 0.5 %, equal, 12 MB, linear"
+EXAMPLES: Final = "faster, 2.1x faster, -17 %, 60-70 % less, within 0.5 %, at most 5 % slower, equal, 12 MB, linear"
 _EQUAL: Final = ("equal", "equivalent", "identical", "the same", "unchanged")
 _UNITS: Final[dict[str, tuple[str, float]]] = {
     "": ("", 1.0),
@@ -72,6 +72,7 @@ _FIGURE: Final = re.compile(
     rf"\s*(?P<unit>{'|'.join(_UNITS)})\s*(?P<word>{'|'.join(_SENSES)}|)"
 )
 _WITHIN: Final = re.compile(rf"within\s+{_NUMBER}\s*%")
+_AT_MOST: Final = re.compile(rf"at\s+most\s+{_NUMBER}\s*%\s*(?P<word>{'|'.join(_SENSES)})")
 _PLAIN: Final = str.maketrans({MINUS: "-", "–": "-", "×": "x", THIN_SPACE: " ", "\u00a0": " "})
 
 
@@ -81,7 +82,8 @@ class Figure:
 
     Attributes:
         kind: ``direction`` for a word such as "faster"; ``change`` for a ratio of two values;
-            ``equal``; ``value`` for a number with or without a unit; ``linear``.
+            ``limit`` for the largest such change; ``equal``; ``value`` for a number with or without
+            a unit; ``linear``.
         lo: smallest such number, or lower end of a range, in the base unit. Percentages are
             fractions.
         hi: largest such number. For ``equal``: the published bound, 0 without one.
@@ -89,7 +91,7 @@ class Figure:
         unit: printed unit, such as ``GB/s``, ``%`` or ``x``.
     """
 
-    kind: Literal["direction", "change", "equal", "value", "linear"]
+    kind: Literal["direction", "change", "limit", "equal", "value", "linear"]
     lo: float = 0.0
     hi: float = 0.0
     sense: Sense = ""
@@ -107,7 +109,7 @@ class Figure:
 
     def better(self, *, higher: bool) -> bool | None:
         """Return whether the change is an improvement, `None` for figures without a direction."""
-        if self.kind not in {"direction", "change"}:
+        if self.kind not in {"direction", "change", "limit"}:
             return None
         if self.sense in {"better", "worse"}:
             return self.sense == "better"
@@ -138,6 +140,9 @@ def parse_figure(text: str) -> Figure:
         return Figure("linear")
     if within := _WITHIN.fullmatch(words):
         return Figure("equal", hi=float(within[1]) / 100)
+    if limit := _AT_MOST.fullmatch(words):
+        most = float(limit[1]) / 100
+        return Figure("limit", most, most, _SENSES[limit["word"]], "%")
     match = _FIGURE.fullmatch(words)
     if match is None:
         raise ValueError(f"`{text}` is not a figure")

@@ -75,7 +75,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     what = "median over rounds" if data.metric != PEAK_RSS else "median over runs"
     caption = (
         f"{metric_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
-        f"{what}."
+        f"{what}; ordered by the {noun(data.metric)} relative to the baseline in the same rounds."
     )
     note = effects_note([data.comparison(cell.id, data.metric) for cell in data.measured(item.id)])
     rest = len(arms) - len(rows)

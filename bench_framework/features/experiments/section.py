@@ -124,7 +124,7 @@ NO_EFFECT: Final = "the change has no effect on the program"
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return a table with one row per experiment that was not adopted."""
     item = result_input(data)
-    tried = [e for e in data.plan.experiments if e.decision != "adopted"]
+    tried = [e for e in data.plan.experiments if not _is_adopted(data, e)]
     if item is None or not tried:
         return ()
     compared = [
@@ -154,7 +154,7 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
     item = result_input(data)
     blocks: list[Block] = []
     for number, experiment in enumerate(data.plan.experiments, 1):
-        if item is None or experiment.decision != "adopted":
+        if item is None or not _is_adopted(data, experiment):
             continue
         pairs = (
             ("What", _change(experiment, dict(data.baseline_on(item).values))),
@@ -167,6 +167,18 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
             Facts(tuple((name, text) for name, text in pairs if text)),
         ]
     return tuple(blocks)
+
+
+def _is_adopted(data: ReportData, experiment: Experiment) -> bool:
+    """Return whether the author adopted a change, or left it open and the report recommends it."""
+    if experiment.decision != "open":
+        return experiment.decision == "adopted"
+    chosen = {data.plan.cell(c.cells[0]).variant_id for c in data.claims("recommendation")}
+    return any(
+        experiment.variant_id == variant_id
+        or {*experiment.change} <= {*data.plan.variant(variant_id).values}
+        for variant_id in chosen
+    )
 
 
 def _change(experiment: Experiment, before: Mapping[str, str] = MappingProxyType({})) -> str:

@@ -137,6 +137,8 @@ def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
         return "inconclusive", words.word(verdict, e.metric or WALL)
     if figure.kind == "equal":
         return _equal(figure, e, verdict)
+    if figure.kind == "limit":
+        return _limit(figure, e, verdict)
     return _change(figure, e, verdict)
 
 
@@ -156,6 +158,20 @@ def _equal(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
         "inconclusive",
         f"equivalent within ±{format_percent(e.margin)}, but not within the figure",
     )
+
+
+def _limit(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
+    assert e.interval is not None
+    bound, _ = figure.ratio(higher=e.higher)
+    # A change in the other direction is within the limit, too.
+    ratio, limit = (e.interval, bound) if bound >= 1 else (e.interval.inverse, 1 / bound)
+    if ratio.lo > limit:
+        return "refuted", _word(e, verdict) if verdict.decided else EXCLUDED
+    if verdict is Verdict.INCONCLUSIVE:
+        return "inconclusive", e.reason or NO_DIFFERENCE
+    if ratio.hi <= limit:
+        return "confirmed", _word(e, verdict) if verdict.better else ""
+    return "inconclusive", "the interval contains the limit"
 
 
 def _change(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:

@@ -11,7 +11,7 @@ from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import change, noun
 from bench_framework.features.summary.answers import growth
 from bench_framework.features.summary.evidence import CLOSE, Evidence, listed, statement, unsettled
-from bench_framework.model.judgement import ONE_PROGRAM, Claim, Comparison
+from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Claim, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect
@@ -20,6 +20,7 @@ from bench_framework.model.words import word
 from bench_framework.units import THIN_SPACE, counted, every
 
 MOST_EFFECTS: Final = 3
+EFFECTS: Final = "Effect of each axis, averaged over the other axes"
 
 
 def lines(at: Evidence, item: Input) -> Iterator[Claim]:
@@ -46,12 +47,13 @@ def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
     sentences = []
     if mine and theirs and cell != baseline.id:
         memory = at.pair(cell, baseline.id, PEAK_RSS)
-        same = memory is not None and memory.verdict is Verdict.EQUIVALENT
-        sentences.append(
-            f"{label} and {base} both use {mine} of memory"
-            if same
-            else f"{label} uses {mine} of memory, {base} {theirs}"
-        )
+        if mine == theirs:
+            sentences.append(f"{label} and {base} both use {mine} of memory")
+        elif memory is not None and memory.verdict is Verdict.EQUIVALENT:
+            text = f"{label} and {base} use about the same memory: {mine} and {theirs}"
+            sentences.append(text)
+        else:
+            sentences.append(f"{label} uses {mine} of memory, {base} {theirs}")
     elif mine:
         sentences.append(f"{label} uses {mine} of memory")
     known = [c for c in members if (c, PEAK_RSS) in at.medians]
@@ -82,7 +84,17 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
         best = "fastest" if at.metric == WALL else f"best in {noun(at.metric)}"
         if len(groups) == count and len(first) == 1:
             label = at.plan.variant(first.pop()).label
-            sentences.append(f"{label} is {best} on {every(count, 'input')}")
+            places: dict[str, list[str]] = {}
+            for g in groups:
+                if others := at.leaders(g)[1:]:
+                    item_label = at.plan.input(g.input_id).label
+                    places.setdefault(listed(map(at.label, others)), []).append(item_label)
+            tied = [
+                names if len(where) == count else f"{names} on {listed(where)}"
+                for names, where in places.items()
+            ]
+            ties = f", tied with {'; '.join(tied)}" if tied else ""
+            sentences.append(f"{label} is {best} on {every(count, 'input')}{ties}")
         else:
             each = (
                 f"{at.label(at.leaders(g)[0])} on {at.plan.input(g.input_id).label}" for g in groups
@@ -125,7 +137,7 @@ def _effects(at: Evidence, item: Input) -> Iterator[Claim]:
         )
         sentences.append(f"The sign depends on the other axes: {listed(counts, MOST_EFFECTS)}")
     subject = _level(decided[0]) if decided else ""
-    claim = statement("summary", subject, ". ".join(sentences), lead="Mean effect of each axis")
+    claim = statement("summary", subject, ". ".join(sentences), lead=EFFECTS)
     yield replace(claim, values={**claim.values, "general": 1})
 
 
@@ -158,19 +170,16 @@ def not_adopted(at: Evidence, item: Input | None) -> Iterator[Claim]:
         cost = f", at the cost of {memory}" if memory else ""
         sentences.append(f"{name} would bring {at.effect(c)}{cost}")
     if others:
-        counts = Counter(_outcome(c) for _, c in others)
-        outcomes = listed(f"{n} {outcome}" for outcome, n in counts.items())
+        by_outcome: dict[str, list[str]] = {}
+        for name, pair in others:
+            by_outcome.setdefault(_outcome(pair), []).append(name)
+        outcomes = "; ".join(f"{listed(names)} ({how})" for how, names in by_outcome.items())
         if len(others) <= MOST_EFFECTS:
             outcomes = listed(
-                f"{name} ({at.effect(c) if c is not None and c.shown else _outcome(c)})"
-                for name, c in others
+                f"{name} ({at.effect(pair) if pair is not None and pair.shown else _outcome(pair)})"
+                for name, pair in others
             )
-        which = (
-            "Without a significant gain"
-            if len(others) <= MOST_EFFECTS
-            else f"Of {len(others)} others"
-        )
-        sentences.append(f"{which}: {outcomes}")
+        sentences.append(f"Without a significant gain: {outcomes}")
     ids = tuple(cells[e.variant_id] for e in rejected if e.variant_id in cells)
     claim = Claim("", "experiments", rejected[0].name, metric=at.metric, cells=ids)
     text = ". ".join(sentences)
@@ -182,7 +191,17 @@ def not_adopted(at: Evidence, item: Input | None) -> Iterator[Claim]:
 def _outcome(c: Comparison | None) -> str:
     if c is None:
         return "not measured"
-    return "without effect on the binary" if c.reason == ONE_PROGRAM else word(c.verdict, c.metric)
+    if c.reason == ONE_PROGRAM:
+        return "without effect on the binary"
+    # The table states that the size is uncertain.
+    return word(Verdict.WORSE if c.verdict.worse else c.verdict, c.metric)
+
+
+def _no_verdict(c: Comparison) -> str:
+    """Return why a comparison has no verdict, if its minimum detectable effect is not known."""
+    if c.reason == CONTROL_DIFFERS:
+        return f"the A/A check of {noun(c.metric)} failed"
+    return word(c.verdict, c.metric) if c.verdict is not Verdict.INCONCLUSIVE else "too few rounds"
 
 
 def confidence(at: Evidence) -> Claim:
@@ -202,6 +221,12 @@ def confidence(at: Evidence) -> Claim:
             f"{which} {'are' if count > 1 else 'is'} inconclusive: the smallest detectable "
             f"difference is {' to '.join(dict.fromkeys(limits))}"
         )
+    left = [c for c in compared if not c.verdict.settled and (not unsettled(c) or c.mde is None)]
+    if left:
+        counts = Counter(map(_no_verdict, left))
+        reasons = listed(f"{n} {reason}" for reason, n in counts.items())
+        reasons = next(iter(counts)) if len(counts) == 1 else reasons
+        sentences.append(f"{len(left)} {'has' if len(left) == 1 else 'have'} no verdict: {reasons}")
     floors = [f for f in at.judgement.floors if f.metric == at.metric]
     most = max((f.fraction for f in floors if f.fraction is not None), default=None)
     if any(f.tripped for f in floors):
@@ -214,8 +239,9 @@ def confidence(at: Evidence) -> Claim:
         sentences.append("The A/A control has too few rounds for a noise floor")
     else:
         sentences.append("There was no A/A control")
+    stated = {at.metric, *(c.metric for c in left if c.reason == CONTROL_DIFFERS)}
     failed = dict.fromkeys(
-        noun(f.metric) for f in at.judgement.floors if f.tripped and f.metric != at.metric
+        noun(f.metric) for f in at.judgement.floors if f.tripped and f.metric not in stated
     )
     if failed:
         sentences.append(f"No comparison of {' and '.join(failed)} is valid: the A/A check failed")

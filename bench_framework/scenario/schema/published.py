@@ -19,8 +19,9 @@ class PublishedClaimPart(Part):
     claim: Text
     """The claim, quoted."""
     figure: Text | None = None
-    """The figure as published: `2.1x faster`, `-17 %`, `60-70 % less`, `within 0.5 %`, `12 MB`,
-    `linear`, or only `faster`, `slower`, `less`, `more`, `equal`. Not needed with `not-testable`."""
+    """The figure as published: `2.1x faster`, `-17 %`, `60-70 % less`, `within 0.5 %`,
+    `at most 5 % slower`, `12 MB`, `linear`, or only `faster`, `slower`, `less`, `more`, `equal`.
+    Not needed with `not-testable`."""
     contrast: Text | None = None
     """Name of the contrast that tests the claim."""
     variant: Annotated[dict[Text, Text], Field(min_length=1)] | None = None

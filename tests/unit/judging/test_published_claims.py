@@ -98,6 +98,13 @@ def verdict(
         ("within 0.01 %", "alike", "inconclusive", "equivalent within ±5\u202f%, but not within the figure"),
         ("within 0.5 %", "near", "refuted", "faster, size uncertain"),
         ("equal", "near", "inconclusive", "a difference is shown, which may be below 5\u202f%"),
+        ("at most 5 % slower", "near", "confirmed", "faster, size uncertain"),
+        ("at most 5 % slower", "alike", "confirmed", ""),
+        ("at most 5 % slower", "slow", "refuted", "slower"),
+        ("at most 30 % slower", "slow", "inconclusive", "the interval contains the limit"),
+        ("at most 40 % slower", "slow", "confirmed", ""),
+        ("at most 40 % less", "quick", "refuted", "faster"),
+        ("at most 60 % less", "quick", "confirmed", "faster"),
     ],
 )  # fmt: skip
 def test_the_verdict_on_a_change(
@@ -113,6 +120,7 @@ def test_the_verdict_on_a_change(
         ("equal", "inconclusive"),
         ("2 % faster", "inconclusive"),
         ("within 0.5 %", "inconclusive"),
+        ("at most 50 % slower", "inconclusive"),
         # Noise does not hide that the ratio is far from the published one.
         ("9.6x faster", "refuted"),
     ],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import DerivedRow, NamedCell, NamedContrast
+from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
 from bench_framework.model.plan import Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.verdict import Verdict
@@ -206,6 +206,82 @@ def test_the_answer_and_the_recommendation_choose_from_the_named_variants(
     assert advice == (
         "use b: it is significantly faster than every other variant with arm=a or arm=b"
     )
+
+
+def test_the_best_on_every_input_is_named_with_the_variants_that_tie(study: type[Study]) -> None:
+    example = study(arms=("a", "b", "c"), sizes=(1, 8))
+    draw = timing({"b": -0.5, "c": -0.4}, 0.01)
+
+    def wall(arm: str, where: str, number: int) -> float:
+        # On the small input, `c` is nearly as fast as `b`, and the runs do not separate them.
+        alike = where == "1MiB" and arm == "c"
+        return draw("b" if alike else arm, f"{where} {arm}", number)
+
+    text = line(example.judge(example.blocks(wall)), "Inputs").text
+    assert text.startswith("b is fastest on both inputs, tied with c on 1MiB")
+
+
+def test_memory_that_is_equivalent_and_not_equal_is_about_the_same(study: type[Study]) -> None:
+    example = study(arms=("a", "b"))
+    wall = timing({"b": -0.5}, 0.01)
+
+    def memory(other: float) -> str:
+        noise = random.Random(1)
+        sizes = {"b": other}
+        blocks = example.blocks(
+            wall, rss=lambda arm, *_: sizes.get(arm, 6.57 * 2**20) * (1 + noise.random() / 1e4)
+        )
+        return line(example.judge(blocks), "Memory and CPU time").text
+
+    same = "b and a use about the same memory: 6.60\u202fMiB and 6.57\u202fMiB."
+    assert memory(6.6 * 2**20).startswith(same)
+    assert memory(6.57 * 2**20).startswith("b and a both use 6.57\u202fMiB of memory.")
+
+
+def test_experiments_without_a_gain_are_named_by_their_outcome(study: type[Study]) -> None:
+    arms = ("a", "quick", "slow", "slower", "same", "also the same")
+    example = study(arms=arms)
+    plan = replace(
+        example.plan,
+        experiments=tuple(
+            Experiment(v.label, v.id, (("arm", v.label),), decision="rejected")
+            for v in example.plan.variants[1:]
+        ),
+    )
+    blocks = example.blocks(timing({"quick": -0.2, "slow": 0.3, "slower": 0.5}, 0.01))
+    judged = judge(plan, blocks, {}, example.inputs(), example.looks())
+    assert line(judged, "Not adopted").text.endswith(
+        ". Without a significant gain: slow and slower (slower); same and also the same (equivalent)"
+    )
+
+
+def test_the_counts_of_the_line_on_confidence_add_up(study: type[Study]) -> None:
+    """Two are conclusive, one is inconclusive, and one has no verdict."""
+    example = study(arms=("a", "b", "c", "d"))
+    plan = example.plan
+    b, c = (v.id for v in plan.variants[1:3])
+    plan = replace(plan, contrasts=(NamedContrast("CPU", b, c, (plan.inputs[0].id,), "cpu"),))
+    draw = timing({"b": 0.5, "c": 0.7}, 0.01)
+
+    def wall(arm: str, where: str, number: int) -> float:
+        return draw(arm, where, number) * ((0.5, 2.0)[number % 2] if arm == "d" else 1.0)
+
+    blocks = example.blocks(wall, cpu=timing({"control": 0.5}, 0.01))
+    judged = judge(plan, blocks, {}, example.inputs(), example.looks())
+    text = line(judged, "Confidence").text
+    assert text.startswith("2 of 4 time comparisons are conclusive. 1 other is inconclusive: ")
+    assert ". 1 has no verdict: the A/A check of CPU time failed. The A/A check passed, " in text
+    assert "No comparison of CPU time" not in text
+
+
+def test_a_contrast_of_many_times_is_stated_as_a_factor(study: type[Study]) -> None:
+    example = study(arms=("a", "b"))
+    blocks = example.blocks(timing({"b": 26.5, "control": 0.5}, 0.01))
+    (claim,) = (
+        c for c in example.judge(blocks).claims if c.kind == "comparison" and c.metric == "wall"
+    )
+    assert claim.text.startswith("b vs a is inconclusive: 25.0×")
+    assert "× [2" in claim.text
 
 
 def test_the_status_follows_the_main_metric(study: type[Study]) -> None:

@@ -90,7 +90,7 @@ def test_the_summary_has_the_answer_first_and_at_most_six_lines(
         "Memory and CPU time",
         "Inputs",
         "smol against rayon",
-        "Mean effect of each axis",
+        "Effect of each axis, averaged over the other axes",
         "Not adopted",
         "Confidence",
     ]
@@ -275,6 +275,18 @@ def test_an_adopted_change_has_four_lines_with_its_measured_effect(data: ReportD
     assert "(▼ faster); memory +21.00\u202f%" in results[1]
     assert results[1].endswith("binary +226\u202fKiB")
     assert "(? inconclusive)" in results[2]
+
+
+def test_an_open_change_of_the_recommended_variant_is_among_the_changes(data: ReportData) -> None:
+    experiments = tuple(replace(e, decision="open") for e in data.plan.experiments)
+    document = build_document(replace(data, plan=replace(data.plan, experiments=experiments)))
+    assert {c.subject for c in data.claims("recommendation")} == {"smol+jemalloc"}
+    headings = [b.text for b in section(document, "S11").blocks if isinstance(b, Heading)]
+    assert headings == ["another allocator", "one thread per file"]
+    rows = tables(section(document, "S12"))[0].rows
+    assert [r.cells[0].text for r in rows] == [
+        e.name for e in experiments if e.name not in headings
+    ]
 
 
 def test_the_limit_has_what_is_expected_achieved_and_lost(data: ReportData) -> None:
