@@ -124,7 +124,7 @@ NO_EFFECT: Final = "the change has no effect on the program"
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return a table with one row per experiment that was not adopted."""
     item = result_input(data)
-    tried = [e for e in data.plan.experiments if not _is_adopted(data, e)]
+    tried = [e for e in data.plan.experiments if e.decision != "adopted"]
     if item is None or not tried:
         return ()
     compared = [
@@ -154,7 +154,7 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
     item = result_input(data)
     blocks: list[Block] = []
     for number, experiment in enumerate(data.plan.experiments, 1):
-        if item is None or not _is_adopted(data, experiment):
+        if item is None or experiment.decision != "adopted":
             continue
         pairs = (
             ("What", _change(experiment, dict(data.baseline_on(item).values))),
@@ -169,10 +169,8 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _is_adopted(data: ReportData, experiment: Experiment) -> bool:
-    """Return whether the author adopted a change, or left it open and the report recommends it."""
-    if experiment.decision != "open":
-        return experiment.decision == "adopted"
+def _is_recommended(data: ReportData, experiment: Experiment) -> bool:
+    """Return whether a recommended variant has the change."""
     chosen = {data.plan.cell(c.cells[0]).variant_id for c in data.claims("recommendation")}
     return any(
         experiment.variant_id == variant_id
@@ -235,6 +233,8 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
         explanation += f"; {detectable(upward(time.mde))}"
     gain = reason(Verdict.BETTER, None, data.metric)
     joint = ", although " if (experiment.decision, explanation) == ("rejected", gain) else ": "
+    if experiment.decision == "open" and _is_recommended(data, experiment):
+        joint = ", but part of the recommendation: "
     effect = "" if time is None else change_text(time, data.metric, times=times)
     cells = (
         Cell(experiment.name, about=_change(experiment)),
