@@ -136,7 +136,9 @@ class LiveDisplay:
                 overflow="ellipsis",
                 no_wrap=True,
             )
-        return Group(self._header(work), Text(), self._cells(work), self._footer(work))
+        state = "interim verdicts can change" if work.verdicts else "no interim verdicts yet"
+        footer = Text(f"\n{state}.  Ctrl-C stops; the same command resumes.", style="dim")
+        return Group(self._header(work), Text(), self._cells(work), footer)
 
     def _header(self, work: Work) -> RenderableType:
         left = work.left_s(work.elapsed_s)
@@ -194,10 +196,6 @@ class LiveDisplay:
             words.verdict_text(comparison.verdict, WALL), style=STYLES.get(comparison.verdict, "")
         )
         return Text(label), time, interval, word, count
-
-    def _footer(self, work: Work) -> RenderableType:
-        state = "interim verdicts can change" if work.verdicts else "no interim verdicts yet"
-        return Text(f"\n{state}.  Ctrl-C stops; the same command resumes.", style="dim")
 
 
 def _interval(work: Work, cell: Cell, median: float | None) -> str:

@@ -37,6 +37,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     axes = [axis for axis in plan.axes if len(axis.values) > 1]
     varied = f"{len(axes)} {'axis' if len(axes) == 1 else 'axes'}"
     title = f"{plan.name}   {plan.scenario_path}   {varied}, {counts(plan)}"
+    basis = (f"{counted(n, 'configuration')}: {source}" for source, n in forecast.basis.items())
     lines = [
         *wrap(title, max(width, 2 * INDENT), rest="  "),
         *_item("Question", plan.question, width),
@@ -47,7 +48,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *(_item("Cache", cold, width) if (cold := _cold(plan)) else ()),
         *(_item("CPUs", pinned, width) if (pinned := _pinned(plan)) else ()),
         *_item("Run", _run(forecast), width),
-        *_item("Estimate", _basis(forecast), width),
+        *_item("Estimate", ", ".join(basis), width),
         *_item("Compare", _comparisons(forecast), width),
         *(_item("Gate", _gate(plan), width) if plan.judge.gate.margins else ()),
         *_item("Detects", _detectable(forecast), width),
@@ -134,13 +135,6 @@ def _run(forecast: Forecast) -> str:
     # A sum with a guessed time is not an upper bound.
     bound = "roughly" if forecast.guessed else "at most about"
     return f"{text}; {bound} {format_clock(forecast.run_s)}"
-
-
-def _basis(forecast: Forecast) -> str:
-    """Return the number of configurations by the source of their time estimate."""
-    return ", ".join(
-        f"{counted(count, 'configuration')}: {source}" for source, count in forecast.basis.items()
-    )
 
 
 def _comparisons(forecast: Forecast) -> str:

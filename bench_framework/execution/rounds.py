@@ -18,7 +18,7 @@ from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.input_progress import BlockChecks, InputProgress
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.execution.schedule import REASONS, Looker, cells_to_drop, drop_pending
+from bench_framework.execution.schedule import REASONS, Looker, drop_pending
 from bench_framework.execution.target import target_of
 from bench_framework.model import race
 from bench_framework.model.looks import LAST_LOOK, Looks, decidable, limit_of_rounds, looks_of
@@ -325,7 +325,9 @@ class Measuring:
             if not (state.stopped or (look.stopped and state.input.id == look.input_id))
             for cell_id in state.targets
         }
-        return cells_to_drop(self.plan, self.record.contents, look, measured)
+        contents = self.record.contents
+        failed = {cell_id for cell_id, line in contents.dropped.items() if not line.left}
+        return race.leaving(self.plan, [*contents.looks, look], measured, failed)
 
     def _add_event(self, event: Event) -> None:
         if self.record.note(event):

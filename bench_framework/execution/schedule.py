@@ -8,16 +8,15 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.model import race
 from bench_framework.model.plan import Plan
-from bench_framework.model.run import Block, Look
+from bench_framework.model.run import Block
 from bench_framework.store import lines
 
 if TYPE_CHECKING:
-    from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
 
 SHORTEST_BLOCK_S: Final = 0.020
@@ -100,14 +99,6 @@ class Decision(NamedTuple):
 
 Looker = Callable[[str, int, int], Decision]
 """``looker(input_id, index, round)`` reads ``record.contents``; `index` counts from 0."""
-
-
-def cells_to_drop(
-    plan: Plan, contents: Contents, look: Look, measured: Collection[str]
-) -> dict[str, race.DropReason]:
-    """Return the cells that leave after an interim analysis, of those still measured."""
-    failed = {cell_id for cell_id, line in contents.dropped.items() if not line.left}
-    return race.leaving(plan, [*contents.looks, look], measured, failed)
 
 
 def drop_pending(plan: Plan, record: Record) -> None:

@@ -220,7 +220,9 @@ class _Run:
         """Return the lines of the group, shortened."""
         lines = ["<defs>", *self._defs, "</defs>"] if self._defs else []
         for (kind, look), marks in sorted(self._marks.items(), key=lambda item: item[0][0]):
-            same = _joined(marks) if kind == 0 and "fill:none" in look else marks
+            same = marks
+            if kind == 0 and "fill:none" in look:  # strokes of one style become one path
+                same = [f'<path d="{"".join(p for mark in marks for p in _PATH.findall(mark))}"/>']
             if not look:
                 lines += same
             elif len(same) == 1 and (kind != _USES or "clip-path" not in look):
@@ -228,11 +230,6 @@ class _Run:
             else:
                 lines += [f"<g{look}>", *same, "</g>"]
         return lines
-
-
-def _joined(paths: list[str]) -> list[str]:
-    """Join strokes of one style into one path."""
-    return [f'<path d="{"".join(part for path in paths for part in _PATH.findall(path))}"/>']
 
 
 def _font(match: re.Match[str]) -> str:

@@ -87,14 +87,6 @@ def input_names(scenario: Scenario) -> set[str]:
     )
 
 
-def product_size(axes: tuple[AxisView, ...]) -> int:
-    """Return the number of combinations of the axes."""
-    size = 1
-    for axis in axes:
-        size *= len(axis.settings)
-    return size
-
-
 def baseline_values(axes: tuple[AxisView, ...], given: Mapping[str, str]) -> dict[str, str] | None:
     """Return one value for each build and run axis, or `None` if a value is missing or unknown."""
     chosen: dict[str, str] = {}

@@ -32,7 +32,7 @@ from bench_framework.scenario.axes import (
 from bench_framework.scenario.crates import CrateMissing, read_crate
 from bench_framework.scenario.schema.parts import ExperimentPart
 from bench_framework.scenario.schema.worker import BUILTIN, Setting
-from bench_framework.units import is_size, parse_size
+from bench_framework.units import parse_size
 
 if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
@@ -163,7 +163,9 @@ class Expansion:
 
     def _inputs(self) -> dict[Values, tuple[Input, Mapping[str, str]]]:
         inputs: dict[Values, tuple[Input, Mapping[str, str]]] = {}
-        for values in unique(self.matrix.input_part(values) for values in self.matrix.measured):
+        of_variants = self.matrix.variant_axes
+        parts = (tuple(v for v in m if v[0] not in of_variants) for m in self.matrix.measured)
+        for values in unique(parts):
             inputs[values] = _input(self.scenario, values, self.by_name)
         return inputs
 
@@ -342,13 +344,6 @@ def bin_name(scenario: Scenario) -> str:
     except CrateMissing:
         return ""
     return bins[0] if len(bins) == 1 else ""
-
-
-def size_texts(scenario: Scenario, axes: Iterable[AxisView]) -> list[str]:
-    """Return every size in the scenario: of its input and of its size axes."""
-    part = scenario.spec.input
-    texts = [part.size] if part is not None and part.size is not None and is_size(part.size) else []
-    return texts + [value for axis in axes if axis.is_size for value in axis.values]
 
 
 def unique(items: Iterable[_T]) -> tuple[_T, ...]:

@@ -317,13 +317,14 @@ def _keep_rounds_ordered(document: Document, given: set[str]) -> None:
     if (
         not isinstance(rounds, dict)
         or sum(ends) != 1
-        or not all(_is_number(rounds.get(end)) for end in ("min", "max"))
+        or not all(
+            isinstance(value := rounds.get(end), Scalar)
+            and value.plain
+            and _NUMBER.fullmatch(value)
+            for end in ("min", "max")
+        )
     ):
         return
     if int(rounds["min"]) > int(rounds["max"]):
         changed, other = ("min", "max") if ends[0] else ("max", "min")
         rounds[other] = rounds[changed]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Scalar) and value.plain and _NUMBER.fullmatch(value) is not None

@@ -34,13 +34,9 @@ class Matrix:
         """Return the build and run values of a combination."""
         return tuple(pair for pair in values if pair[0] in self.variant_axes)
 
-    def input_part(self, values: Values) -> Values:
-        """Return the input values of a combination."""
-        return tuple(pair for pair in values if pair[0] not in self.variant_axes)
-
 
 def combine(scenario: Scenario) -> Matrix:
-    """Return the matrix. The caller has checked names, values and `product_size`."""
+    """Return the matrix. The caller has checked names, values and the number of combinations."""
     axes = axes_of(scenario)
     given = scenario.spec.baseline[0] if scenario.spec.baseline else {}
     rules = _Rules(scenario, axes, baseline_values(axes, given))

@@ -20,13 +20,14 @@ from bench_framework.scenario import template
 from bench_framework.scenario.axes import AxisView
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
 from bench_framework.scenario.contrasts import named_contrasts, published_of
-from bench_framework.scenario.expansion import Expansion, size_texts, unique
+from bench_framework.scenario.expansion import Expansion, unique
 from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.schema.parts import ProfilePart
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of
+from bench_framework.units import is_size
 
 if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
@@ -198,7 +199,9 @@ def _notes(scenario: Scenario) -> tuple[Note, ...]:
 
 
 def _unit_family(scenario: Scenario, axes: Iterable[AxisView]) -> Literal["iec", "si"]:
-    texts = size_texts(scenario, axes)
+    texts = [value for axis in axes if axis.is_size for value in axis.values]
+    if (part := scenario.spec.input) and part.size is not None and is_size(part.size):
+        texts.append(part.size)
     si = [text for text in texts if text.rstrip().endswith(_SI_UNITS)]
     return "si" if si and len(si) == len(texts) else "iec"
 

@@ -59,11 +59,6 @@ def codes() -> dict[str, list[str]]:
     return tomllib.loads(Path(__file__).with_name("codes.toml").read_text(encoding="utf-8"))
 
 
-def explanations_by_code() -> dict[str, str]:
-    """Return the explanation of every error and warning by code."""
-    return {code: f"{code}: " + "\n\n".join(text) for code, text in codes().items()}
-
-
 def start_folder(folder: Path, *, force: bool = False) -> tuple[Path, ...]:
     """Write a commented, runnable ``scenario.yaml`` and its schema. Return the files.
 

@@ -45,13 +45,14 @@ def explain(
     ] = None,
 ) -> None:
     """Explain an error code, the exit codes or a command; without a topic, list all topics."""
-    from bench_framework.workflow.scenarios import explanations_by_code
+    from bench_framework.workflow.scenarios import codes as texts_of_codes
 
     console: Console = context.obj
     if topic in {"exit-codes", "exit_codes"}:
         console.emit(EXIT_CODES)
         return
-    codes, commands = explanations_by_code(), _commands(context)
+    codes = {code: f"{code}: " + "\n\n".join(text) for code, text in texts_of_codes().items()}
+    commands = _commands(context)
     if topic is None:
         console.emit(_topics(sorted(commands), sorted(codes), console.width))
     elif topic.upper() in codes:

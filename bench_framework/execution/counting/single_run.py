@@ -98,7 +98,8 @@ class SingleRunner:
             observe=(*KERNEL_KEYS.values(), "ru_maxrss"),
         )
         try:
-            finished = self.launcher.run(command, self._with_pid(poll), SAMPLE_S)
+            on_poll = None if poll is None else lambda: poll(self.launcher.running or 0)
+            finished = self.launcher.run(command, on_poll, SAMPLE_S)
         except MeasureError as error:
             if error.code == "BX232":
                 raise
@@ -116,12 +117,6 @@ class SingleRunner:
         except AnswerError as error:
             cause = "; ".join(f"{name} {text}" for name, text in error.details)
             return SingleRun("failed", finished, f"{error.message}{f' ({cause})' if cause else ''}")
-
-    def _with_pid(self, poll: Callable[[int], None] | None) -> Callable[[], None] | None:
-        """Return a callback that passes the process id of the running command."""
-        if poll is None:
-            return None
-        return lambda: poll(self.launcher.running or 0)
 
     def _check_answer(
         self, finished: Finished, expected: str | None, out: Path, answers: Path

@@ -196,7 +196,9 @@ class _CellProfiler:
         binary = known[measured.id]
         if binary.failure:
             return binary.failure
-        unwinding = self._unwinding(built=spec is not None)
+        unwinding: Unwinding = "dwarf" if spec is None else "frame-pointers"
+        if self.policy.unwinding != "auto":
+            unwinding = self.policy.unwinding
         try:
             target = target_of(
                 cell,
@@ -215,11 +217,6 @@ class _CellProfiler:
         if not self.runs:
             return "" if self.stopped else "; ".join(self.remarks) or "no run succeeded"
         return self._build_profile(measured, binary, unwinding, remarks)
-
-    def _unwinding(self, *, built: bool) -> Unwinding:
-        if self.policy.unwinding != "auto":
-            return self.policy.unwinding
-        return "frame-pointers" if built else "dwarf"
 
     def _run_all(self, target: Target, unwinding: Unwinding) -> None:
         label = self.record.plan.variant(self.cell.variant_id).label

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import Problem
 from bench_framework.model.plan import Input, Role, Variant
-from bench_framework.scenario.axes import axes_of, product_size
+from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.expansion import Expansion
 from bench_framework.scenario.matrix import combine
 from bench_framework.units import grouped
@@ -24,7 +25,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of the whole matrix. Names and values must be valid."""
     axes = axes_of(scenario)
     limit = scenario.spec.limits.max_cells
-    size = product_size(axes)
+    size = math.prod(len(axis.settings) for axis in axes)
     equation = " × ".join(str(len(axis.settings)) for axis in axes)
     equation = f"{equation} = {grouped(size)}" if len(axes) > 1 else grouped(size)
     if size > MAX_PRODUCT:

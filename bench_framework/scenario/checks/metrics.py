@@ -160,7 +160,9 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
         elif metric in scenario.lost:
             continue
         elif reason := _refusal_reason(scenario, metric):
-            advice = did_you_mean(metric, _judgeable(scenario), "metrics")
+            known = [name for name in METRICS if not _refusal_reason(scenario, name)]
+            known += [name for name, part in spec.metrics.items() if part.direction != "none"]
+            advice = did_you_mean(metric, known, "metrics")
             yield document.value_problem(
                 place, "BC206", f"metric `{metric}` cannot be judged: {reason}", advice
             )
@@ -188,11 +190,6 @@ def _refusal_reason(scenario: Scenario, metric: str) -> str:
     if kind.source == BUILD and scenario.spec.worker.command is not None:
         return "nothing is built, all variants run one program"
     return ""
-
-
-def _judgeable(scenario: Scenario) -> list[str]:
-    declared = [name for name, part in scenario.spec.metrics.items() if part.direction != "none"]
-    return [*(name for name in METRICS if not _refusal_reason(scenario, name)), *declared]
 
 
 def _limits(scenario: Scenario) -> Iterator[Problem]:
