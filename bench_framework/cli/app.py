@@ -127,7 +127,10 @@ def run_command_line(arguments: list[str]) -> int:
             Console().error(unwritable_stdout(error))
             return MachineError.exit_code
         return _report_refusal(error, arguments)
-    except Exception:  # noqa: BLE001 -- every other exception is an internal error
+    except Exception as error:  # every other exception is an internal error
+        if KeyboardInterrupt.__name__ in traceback.format_exc():
+            # Ctrl-C while pydantic builds a class: Python and pydantic raise other errors for it.
+            raise KeyboardInterrupt from error
         return _report_bug(arguments)
     return 0
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import Interrupted, MachineError
 from bench_framework.masking import revealed
 
 POLL_S: Final = 0.2
@@ -208,12 +208,14 @@ class Launcher:
 
         Of a stream of more than 1 MiB, the first and the last bytes are kept.
 
-        Raises `MachineError` (BX231): the program cannot be started.
+        Raises `MachineError` (BX231): the program cannot be started; `Interrupted`: the user killed it.
         """
         with scratch_folder() as folder:
             out, err = Path(folder, "stdout"), Path(folder, "stderr")
             command = Command(argv, env, cwd, stdin, str(out), str(err), timeout_s)
             finished = self.run(replace(command, most_stdout=MOST_CAPTURED))
+            if finished.killed:
+                raise Interrupted("interrupted", effect=f"{argv[0]} was killed")
             return Captured(finished, _text(out), _text(err))
 
     def kill_now(self) -> None:

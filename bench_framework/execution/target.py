@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from bench_framework.errors import CellError, Interrupted, MachineError, MeasureError
+from bench_framework.errors import CellError, MachineError, MeasureError
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.worker import ANSWERS
 from bench_framework.model.plan import Cell, Role, Slot, Word
@@ -56,8 +56,6 @@ def run_setup(
             output = launcher.capture(argv, target.env, cwd=target.cwd, timeout_s=timeout_s)
         except MeasureError as error:
             return f"{what}: {error.message}"
-        if output.finished.killed:
-            raise Interrupted("interrupted", effect="the run in flight is dropped")
         if not output.ok:
             last = output.stderr.strip().splitlines()[-1:] or [""]
             return f"{what} ({argv[0]}): {output.finished.how} {last[0]}".rstrip()

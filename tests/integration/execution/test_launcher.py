@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution.inputs.pagecache import InputPages
 from bench_framework.execution.machine import mounts
 from bench_framework.execution.process import MOST_CAPTURED, Command, Launcher
@@ -214,6 +214,14 @@ def test_kill_now_ends_the_running_command(launcher: Launcher) -> None:
     assert finished.killed
     assert not finished.timed_out
     assert launcher.run(sh("exit 0")).ok
+
+
+def test_a_tool_that_the_user_killed_has_no_output(launcher: Launcher) -> None:
+    timer = threading.Timer(0.3, launcher.kill_now)
+    timer.start()
+    with pytest.raises(Interrupted):
+        launcher.capture(["sleep", "60"], ENV)
+    timer.join()
 
 
 def test_kill_now_without_a_command_does_nothing(launcher: Launcher) -> None:
