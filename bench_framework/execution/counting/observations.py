@@ -84,7 +84,7 @@ def _target(plan: Plan, record: Record, cell: Cell, env: Mapping[str, str]) -> T
     contents = record.contents
     dropped = contents.dropped.get(cell.id)
     good = any(b.cell_id == cell.id and b.status == "ok" and not b.warmup for b in contents.blocks)
-    if not good or (dropped is not None and dropped.state != "raced"):
+    if not good or (dropped is not None and not dropped.left):
         return None
     build = next(
         (b for b in contents.builds if b.id == plan.variant(cell.variant_id).build_id), None

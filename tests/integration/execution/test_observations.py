@@ -18,6 +18,7 @@ from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.metrics import KERNEL_KEYS, DeclaredMetric, InstructionPolicy
 from bench_framework.model.policies import AnswerPolicy
+from bench_framework.store.lines import Dropped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +62,18 @@ def test_kernel_counters_are_read_once_per_cell_and_never_for_the_control(
         assert set(observation.values) >= set(KERNEL_KEYS)
         assert observation.values["minor_faults"] > 10
     assert len(count_cells(fake, plan, record)) == 2, "a resumed record keeps its counts"
+
+
+@pytest.mark.parametrize("reason", ["raced", "idle"])
+def test_a_cell_that_left_before_the_end_is_counted_and_a_failed_one_is_not(
+    fake: Any, plan_of: Callable[..., Plan], reason: Any
+) -> None:
+    plan = plan_of({"a": ["true"], "b": ["true"], "c": ["true"]}, control=False)
+    record = fake.measure(plan)
+    a, b, c = (cell.id for cell in plan.cells)
+    for cell, state in ((b, reason), (c, "failed")):
+        record.append(Dropped(cell, plan.inputs[0].id, 2, warmup=False, state=state, reason="so"))
+    assert [o.cell_id for o in count_cells(fake, plan, record)] == [a, b]
 
 
 def test_storage_bytes_are_those_of_the_program(
