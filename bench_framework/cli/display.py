@@ -227,7 +227,8 @@ def _doing(update: progress.Update) -> str | None:
             return f"{update.label} is ready"
         case progress.Counting():
             times = f", {update.run} of {update.runs}" if update.runs > 1 else ""
-            return f"counting {update.what}: configuration {update.index} of {update.total}{times}"
+            where = f"configuration {update.index} of {update.total}{times}"
+            return f"{update.verb}ing {update.what}: {where}"
         case _:
             return None
 
@@ -283,7 +284,7 @@ class LineDisplay:
                 self._line("stop", f"{where}after {look.round} rounds, {look.reason}")
             case progress.Counting():
                 self._seldom(
-                    "count", f"{update.what}: configuration {update.index} of {update.total}"
+                    update.verb, f"{update.what}: configuration {update.index} of {update.total}"
                 )
             case progress.Remark():
                 self._console.warn(update.event)

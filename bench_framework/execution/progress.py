@@ -138,13 +138,17 @@ class Remark(Update):
 
 
 class Counting(Update):
-    """Start of an untimed run: cell `index` (from 1) of `total`, repetition `run` of `runs`."""
+    """Start of an untimed run: cell `index` (from 1) of `total`, repetition `run` of `runs`.
+
+    `verb` and `what` describe it, such as ``count`` ``kernel counters``.
+    """
 
     what: str
     index: int
     total: int
     run: int = 1
     runs: int = 1
+    verb: str = "count"
 
 
 class PlanReady(Update):

@@ -18,13 +18,10 @@ from bench_framework.model.plan import BuildSpec, Dataset, Plan, Variant
 from bench_framework.workflow import time_estimates
 from bench_framework.workflow.capability import Description, leave_out
 from bench_framework.workflow.run_options import RunOptions, plan_run
-from bench_framework.workflow.time_estimates import Resolution
+from bench_framework.workflow.time_estimates import UNTIMED_S, Resolution
 
 if TYPE_CHECKING:
     from bench_framework.store.journal import Contents
-
-UNTIMED_S = 0.012
-"""Overhead of benchctl and hyperfine per block in seconds; `nox -s bench` measures it."""
 
 
 @dataclass(frozen=True, slots=True)

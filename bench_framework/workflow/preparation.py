@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import BuildError, MachineError
-from bench_framework.execution.progress import Message, PlanReady
+from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.model import environment_variables
 from bench_framework.model.metrics import METRICS, DeclaredMetric
-from bench_framework.model.plan import PROGRAM, Plan
+from bench_framework.model.plan import PROGRAM, BuildSpec, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.workflow.capability import leave_out, limits
+from bench_framework.workflow.time_estimates import built_binary
+from bench_framework.workflow.trial import Trials, refusals, try_cells, warnings
 
 if TYPE_CHECKING:
     from bench_framework.execution.hyperfine import Hyperfine
@@ -42,7 +45,7 @@ def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
         Interrupted: the user stopped it.
     """
     from bench_framework.execution import hyperfine
-    from bench_framework.execution.build import binaries, cargo
+    from bench_framework.execution.build import binaries
     from bench_framework.execution.counting import instructions
     from bench_framework.execution.inputs import datasets
     from bench_framework.execution.machine import host
@@ -50,20 +53,7 @@ def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     launcher, env, careful = session.launcher, session.env, session.interruptible
     tool = hyperfine.find(launcher, env, careful)
     event: Event | None = None
-    place = datasets.workplace(plan, env)
-    if plan.program is not None:
-        name, *arguments = plan.program
-        names = {spec.id: spec.bin for spec in plan.builds} or {PROGRAM: name}
-        builds = tuple(
-            replace(binaries.find_program(name, plan.scenario_path, env), id=key)
-            for key, name in names.items()
-        )
-        if plan.answer.contract:
-            builds = (binaries.add_description(builds[0], arguments, launcher, env, place),)
-    else:
-        builds = cargo.build_all(
-            plan.builds, launcher, env, careful, place, contract=plan.answer.contract
-        )
+    builds = _programs(plan, session) or _builds(plan, session)
     _require_builds(plan, builds)
     descriptions = {build.id: build.describe for build in builds if build.describe}
     able = leave_out(plan, descriptions)
@@ -103,6 +93,119 @@ def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
         *limits(plan, descriptions),
     )
     return Prepared(plan, builds, inputs, tool, facts, noted)
+
+
+@contextmanager
+def locked_session(plan: Plan, observer: Observer) -> Iterator[Session]:
+    """Open a session that starts programs of a plan while no other benchctl measures.
+
+    Raises:
+        MachineError: this machine cannot run the plan.
+        Interrupted: the user stopped it while it waited for the lock.
+    """
+    from bench_framework.execution import process, stop, target
+    from bench_framework.execution.machine import host, lock
+
+    host.require_linux()
+    target.require_cpus(plan.cells)
+    observer.notify(PlanReady(plan))
+    with process.Launcher() as launcher:
+        stopping = stop.Stop(launcher, observer)
+        session = stop.Session(launcher, host.environment(), observer, stopping)
+        with stopping.on_signals(), lock.MachineLock(plan.name, observer, stopping):
+            yield session
+
+
+def try_plan(plan: Plan, session: Session) -> Trials:
+    """Build the baseline and run each configuration of a plan once.
+
+    Raises:
+        MachineError, BuildError: the baseline cannot be built, or a program or input is missing.
+        Interrupted: the user stopped it.
+    """
+    builds = _programs(plan, session) or _build(plan, session, _baseline_first(plan)[:1])
+    _require_builds(plan, builds)
+    return _try_builds(plan, builds, session)
+
+
+def _try_builds(plan: Plan, builds: Sequence[Build], session: Session) -> Trials:
+    from bench_framework.execution.inputs import datasets
+
+    plan = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
+    data = datasets.data_dir(plan.data_dir, session.env)
+    inputs = datasets.prepare_inputs(plan.inputs, data, session.env, session.interruptible)
+    trials = try_cells(plan, {build.id: build for build in builds}, inputs, session)
+    trials.save(session.env)
+    return trials
+
+
+def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
+    """Return the programs of a plan that builds nothing."""
+    from bench_framework.execution.build import binaries
+    from bench_framework.execution.inputs import datasets
+
+    if plan.program is None:
+        return ()
+    name, *arguments = plan.program
+    names = {spec.id: spec.bin for spec in plan.builds} or {PROGRAM: name}
+    builds = tuple(
+        replace(binaries.find_program(name, plan.scenario_path, session.env), id=key)
+        for key, name in names.items()
+    )
+    if plan.answer.contract:
+        place = datasets.workplace(plan, session.env)
+        described = binaries.add_description(
+            builds[0], arguments, session.launcher, session.env, place
+        )
+        builds = (described,)
+    return builds
+
+
+def _baseline_first(plan: Plan) -> tuple[BuildSpec, ...]:
+    mine = plan.variant(plan.baseline_id).build_id
+    return tuple(sorted(plan.builds, key=lambda spec: spec.id != mine))
+
+
+def _builds(plan: Plan, session: Session) -> tuple[Build, ...]:
+    """Build everything. If other builds than the first one are missing, try the commands on it.
+
+    With existing builds, the warm-up finds the same mistakes as soon.
+    """
+    from bench_framework.execution.machine.host import cache_root
+
+    specs, cache = _baseline_first(plan), cache_root(session.env)
+    missing = any(built_binary(spec, cache) is None for spec in specs[1:])
+
+    def after_first(build: Build) -> None:
+        if not build.ok or not missing:
+            return
+        trials = _try_builds(plan, (build,), session)
+        for error in refusals(trials):
+            raise error
+        for event in warnings(trials):
+            session.observer.notify(Remark(event))
+
+    return _build(plan, session, specs, after_first)
+
+
+def _build(
+    plan: Plan,
+    session: Session,
+    specs: Sequence[BuildSpec],
+    after_first: Callable[[Build], None] = lambda _: None,
+) -> tuple[Build, ...]:
+    from bench_framework.execution.build import cargo
+    from bench_framework.execution.inputs import datasets
+
+    return cargo.build_all(
+        specs,
+        session.launcher,
+        session.env,
+        session.interruptible,
+        datasets.workplace(plan, session.env),
+        contract=plan.answer.contract,
+        after_first=after_first,
+    )
 
 
 def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildError:

@@ -19,7 +19,7 @@ from bench_framework.execution.progress import Message, Observer, SilentObserver
 from bench_framework.model.policies import GatePolicy
 from bench_framework.units import counted
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
-from bench_framework.workflow.preparation import build_failure, prepare
+from bench_framework.workflow.preparation import build_failure, locked_session, prepare
 from bench_framework.workflow.profile import profile_policy, profile_run
 from bench_framework.workflow.run_options import plan_run
 from bench_framework.workflow.scenarios import find_scenario
@@ -85,21 +85,11 @@ def run_plan(
     Raises:
         MachineError, RecordError: see `run_scenario`.
     """
-    from bench_framework.execution import process, stop, target
-    from bench_framework.execution.machine import host, lock
-
-    host.require_linux()
-    target.require_cpus(plan.cells)
-    observer = observer or SilentObserver()
-    observer.notify(progress.PlanReady(plan))
-    with process.Launcher() as launcher:
-        stopping = stop.Stop(launcher, observer)
-        session = stop.Session(launcher, host.environment(), observer, stopping)
-        try:
-            with stopping.on_signals(), lock.MachineLock(plan.name, observer, stopping):
-                return _run_locked(plan, text, options, session)
-        except Interrupted:  # while waiting for the lock
-            return _interrupted(None, plan.command)
+    try:
+        with locked_session(plan, observer or SilentObserver()) as session:
+            return _run_locked(plan, text, options, session)
+    except Interrupted:  # while waiting for the lock
+        return _interrupted(None, plan.command)
 
 
 def _run_locked(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcome:

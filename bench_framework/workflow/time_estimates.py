@@ -6,7 +6,9 @@ has no claims.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import math
 import shutil
 from collections import Counter
@@ -27,9 +29,12 @@ if TYPE_CHECKING:
 
 MOST_RECORDS: Final = 12
 """Number of the newest records that are read; each takes some milliseconds."""
+UNTIMED_S: Final = 0.012
+"""Overhead of benchctl and hyperfine per block in seconds; `nox -s bench` measures it."""
 GUESS_S: Final = 0.1
 """Guessed duration of a block in seconds. The shipped workloads take 0.02 to 1 s."""
 SAME: Final = "last run on this machine"
+TRIED: Final = "trial run"
 REBUILT: Final = "last run on this machine, of another build"
 SCALED: Final = "scaled by input size"
 GUESSED: Final = f"guessed at {GUESS_S * 1000:.0f} ms (no earlier record)"
@@ -135,12 +140,24 @@ def workload(plan: Plan, cell: Cell, *, sized: bool = True) -> str:
     return stable_id(program, cell.command, cell.env, cell.stdin, cell.cpus, cell.cache, data)
 
 
+def trials_file(scenario: str, cache: Path) -> Path:
+    """Return the path of the durations of trial runs in seconds, by `workload`."""
+    return cache / "trials" / f"{scenario}.json"
+
+
 def block_times(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[float, dict[str, int]]:
     """Return the seconds of one round without overhead, and the number of cells by source of estimate."""
+    from bench_framework.execution.machine.host import cache_root
+
     now = _binaries_now(plan.builds, plan.program)
+    trials: dict[str, float] = {}
+    with contextlib.suppress(OSError, ValueError):
+        trials = json.loads(trials_file(plan.name, cache_root()).read_bytes())
     total, basis = 0.0, Counter[str]()
     for cell in plan.cells:
         seconds, source = _block_time(plan, cell, records, now)
+        if source in {SCALED, GUESSED} and (work := workload(plan, cell)) in trials:
+            seconds, source = trials[work], TRIED
         total += seconds
         basis[source] += 1
     return total, dict(basis)

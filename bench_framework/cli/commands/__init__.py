@@ -19,17 +19,18 @@ from bench_framework.cli.commands import (
     report,
     run,
     schema,
+    try_scenario,
     validate,
     verify,
 )
 
 COMMANDS: Final = {
-    "Run": (run, ab, validate, plan, init),
+    "Run": (run, ab, validate, plan, try_scenario, init),
     "Inspect": (compare, report, profile, verify, import_files, audit),
     "CI": (gate,),
     "Machine": (doctor, clean),
     "Help": (schema, explain),
 }
 """The modules by panel of the help page. A command is the function with the name of its module."""
-NAMES: Final = {"import_files": "import", "explain": "help"}
+NAMES: Final = {"import_files": "import", "explain": "help", "try_scenario": "try"}
 """Names of commands that are not the name of their module."""

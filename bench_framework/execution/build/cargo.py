@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -307,10 +307,12 @@ def build_all(
     place: Path,
     *,
     contract: bool,
+    after_first: Callable[[Build], None] = lambda _: None,
 ) -> tuple[Build, ...]:
     """Run builds in the given order. A failed build affects only its own variants.
 
-    `place` is the folder in which the binaries will work, as `describe` checks it.
+    `place` is the folder in which the binaries will work, as `describe` checks it. `after_first`
+    is called with the first build; no other is started if it raises.
 
     Raises `MachineError` (BX231): cargo is not installed.
     """
@@ -327,8 +329,12 @@ def build_all(
                 "`benchctl doctor` checks it",
             ) from error
     builder = Builder(launcher, env, observer, contract, place)
-    total = len(specs)
-    return tuple(builder.build(spec, index, total) for index, spec in enumerate(specs, start=1))
+    builds: list[Build] = []
+    for index, spec in enumerate(specs, start=1):
+        builds.append(builder.build(spec, index, len(specs)))
+        if index == 1:
+            after_first(builds[0])
+    return tuple(builds)
 
 
 def arguments(spec: BuildSpec, crate: Path) -> list[str]:

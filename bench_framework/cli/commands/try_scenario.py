@@ -1,0 +1,98 @@
+"""``benchctl try``: run each command of a scenario once, on the build of the baseline."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import typer
+
+from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
+from bench_framework.cli.console import Console, wrap
+from bench_framework.errors import EXIT_NOT_MEASURED
+from bench_framework.model.plan import Role
+from bench_framework.units import counted, format_clock, format_duration, format_size
+
+if TYPE_CHECKING:
+    from bench_framework.workflow.trial import Trial, Trials
+
+EXAMPLES = """
+benchctl try bench/io.yaml
+benchctl try bench/io.yaml -k size=10MiB
+"""
+SHOWN_LINES = 3
+INDENT = 12
+
+
+def try_scenario(
+    context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None
+) -> None:
+    """Build the baseline and run each command once: exit code, output, time, memory and answer.
+
+    A variant with another build runs on that of the baseline. `benchctl run` does
+    the same before it builds the other variants.
+    """
+    from bench_framework.cli.display import display_for
+    from bench_framework.workflow import trial
+    from bench_framework.workflow.preparation import locked_session, try_plan
+    from bench_framework.workflow.run_options import RunOptions, plan_run
+
+    console: Console = context.obj
+    plan = plan_run(file, RunOptions(console.results, only, overrides or ()))
+    with display_for(console) as display, locked_session(plan, display) as session:
+        trials = try_plan(plan, session)
+    errors, warnings = trial.refusals(trials), trial.warnings(trials)
+    if console.json:
+        console.emit_json(trial.trials_document(trials))
+    else:
+        console.emit(_page(trials, console.width))
+    for event in warnings:
+        console.warn(event)
+    for error in errors:
+        console.error(error)
+    if errors or warnings:
+        raise typer.Exit(errors[0].exit_code if errors else EXIT_NOT_MEASURED)
+
+
+def _page(trials: Trials, width: int) -> str:
+    lines: list[str] = []
+    for trial in trials.trials:
+        where = trials.plan.input(trial.cell.input_id).label if trials.plan.inputs else ""
+        base = " (baseline)" if trial.cell.role is Role.BASELINE else ""
+        lines += wrap(f"{trial.cell.label}{base}{f', {where}' if where else ''}", width)
+        for word, text in _items(trial):
+            lines += wrap(text, width, f"  {word:<{INDENT - 2}}", " " * INDENT)
+        lines.append("")
+    if trials.round_s is not None:
+        text = f"a round takes about {format_clock(trials.round_s)}"
+        if (rounds := trials.rounds_needed) is not None:
+            least = format_clock(rounds * trials.round_s)
+            text += f"; a verdict needs {counted(rounds, 'round')}, at least {least}"
+        budget = trials.plan.measure.budget_s
+        text += f"; the budget is {format_clock(budget)}" if budget is not None else ""
+        lines += wrap(text, width, f"{'Estimate':<{INDENT}}", " " * INDENT)
+    return "\n".join(lines)
+
+
+def _items(trial: Trial) -> list[tuple[str, str]]:
+    items = [("command", shlex.join(trial.target.argv))]
+    if not trial.same_build:
+        items.append(("build", "that of the baseline; its own build may give another result"))
+    finished, output = trial.run.finished, trial.output
+    if not trial.ok:
+        items.append(("failed", trial.run.message or trial.run.status))
+    if finished is not None:
+        peak = trial.peak_bytes
+        memory = format_size(peak) if peak else f"at most {format_size(trial.inherited)}"
+        taken = format_duration(finished.seconds)
+        items.append(("ended", f"{finished.how} after {taken}, peak memory {memory}"))
+    shown = output.head.decode(errors="replace").splitlines()[:SHOWN_LINES]
+    items += [("output" if number == 0 else "", line) for number, line in enumerate(shown)]
+    if output.lines > len(shown):
+        items.append(("", f"… {counted(output.lines - len(shown), 'further line')}"))
+    if trial.ok and (answer := output.answer) is not None and answer.source != "none":
+        size = ""
+        if answer.source == "stdout" and output.size_bytes is not None:
+            size = f"{counted(output.lines, 'line')}, {counted(output.size_bytes, 'byte')}, "
+        items.append(("answer", f"{size}digest {answer.digest[:12]} ({answer.source})"))
+    return items

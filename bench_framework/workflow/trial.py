@@ -1,0 +1,344 @@
+"""Trial runs: each configuration once, on the build of the baseline, before anything else is built.
+
+A mistake in a command is then reported before the other builds, and so is a budget that is too small.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework.errors import AnswerError, BenchError, CellError, MeasureError, UsageError
+from bench_framework.execution.machine.host import cache_root
+from bench_framework.execution.progress import Counting
+from bench_framework.model.looks import ALLOWANCE, decidable, limit_of_rounds, limited, looks_of
+from bench_framework.model.plan import Role
+from bench_framework.model.run import Answer, Event
+from bench_framework.store.layout import write_whole
+from bench_framework.units import format_clock
+from bench_framework.workflow.time_estimates import UNTIMED_S, trials_file, workload
+
+if TYPE_CHECKING:
+    from bench_framework.execution.counting.single_run import SingleRun
+    from bench_framework.execution.process import Finished
+    from bench_framework.execution.stop import Session
+    from bench_framework.execution.target import Target
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import AnswerPolicy
+    from bench_framework.model.run import Build, PreparedInput
+
+SHOWN_BYTES: Final = 4096
+"""Bytes of the output of a run that are kept."""
+FAILED: Final = "BX205"
+
+
+@dataclass(slots=True)
+class Output:
+    """The output of a run: its first bytes, its size, its number of lines, and the answer."""
+
+    head: bytes = b""
+    size_bytes: int | None = None
+    lines: int = 0
+    answer: Answer | None = None
+
+    def read(self, folder: Path, policy: AnswerPolicy) -> None:
+        """Read the files of a run in its scratch folder."""
+        from bench_framework.execution import worker
+
+        out = folder / "stdout"
+        if out.is_file():
+            with out.open("rb") as file:
+                self.head = file.read(SHOWN_BYTES)
+                self.lines = self.head.count(b"\n") + sum(
+                    piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b"")
+                )
+            self.size_bytes = out.stat().st_size
+        with contextlib.suppress(AnswerError):  # a failed run has no answer
+            if policy.contract:
+                lines = worker.answer_lines(folder / "answers")
+                self.answer = worker.read_replies(lines, 1, timed=False)[0].answer
+            elif policy.file is not None or out.is_file():
+                path = Path(policy.file) if policy.file is not None else out
+                self.answer = worker.digest_file(path, policy)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of a configuration.
+
+    `same_build` is false if its variant needs another build. `inherited` is the peak memory of the
+    process that starts programs, in bytes, which the kernel reports for smaller programs.
+    """
+
+    cell: Cell
+    target: Target
+    run: SingleRun
+    output: Output
+    same_build: bool
+    inherited: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """True if the run succeeded."""
+        return self.run.status == "ok"
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """Peak memory in bytes; `None` if it is unknown because it is smaller than `inherited`."""
+        peak = 1024 * self.run.finished.used.get("ru_maxrss", 0) if self.run.finished else 0
+        return peak if peak > self.inherited else None
+
+    @property
+    def seconds(self) -> float:
+        """Duration in seconds; 0 if the program could not be started."""
+        return self.run.finished.seconds if self.run.finished else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """The trial runs of a plan. `again` is a second run of the first one, a baseline."""
+
+    plan: Plan
+    trials: tuple[Trial, ...]
+    again: Trial | None
+
+    @property
+    def round_s(self) -> float | None:
+        """Duration of a round in seconds, at least; `None` if a configuration of it failed."""
+        seconds = self._seconds()
+        if not self.trials or not all(trial.ok for trial in self.trials):
+            return None
+        cells = [seconds.get(self._measured(cell).id) for cell in self.plan.cells]
+        return sum(UNTIMED_S + value for value in cells if value is not None)
+
+    def _seconds(self) -> dict[str, float]:
+        seconds = {trial.cell.id: trial.seconds for trial in self.trials}
+        if self.again is not None:  # the first run of all may read its files from the disk
+            first = self.again.cell.id
+            seconds[first] = min(seconds[first], self.again.seconds)
+        return seconds
+
+    def _measured(self, cell: Cell) -> Cell:
+        """Return the cell that was run for a cell: the baseline for the A/A control."""
+        baseline = self.plan.baseline_cell(cell.input_id)
+        return baseline if cell.role is Role.CONTROL and baseline is not None else cell
+
+    @property
+    def rounds_needed(self) -> int | None:
+        """Rounds that a verdict needs at least, warm-up included; `None` without verdicts."""
+        plan, budget = self.plan, self.plan.measure.budget_s
+        if plan.measure.until == "rounds" or budget is None or not self.round_s:
+            return None
+        if plan.measure.by_budget:
+            plan = limited(plan, limit_of_rounds(plan, budget / self.round_s))
+        return looks_of(plan).needed + plan.measure.warmup_rounds if decidable(plan) else None
+
+    def save(self, env: Mapping[str, str]) -> None:
+        """Store the durations for the estimates of `benchctl plan`; a failure has no effect."""
+        seconds = self._seconds()
+        times = {workload(self.plan, t.cell): seconds[t.cell.id] for t in self.trials if t.ok}
+        path = trials_file(self.plan.name, cache_root(env))
+        with contextlib.suppress(OSError, MeasureError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps(times) + "\n")
+
+
+def try_cells(
+    plan: Plan,
+    builds: Mapping[str, Build],
+    inputs: Sequence[PreparedInput],
+    session: Session,
+) -> Trials:
+    """Run every configuration once, and the first baseline twice. The A/A control is not run.
+
+    A variant whose build is not in `builds` runs on that of the baseline; it is not run if its
+    command is the baseline's. A command with ``{tuning}`` is not run.
+
+    Raises:
+        Interrupted: a stop was requested.
+        MachineError: the launcher died, or no temporary folder can be created.
+    """
+    from bench_framework.execution.counting.observations import memory_of
+    from bench_framework.execution.counting.single_run import SingleRunner
+    from bench_framework.execution.target import target_of
+
+    inherited = memory_of(session.launcher.pid or 0).get("VmHWM", 0)
+    runner = SingleRunner(session.launcher, plan.answer, plan.measure.timeout_s)
+    prepared = {item.input_id: item for item in inputs}
+    first = builds[plan.variant(plan.baseline_id).build_id]
+    trials: list[Trial] = []
+    again = None
+
+    def tried(cell: Cell, target: Target, *, same_build: bool) -> Trial:
+        session.stop.check()
+        session.observer.notify(Counting("commands", len(trials) + 1, len(cells), verb="try"))
+        output = Output()
+
+        def read(folder: Path, _: Finished) -> None:
+            output.read(folder, plan.answer)
+
+        run = runner.run(target, None, plan.measure.timeout_s, read=read)
+        return Trial(cell, target, run, output, same_build, inherited)
+
+    order = [c for c in plan.cells if c.role is not Role.CONTROL]
+    cells = sorted(order, key=lambda cell: cell.role is not Role.BASELINE)
+    for cell in cells:
+        build = builds.get(plan.variant(cell.variant_id).build_id)
+        try:
+            target = target_of(cell, build or first, prepared.get(cell.input_id), session.env)
+        except CellError:
+            continue
+        same = next(
+            (t for t in trials if build is None and _command(t.target) == _command(target)), None
+        )
+        if same is not None:
+            trials.append(replace(same, cell=cell, same_build=False))
+            continue
+        trials.append(tried(cell, target, same_build=build is not None))
+        if again is None and cell.role is Role.BASELINE:
+            again = tried(cell, target, same_build=True)
+    trials.sort(key=lambda trial: order.index(trial.cell))
+    return Trials(plan, tuple(trials), again)
+
+
+def _command(target: Target) -> tuple[object, ...]:
+    return (target.argv, dict(target.env), target.cwd, target.stdin, target.cpus, target.prepare)
+
+
+def refusals(trials: Trials) -> list[BenchError]:
+    """Return the errors for which a measurement is refused before the other builds.
+
+    The baseline fails or is not deterministic, or the budget cannot give the rounds of a verdict.
+    """
+    plan, nothing = trials.plan, "nothing else was built, and nothing was measured"
+    file = plan.scenario_path
+    errors: list[BenchError] = []
+    for trial in trials.trials:
+        if trial.cell.role is Role.BASELINE and not trial.ok:
+            event = _failure(plan, trial)
+            fix = f"correct the command, then check it with `benchctl try {file}`"
+            errors.append(
+                CellError(
+                    event.message, code=FAILED, details=event.details, effect=nothing, fix=fix
+                )
+            )
+    again = trials.again
+    if again is not None and not errors:
+        first = next(trial for trial in trials.trials if trial.cell == again.cell)
+        if plan.answer.differs == "refuse" and _differs(plan, again, first):
+            errors.append(
+                AnswerError(
+                    f"{again.cell.label} gives different answers in two runs",
+                    code="BX214",
+                    details=_digests(again, first),
+                    effect=nothing,
+                    fix="make the program deterministic, or set answer: {compare: none}",
+                )
+            )
+    round_s, rounds, budget = trials.round_s, trials.rounds_needed, plan.measure.budget_s
+    if round_s and rounds and budget is not None and rounds * round_s > ALLOWANCE * budget:
+        enough = math.ceil(rounds * round_s / 60)
+        errors.append(
+            UsageError(
+                f"the budget of {format_clock(budget)} is too small: a round takes "
+                f"{format_clock(round_s)}; {rounds} rounds need {enough} min",
+                code="BX123",
+                effect=f"no verdict would be possible; {nothing}",
+                fix=f"use --budget {enough}m, or select fewer configurations with -k; --quick "
+                "runs 3 rounds without verdicts",
+            )
+        )
+    return errors
+
+
+def warnings(trials: Trials) -> list[Event]:
+    """Return a warning for each candidate on the baseline's build that fails or answers differently.
+
+    A variant with its own build may fail on that of the baseline, which may not have its option.
+    """
+    plan, events = trials.plan, []
+    baselines = {t.cell.input_id: t for t in trials.trials if t.cell.role is Role.BASELINE}
+    for trial in trials.trials:
+        base = baselines.get(trial.cell.input_id)
+        if trial.cell.role is Role.BASELINE or not trial.same_build:
+            continue
+        if not trial.ok:
+            events.append(_failure(plan, trial))
+        elif base is not None and not trial.cell.role.separate and _differs(plan, trial, base):
+            refused = plan.answer.differs == "refuse"
+            effect = "its times will not be compared" if refused else "they may do different work"
+            events.append(
+                Event(
+                    "BX210" if refused else "BX334",
+                    f"{trial.cell.label} prints a different result from {base.cell.label}",
+                    cell_id=trial.cell.id,
+                    effect=effect,
+                    help="correct the program, or change `answer` in the scenario",
+                    details=_digests(trial, base),
+                )
+            )
+    return events
+
+
+def _failure(plan: Plan, trial: Trial) -> Event:
+    where = f" on {plan.input(trial.cell.input_id).label}" if len(plan.inputs) > 1 else ""
+    return Event(
+        FAILED,
+        f"{trial.cell.label} failed in its trial run{where}: {trial.run.message}",
+        cell_id=trial.cell.id,
+        effect="it will not be compared; all other configurations are measured",
+        help="correct its arguments, or exclude it with -k",
+        details=(("command", shlex.join(trial.target.argv)),),
+    )
+
+
+def _differs(plan: Plan, one: Trial, other: Trial) -> bool:
+    """Return whether two runs gave answers that are compared and differ."""
+    ours, theirs = one.output.answer, other.output.answer
+    return (
+        plan.answer.compare != "none"
+        and ours is not None
+        and theirs is not None
+        and ours.digest != theirs.digest
+    )
+
+
+def _digests(one: Trial, other: Trial) -> tuple[tuple[str, str], ...]:
+    ours, theirs = one.output.answer, other.output.answer
+    assert ours is not None
+    assert theirs is not None
+    return (("digest", f"{theirs.digest[:12]}… ≠ {ours.digest[:12]}…"),)
+
+
+def trials_document(trials: Trials) -> dict[str, Any]:
+    """Return the JSON document of `benchctl try --json`."""
+    return {
+        "scenario": trials.plan.name,
+        "round_s": trials.round_s,
+        "rounds_needed": trials.rounds_needed,
+        "trials": [
+            {
+                "id": t.cell.id,
+                "label": t.cell.label,
+                "input": trials.plan.input(t.cell.input_id).label,
+                "command": list(t.target.argv),
+                "same_build": t.same_build,
+                "status": t.run.status,
+                "message": t.run.message,
+                "exit_code": t.run.finished.exit_code if t.run.finished else None,
+                "seconds": t.seconds,
+                "peak_bytes": t.peak_bytes,
+                "output_bytes": t.output.size_bytes,
+                "answer": t.output.answer.digest if t.output.answer else None,
+            }
+            for t in trials.trials
+        ],
+        "errors": [{"code": e.code, "message": e.message} for e in refusals(trials)],
+        "warnings": [{"code": e.code, "message": e.message} for e in warnings(trials)],
+    }

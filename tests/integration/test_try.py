@@ -1,0 +1,195 @@
+"""Tests of trial runs: each command runs on the baseline's build before the others are built.
+
+cargo is a script that writes another script, and hyperfine is the fake.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench_framework.store.finding import find_records
+
+ROOT = Path(__file__).parents[2]
+FAKE = ROOT / "tests" / "fakes" / "hyperfine"
+CALL = """
+import sys
+from pathlib import Path
+from bench_framework.__main__ import main
+from bench_framework.execution.machine import lock
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # no figure matters here, so the lock is not needed
+sys.exit(main())
+"""
+CARGO = """#!{python} -IS
+import json, os, sys
+if "--version" not in sys.argv:
+    features = sys.argv[sys.argv.index("--features") + 1] if "--features" in sys.argv else ""
+    with open({builds!r}, "a") as log:
+        log.write(features + ";")
+    binary = os.environ["CARGO_TARGET_DIR"] + "/release/prog"
+    os.makedirs(os.path.dirname(binary), exist_ok=True)
+    with open(binary, "w") as file:
+        file.write("#!/bin/sh\\nfeatures=" + features + "\\n" + open({program!r}).read())
+    os.chmod(binary, 0o755)
+    artifact = {{"package_id": "path+file:///x/prog#0.1.0", "target": {{"name": "prog"}}}}
+    artifact |= {{"executable": binary, "fresh": False}}
+    print(json.dumps({{"reason": "compiler-artifact", **artifact}}, separators=(",", ":")))
+"""
+PROGRAM = """
+case "$1" in
+  --mode=fast) [ "$features" = fast ] || { echo "unknown mode fast" >&2; exit 2; } ;;
+  --mode=broken) echo "unknown mode broken" >&2; exit 2 ;;
+  --mode=other) echo other; exit ;;
+  --mode=varying) echo "$$"; exit ;;
+  --mode=slow) sleep 0.3 ;;
+esac
+echo one
+echo two
+"""
+SCENARIO = """
+version: 1
+name: modes
+question: Which mode is fastest?
+worker: {crate: prog, bin: prog}
+axes:
+  mode: [plain, MODE]
+  build: {default: {}, fast: {features: [fast]}}
+baseline: {mode: BASE, build: default}
+command: ["{bin}", "--mode={mode}"]
+measure: {budget: 1m}
+"""
+Benchctl = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def benchctl(tmp_path: Path) -> Benchctl:
+    (tmp_path / "prog").mkdir()
+    (tmp_path / "prog" / "Cargo.toml").write_text(
+        '[package]\nname = "prog"\nversion = "0.1.0"\n[features]\nfast = []\n'
+        '[[bin]]\nname = "prog"\npath = "main.rs"\n'
+    )
+    (tmp_path / "prog" / "main.rs").write_text("fn main() {}\n")
+    (tmp_path / "program.sh").write_text(PROGRAM)
+    rules = [{"match": "", "wall_s": 0.05, "stdout": "one\ntwo\n"}]
+    (tmp_path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
+    scripts = {
+        "bin/cargo": CARGO.format(
+            python=sys.executable,
+            builds=str(tmp_path / "builds.txt"),
+            program=str(tmp_path / "program.sh"),
+        ),
+        "bin/hyperfine": f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2],
+    }
+    (tmp_path / "bin").mkdir()
+    for name, text in scripts.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        "BENCHCTL_CACHE": str(tmp_path / "cache"),
+        "BENCHCTL_HYPERFINE": str(tmp_path / "bin" / "hyperfine"),
+        "BENCHCTL_FAKE_SCRIPT": str(tmp_path / "script.json"),
+    }
+
+    def call(
+        *words: str, mode: str = "fast", base: str = "plain", code: int = 0
+    ) -> subprocess.CompletedProcess[str]:
+        text = SCENARIO.replace("MODE", mode).replace("BASE", base)
+        (tmp_path / "modes.yaml").write_text(text)
+        done = subprocess.run(
+            [sys.executable, "-c", CALL, str(tmp_path), *words],
+            env=env,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    return call
+
+
+def builds(folder: Path) -> list[str]:
+    """Return the features of each build so far."""
+    return (folder / "builds.txt").read_text().split(";")[:-1]
+
+
+def test_a_baseline_that_fails_is_refused_after_its_build(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    done = benchctl("run", "modes.yaml", mode="broken", base="broken", code=3)
+    assert "failed in its trial run: exit status 2: unknown mode broken" in done.stderr
+    assert done.stderr.count("error[BX205]") == 1
+    assert "nothing else was built, and nothing was measured" in done.stderr
+    assert builds(tmp_path) == [""]
+    assert find_records(tmp_path / "results") == []
+
+
+def test_a_command_that_needs_another_build_is_not_refused(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    done = benchctl("run", "modes.yaml", "-S", "exclude=[{mode: fast, build: default}]")
+    assert builds(tmp_path) == ["", "fast"]
+    assert "BX205" not in done.stderr
+    assert len(find_records(tmp_path / "results")) == 1
+
+
+def test_a_candidate_on_the_same_build_that_fails_is_a_warning_before_the_builds(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    done = benchctl("run", "modes.yaml", mode="broken")
+    warning = done.stderr.index("warning[BX205]")
+    assert warning < done.stderr.index("prog +fast")
+    assert "exclude it with -k" in done.stderr
+    again = benchctl("run", "modes.yaml", "--fresh", mode="broken")
+    assert "BX205" not in again.stderr  # all builds exist, so the warm-up reports it
+    assert builds(tmp_path) == ["", "fast", "", "fast"]
+
+
+def test_a_baseline_that_varies_is_refused_once(benchctl: Benchctl, tmp_path: Path) -> None:
+    done = benchctl("run", "modes.yaml", mode="varying", base="varying", code=3)
+    assert done.stderr.count("error[") == 1
+    assert "error[BX214]" in done.stderr
+    assert "gives different answers in two runs" in done.stderr
+    assert builds(tmp_path) == [""]
+    benchctl("run", "modes.yaml", "-S", "answer.compare=none", mode="varying", base="varying")
+
+
+def test_a_budget_that_is_too_small_is_refused_with_one_that_is_enough(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    done = benchctl("run", "modes.yaml", "--budget", "2s", mode="slow", base="slow", code=2)
+    assert "error[BX123]: the budget of 2 s is too small: a round takes" in done.stderr
+    assert "use --budget 1m" in done.stderr
+    assert builds(tmp_path) == [""]
+    benchctl("run", "modes.yaml", "--budget", "2s", "--quick", mode="slow", base="slow")
+
+
+def test_try_shows_each_command_and_the_plan_uses_its_times(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    done = benchctl("try", "modes.yaml", mode="other", code=3)
+    assert builds(tmp_path) == [""]
+    assert "--mode=plain" in done.stdout
+    assert "exit status 0 after" in done.stdout
+    assert "2 lines, 8 bytes, digest" in done.stdout
+    assert "that of the baseline; its own build may give another result" in done.stdout
+    assert "a verdict needs" in done.stdout
+    assert done.stderr.count("warning[BX210]") == 1  # not for the variant with its own build
+    planned = benchctl("plan", "modes.yaml", mode="other")
+    assert "trial run" in planned.stdout
+    document = json.loads(benchctl("try", "modes.yaml", "--json", mode="other", code=3).stdout)
+    assert [trial["status"] for trial in document["trials"]] == ["ok"] * 4
+    assert [trial["same_build"] for trial in document["trials"]].count(True) == 2
+    assert document["trials"][0]["output_bytes"] == 8
+    assert find_records(tmp_path / "results") == []
