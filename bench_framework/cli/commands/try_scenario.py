@@ -86,10 +86,10 @@ def _items(trial: Trial) -> list[tuple[str, str]]:
         memory = format_size(peak) if peak else f"at most {format_size(trial.inherited)}"
         taken = format_duration(finished.seconds)
         items.append(("ended", f"{finished.how} after {taken}, peak memory {memory}"))
-    shown = output.head.decode(errors="replace").splitlines()[:SHOWN_LINES]
-    items += [("output" if number == 0 else "", line) for number, line in enumerate(shown)]
-    if output.lines > len(shown):
-        items.append(("", f"… {counted(output.lines - len(shown), 'further line')}"))
+    first = output.head.decode(errors="replace").splitlines()[:SHOWN_LINES]
+    items += [("output" if number == 0 else "", line) for number, line in enumerate(first)]
+    if output.lines > len(first):
+        items.append(("", f"… {counted(output.lines - len(first), 'further line')}"))
     if trial.ok and (answer := output.answer) is not None and answer.source != "none":
         size = ""
         if answer.source == "stdout" and output.size_bytes is not None:
