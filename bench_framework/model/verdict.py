@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 
 class Verdict(StrEnum):
@@ -80,6 +81,8 @@ class Interval:
     lo: float
     hi: float
     level: float
+    __pydantic_config__: ClassVar[dict[str, str]] = {"ser_json_inf_nan": "strings"}
+    """JSON has no infinity: an infinite bound is stored as a text."""
 
     @property
     def bounded(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import pytest
 
 from bench_framework.errors import RecordError
 from bench_framework.model.run import Event, Look, Observation
+from bench_framework.model.verdict import Interval
 from bench_framework.store import lines, wire
 
 if TYPE_CHECKING:
@@ -113,3 +115,10 @@ def test_twenty_thousand_blocks_are_read_in_two_seconds(block: Callable[..., Blo
     for _ in range(20_000):
         wire.load_line(text)
     assert time.process_time() - start < 2
+
+
+def test_an_interval_without_an_upper_bound_survives() -> None:
+    interval = Interval(1.02, 0.0, math.inf, 0.9)
+    text = wire.adapter(Interval).dump_json(interval)
+    assert "null" not in text.decode()
+    assert wire.adapter(Interval).validate_json(text) == interval
