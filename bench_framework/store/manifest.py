@@ -83,9 +83,10 @@ def read_manifest(folder: Path) -> dict[str, str]:
     try:
         content = parse_json(read_regular(path), members=_each_once)
         version, files = int(content["schema_version"]), dict(content["files"])
-        if not all(isinstance(part, str) for pair in files.items() for part in pair):
+        parts = [part for pair in files.items() for part in pair]
+        if not all(isinstance(part, str) for part in parts):
             raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one message for all
-        "".join(files).encode()  # JSON can contain halves of characters, which no digest can
+        "".join(parts).encode()  # JSON can contain halves of characters, which no digest can
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise RecordError(
             f"{path} cannot be read", code="BX411", details=(("cause", str(error)),)

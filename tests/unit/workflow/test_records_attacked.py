@@ -50,6 +50,7 @@ MANIFESTS: dict[str, Callable[[str], str]] = {
     ),
     "invalid digests": lambda text: re.sub(r'"runs.csv": "[0-9a-f]*"', '"runs.csv": 7', text),
     "half a character": lambda text: text.replace('"raw/', r'"raw/\ud800', 1),
+    "half a character in a digest": lambda text: text.replace('": "', r'": "\ud800', 1),
     "a file twice": lambda text: text.replace('"files": {', '"files": {"runs.csv": "0",', 1),
 }
 
