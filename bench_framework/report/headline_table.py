@@ -58,7 +58,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     statistic = "median over rounds" if data.metric != PEAK_RSS else "median over runs"
     caption = (
         f"{metric_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
-        f"{statistic}; ratios are {data.ratio_words(item)}."
+        f"{statistic}; mean and standard deviation (SD) over the same; ratios are {data.ratio_words(item)}."
     )
     return Table(
         name + "-table",
@@ -98,7 +98,8 @@ def _columns(data: ReportData, scales: dict[str, Scale], size: int | None) -> tu
         columns.append(Column("Cores", "decimal", drop=6))
     if PEAK_RSS in scales and data.metric != PEAK_RSS:
         columns.append(Column(titled("Peak RSS", scales[PEAK_RSS].unit), "decimal", drop=2))
-    return (*columns, Column("n", "right", drop=4), Column("Notes", drop=7, prose=True))
+    columns.append(Column(titled("Mean ± SD", scales[data.metric].unit), "right", drop=7))
+    return (*columns, Column("n", "right", drop=4), Column("Notes", drop=8, prose=True))
 
 
 def metric_name(metric: str) -> str:
@@ -135,6 +136,7 @@ def _row(
         *_judged(data, cell, comparison),
         _verdict(verdict, state, data.metric),
         *_further(data, cell, scales, size, refused=refused is not None),
+        scales[data.metric].spread(summary),
         Cell(data.replication([cell.id]) if summary else DASH),
         Cell("; ".join(part for part in notes if part)),
     ]

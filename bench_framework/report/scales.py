@@ -34,6 +34,16 @@ class Scale:
         value, lo, hi = summary.median, summary.lo, summary.hi
         return Cell(show_measured(value, lo, hi, self.factor, self.decimals), value)
 
+    def spread(self, summary: Summary | None) -> Cell:
+        """Return mean and standard deviation over the rounds, or a dash without them."""
+        if summary is None or summary.sd is None:
+            return Cell(DASH)
+        mean, sd = (
+            show_measured(value, None, None, self.factor, self.decimals)
+            for value in (summary.mean, summary.sd)
+        )
+        return Cell(f"{mean} ± {sd}", summary.mean)
+
 
 def scale_of(
     metric: str, size: float | None, summaries: Sequence[Summary], family: str, declared: str = ""

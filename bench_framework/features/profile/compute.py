@@ -271,6 +271,8 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
         owned = [(b.name, b.own) for b in shares.buckets if b.name != OTHER]
         owned = owned or [(f.name, f.own) for f in shares.functions]
         largest = sorted(owned, key=lambda part: -part[1].share)[:SUMMARISED]
+        rest = (("functions in no bucket", b.own) for b in shares.buckets if b.name == OTHER)
+        largest += [part for part in rest if part[1].count]
         listed = ", ".join(f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest)
         label = plan.variant(plan.cell(shares.cell_id).variant_id).label
         size = extent(shares.total, shares.unit, shares.runs)

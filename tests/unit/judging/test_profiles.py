@@ -192,7 +192,8 @@ def test_the_summary_has_the_largest_buckets_of_each_profile(study: type[Study])
     assert claim.values["lead"] == "Where the time goes"
     assert claim.text.startswith(f"a: {largest.name} ")
     assert f". b: {largest.name} " in claim.text
-    assert "other" not in claim.text
+    rest = next(b for b in shares_of(both[0]).buckets if b.name == "other")
+    assert f", functions in no bucket {100 * rest.own.share:.0f}\u202f% [" in claim.text
 
 
 def test_profiles_change_no_verdict_and_are_replaced_whole(study: type[Study]) -> None:
