@@ -67,6 +67,7 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
         holes=(*plan.holes, *pairs.holes()),
         baseline_id=variants[0].id,
         further_baselines=(),
+        choose_from=(),
         anchor_id="",
         experiments=(),
         named=(),

@@ -30,6 +30,7 @@ axes:
 input: {dataset: prose, size: "{size}"}
 command: ["{bin}", "{threads}", "{input}"]
 baseline: {mode: plain, threads: 1}
+choose-from: {mode: plain}
 bounds: [{mode: loud, threads: 2}]
 fixed: {block: 1}
 env: {BLOCK: "{block}"}
@@ -77,6 +78,7 @@ def test_what_is_left_out_is_a_hole_with_its_reason(plans: Plans) -> None:
     assert sum("bounds are not compared" in reason for reason in reasons) == 2
     assert sum(reason.startswith("experiments") for reason in reasons) == 2
     assert not plan.experiments
+    assert all(map(plan.is_choice, plan.cells)), "no pair of revisions is left out of the answer"
     assert not any(cell.role is Role.BOUND for cell in plan.cells)
 
 
