@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bench_framework.store.frames import Frames
 
 
-def load(record: str | Path = "@last", *, results: str | Path = "results") -> Frames:
+def load(record: str | Path = "@last", *, results: str | Path | None = None) -> Frames:
     """Load a record as DataFrames.
 
     Its attributes are `runs` (one row per run), `cells`, `comparisons`, `claims`, `events`, `env` and
@@ -20,7 +20,8 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
     Args:
         record: the folder of a record, ``SCENARIO/ID``, ``@last`` or ``@prev``; or a ``report.html``
             that contains its runs, whose results are recomputed in a temporary folder.
-        results: the folder in which names are looked up.
+        results: the folder in which names are looked up; default: $BENCHCTL_RESULTS, or
+            ``results``.
 
     Raises:
         UsageError: there is no such record.
@@ -28,6 +29,7 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
     """
     from pathlib import Path
 
+    from bench_framework.execution.machine import host
     from bench_framework.store import finding, frames
     from bench_framework.workflow.embedded_runs import is_published
     from bench_framework.workflow.pages import PAGE
@@ -37,18 +39,19 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
         page /= PAGE
     if page.suffix == ".html" and page.is_file() and not (page.parent / "journal.jsonl").is_file():
         return _load_page(page)
-    folder = finding.resolve(Path(results), str(record))
-    return frames.load(folder)
+    root = Path(results or host.environment().get("BENCHCTL_RESULTS") or "results")
+    return frames.load(finding.resolve(root, str(record)))
 
 
 def figures(
-    record: str | Path | Frames = "@last", *, results: str | Path = "results"
+    record: str | Path | Frames = "@last", *, results: str | Path | None = None
 ) -> dict[str, str]:
     """Return the titles of all figures of a report by name, in the order of the report.
 
     Args:
         record: an argument of `load`, or its result.
-        results: the folder in which names are looked up.
+        results: the folder in which names are looked up; default: $BENCHCTL_RESULTS, or
+            ``results``.
 
     Raises:
         UsageError: there is no such record.
@@ -62,7 +65,7 @@ def plot(
     record: str | Path | Frames = "@last",
     ax: Any = None,
     *,
-    results: str | Path = "results",
+    results: str | Path | None = None,
 ) -> Any:
     """Draw a figure of a report with matplotlib, with the same data, order and text as in the page.
 
@@ -70,7 +73,8 @@ def plot(
         name: name of the figure, see `figures`.
         record: an argument of `load`, or its result, which avoids reading the record again.
         ax: the Axes to draw on; default: a new off-screen canvas.
-        results: the folder in which names are looked up.
+        results: the folder in which names are looked up; default: $BENCHCTL_RESULTS, or
+            ``results``.
 
     Returns:
         The Axes. ``axes.figure.savefig("x.svg")`` writes the figure to a file.
@@ -114,7 +118,7 @@ def _figures_of(frames: Frames) -> Iterable[Figure]:
     return build_document(report_data(frames.record, judgement)).figures()
 
 
-def _frames(record: str | Path | Frames, results: str | Path) -> Frames:
+def _frames(record: str | Path | Frames, results: str | Path | None) -> Frames:
     """Return the given frames, or load those of a record."""
     from bench_framework.store.frames import Frames
 

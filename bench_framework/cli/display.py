@@ -281,7 +281,8 @@ class LineDisplay:
             case progress.LookTaken() if update.look.stopped and self._work is not None:
                 plan, look = self._work.plan, update.look
                 where = f"{plan.input(look.input_id).label}: " if len(plan.inputs) > 1 else ""
-                self._line("stop", f"{where}after {look.round} rounds, {look.reason}")
+                advice = self._work.advice(look)
+                self._line("stop", f"{where}after {look.round} rounds, {look.reason}{advice}")
             case progress.Counting():
                 self._seldom(
                     update.verb, f"{update.what}: configuration {update.index} of {update.total}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import dataclass, field
 
@@ -9,16 +10,18 @@ from bench_framework.compare.summaries import LEVEL, median_interval
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import limited
+from bench_framework.model.looks import limited, looks_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
-from bench_framework.model.run import Block
-from bench_framework.units import counted
+from bench_framework.model.run import Block, Look
+from bench_framework.units import counted, format_clock
 
 
 def progress_of(step: progress.BuildStep) -> str:
     """Return the progress of a build; cargo names no crate before the first one is finished."""
-    return f"{step.crates} crates, {step.crate}" if step.crate else "cargo started"
+    most = f" of at most {step.most}" if step.most else ""
+    done = f"{step.crates}{most} crates, {step.crate}" if step.crate else "cargo started"
+    return f"{step.place} {done}".lstrip()
 
 
 @dataclass
@@ -98,6 +101,20 @@ class Work:
             self.warmed[block.cell_id] = block.wall
         else:
             self.values.setdefault(block.cell_id, []).append(block.wall)
+
+    def advice(self, look: Look) -> str:
+        """Return what a verdict would have needed if measuring ended too early for any."""
+        measure, needed = self.plan.measure, looks_of(self.plan).needed
+        done = sum(self.rounds.values()) + self.warmups_done
+        spent = measure.budget_s is not None and self.measured_s >= measure.budget_s
+        if not spent or not done or look.round >= needed or measure.until == "rounds":
+            return ""
+        round_s = self.measured_s / done * len(self.plan.inputs)
+        enough = math.ceil((needed + measure.warmup_rounds) * round_s / 60)
+        return (
+            f"; a verdict needs {needed} rounds, and a round takes {format_clock(round_s)}: use "
+            f"--budget {enough}m or a smaller input"
+        )
 
     def median(self, cell_id: str) -> float | None:
         """Return the median block time of a cell so far, in seconds."""

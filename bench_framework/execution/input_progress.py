@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import MeasureError
 from bench_framework.execution import declared_metrics, schedule
 from bench_framework.model.plan import Cell, Input, Plan, Role
-from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.policies import AnswerKind, AnswerPolicy
 from bench_framework.model.run import Answer, Block, Event
 from bench_framework.store.layout import Raw, writing
 
@@ -140,33 +140,26 @@ class BlockChecks:
                 keep_reference(self.record.raw, state.input.id)
         if state.reference is None or state.reference.digest == answer.digest:
             return block, []
-        if self.record.plan.answer.differs == "warn":
-            return block, self._warn_of_answer(state, target, block, state.reference)
-        block = replace(block, status="other-output")
-        if block.cell_id == state.reference_id:
-            event = varying_answer_event(target, block, state.reference)
-            return block, state.new_event(event)
-        if (block.cell_id, "BX210") in state.noted:
-            return block, []
-        label = self.record.plan.cell(state.reference_id).label
-        raw = self.record.raw if self.stdout_is_answer else None
-        event = other_output_event(target, block, state.reference, label, raw)
-        return block, state.new_event(event)
+        if self.record.plan.answer.differs == "refuse":
+            block = replace(block, status="other-output")
+        return block, self._answer_events(state, target, block, state.reference)
 
-    def _warn_of_answer(
+    def _answer_events(
         self, state: InputProgress, target: Target, block: Block, reference: Answer
     ) -> list[Event]:
-        """Return the event BX334, unless the outputs of the baseline vary too."""
-        if {(block.cell_id, "BX334"), (state.reference_id, "BX334")} & state.noted:
+        """Return the event of another answer. That of a baseline that varies replaces all others."""
+        plan, answers = self.record.plan, self.record.plan.answer
+        warn, baseline = answers.differs == "warn", plan.cell(state.reference_id)
+        code, varying = ("BX334", "BX334") if warn else ("BX210", "BX214")
+        if {(block.cell_id, code), (baseline.id, varying)} & state.noted:
             return []
-        baseline = self.record.plan.cell(state.reference_id)
         raw = self.record.raw if self.stdout_is_answer else None
-        event = other_output_event(target, block, reference, baseline.label, raw)
-        if target.cell.role in (Role.BASELINE, Role.CONTROL):
-            message = f"{baseline.label} prints different results in different runs"
-            event = replace(event, message=message, cell_id=baseline.id)
-        return state.new_event(
-            replace(
+        event = other_output_event(target, block, reference, baseline.label, raw, answers.compare)
+        is_control = target.cell.role is Role.CONTROL and baseline.role is Role.BASELINE
+        if block.cell_id == baseline.id or is_control:
+            event = varying_answer_event(baseline, event)
+        if warn:
+            event = replace(
                 event,
                 code="BX334",
                 severity="warning",
@@ -174,7 +167,7 @@ class BlockChecks:
                 help="check both outputs; to ignore them, set answer: {compare: none} "
                 "(`benchctl ab --ignore-output`)",
             )
-        )
+        return state.new_event(event)
 
     def _verify_bound(
         self, state: InputProgress, target: Target, block: Block, answer: Answer
@@ -184,8 +177,8 @@ class BlockChecks:
         if first is None or first.digest == answer.digest:
             return block, []
         block = replace(block, status="other-output", message="its answers differ between runs")
-        event = varying_answer_event(target, block, first)
-        return block, state.new_event(event)
+        event = other_output_event(target, block, first, target.cell.label, None)
+        return block, state.new_event(varying_answer_event(target.cell, event))
 
 
 def rerun(
@@ -313,35 +306,41 @@ def keep_reference(raw: Raw, input_id: str) -> None:
             copy.unlink(missing_ok=True)
 
 
-def varying_answer_event(target: Target, block: Block, reference: Answer) -> Event:
-    """Return the event BX214: the answers of a cell differ between its runs."""
-    assert block.answer is not None
-    return Event(
-        "BX214",
-        f"{target.cell.label} gives different answers in different runs",
-        "error",
-        block.cell_id,
-        block.round,
+def varying_answer_event(cell: Cell, event: Event) -> Event:
+    """Return the event BX214, the answers of a cell differ between its runs, from one of BX210."""
+    return replace(
+        event,
+        code="BX214",
+        message=f"{cell.label} gives different answers in different runs",
+        cell_id=cell.id,
         effect="runs with another answer than the first one are not compared",
         help="make the program deterministic, or set answer: {compare: none}",
-        details=(("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…"),),
     )
 
 
 def other_output_event(
-    target: Target, block: Block, reference: Answer, reference_label: str, raw: Raw | None
+    target: Target,
+    block: Block,
+    reference: Answer,
+    reference_label: str,
+    raw: Raw | None,
+    compare: AnswerKind = "exact",
 ) -> Event:
     """Return the event BX210: a cell did other work than the reference.
 
     `raw` is the folder of stdout and the reference; `None` if the answer was not stdout.
     """
+    in_order = compare != "sorted-lines"
     assert block.answer is not None
     details = [("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…")]
     if reference.count is not None and block.answer.count is not None:
         details.append(("count", f"{reference.count} ≠ {block.answer.count}"))
-    if raw is not None and (first := save_difference(raw, block.cell_id, target.cell.input_id)):
+    if raw is not None and (
+        first := save_difference(raw, block.cell_id, target.cell.input_id, in_order=in_order)
+    ):
         number, theirs, ours = first
-        saved = f"line {number}, saved in raw/diff/{block.cell_id}.txt"
+        place = "" if in_order else " of the sorted outputs"
+        saved = f"line {number}{place}, saved in raw/diff/{block.cell_id}.txt"
         details += [("first difference", saved), ("baseline", theirs), ("variant", ours)]
     return Event(
         "BX210",
@@ -351,13 +350,19 @@ def other_output_event(
         block.round,
         effect="its times are in runs.csv (comparable=false) but not compared",
         help="correct the program; if only the order of lines differs, "
-        "set answer: {compare: sorted-lines}",
+        "set answer: {compare: sorted-lines}"
+        if compare == "exact"
+        else "correct the program, or set answer: {compare: none}",
         details=tuple(details),
     )
 
 
-def save_difference(raw: Raw, cell_id: str, input_id: str) -> tuple[int, str, str] | None:
+def save_difference(
+    raw: Raw, cell_id: str, input_id: str, *, in_order: bool
+) -> tuple[int, str, str] | None:
     """Write the first differing lines of stdout and reference to a file.
+
+    Without `in_order`, the sorted lines are compared.
 
     Return the number of the first such line, from 1, and this line of the reference and of stdout,
     perhaps cut; `None` if there is nothing to show.
@@ -366,7 +371,8 @@ def save_difference(raw: Raw, cell_id: str, input_id: str) -> tuple[int, str, st
     if not reference.is_file() or not raw.stdout.is_file():
         return None
     with reference.open("rb") as expected, raw.stdout.open("rb") as actual:
-        pairs = enumerate(itertools.zip_longest(expected, actual), start=1)
+        both = (expected, actual) if in_order else (sorted(expected), sorted(actual))
+        pairs = enumerate(itertools.zip_longest(*both), start=1)
         first = next(((number, pair) for number, pair in pairs if pair[0] != pair[1]), None)
         if first is None:
             return None

@@ -44,11 +44,17 @@ class BuildStarted(Update):
 
 
 class BuildStep(Update):
-    """Progress of cargo: number of compiled crates, the last one, and seconds since the start."""
+    """Progress of cargo: number of compiled crates, the last one, and seconds since the start.
+
+    `place` is the number of the build, such as ``1/3``. `most` is the number of crates in the lock
+    file, not all of which need to be compiled; 0 without one.
+    """
 
     crates: int
     crate: str
     elapsed_s: float
+    place: str = ""
+    most: int = 0
 
 
 class BuildFinished(Update):

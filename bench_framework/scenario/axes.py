@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
@@ -20,6 +21,8 @@ BUILD_KEYS = ("features", "no_default_features", "profile", "rustflags", "toolch
 RUN_KEYS = ("command", "args", "env", "cpus", "cache")
 Kind = Literal["build", "run", "input"]
 _UNLABELLED: Final = "default"
+_PLAIN: Final = re.compile(r"[-+]?[0-9.]+|true|false|yes|no|on|off", re.IGNORECASE)
+"""Values that a label shows with their axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,12 @@ def is_about(part: DescribePart, values: Values) -> bool:
     return all(dict(values).get(axis) == value for axis, value in part.variant.items())
 
 
+def label_of(axis: AxisView, value: str, *, with_axis: bool = False) -> str:
+    """Return the label of a value. A number or a yes or no is labelled with its axis."""
+    bare = not with_axis and not _PLAIN.fullmatch(value)
+    return axis.settings[value].label or (value if bare else f"{axis.name}={value}")
+
+
 def labels_of(
     parts: Iterable[Values],
     axes: Iterable[AxisView],
@@ -136,10 +145,7 @@ def labels_of(
         departing = [(name, value) for name, value in varied if baseline.get(name) != value]
         labelled = departing if departing and spec.design != "full" else varied
         with_axis = labelled is departing and spec.design == "one-at-a-time"
-        texts = [
-            varying[name].settings[value].label or (f"{name}={value}" if with_axis else value)
-            for name, value in labelled
-        ]
+        texts = [label_of(varying[name], value, with_axis=with_axis) for name, value in labelled]
         label = described or " + ".join(texts) or _UNLABELLED
         if label in taken:  # labels of the scenario may be equal
             label = " ".join(f"{name}={value}" for name, value in varied) or _UNLABELLED

@@ -26,6 +26,7 @@ from bench_framework.scenario.axes import (
     AxisView,
     baseline_values,
     is_about,
+    label_of,
     labels_of,
     named_values,
 )
@@ -368,7 +369,7 @@ def _input(
 ) -> tuple[Input, dict[str, str]]:
     """Return an input and the values of its placeholders."""
     chosen = dict(values)
-    label = ", ".join(axes[name].settings[value].label or value for name, value in values)
+    label = ", ".join(label_of(axes[name], value) for name, value in values)
     part = scenario.spec.input
     if part is None:
         return Input(label or "no input", values, None), {}

@@ -75,9 +75,11 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
         if len(records) >= back:
             return records[-back]
         raise UsageError(
-            f"{text}: there are {len(records)} records{'' if imported else ' with rounds'} under {root}",
+            f"{text}: there {'is 1 record' if records else 'are 0 records'}"
+            f"{'' if imported else ' with rounds'} under {root}",
             code="BX101",
-            fix="`benchctl run FILE` makes one; --dir names another folder",
+            fix="`benchctl run FILE` makes one; --dir, BENCHCTL_RESULTS or, in Python, "
+            "load(…, results=FOLDER) names another folder",
         )
     with contextlib.suppress(OSError):  # an invalid file name is not a record
         for path in (root.__class__(text), root / text):

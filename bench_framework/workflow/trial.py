@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 SHOWN_BYTES: Final = 4096
 """Bytes of the output of a run that are kept."""
-FAILED: Final = "BX205"
 
 
 @dataclass(slots=True)
@@ -55,9 +54,8 @@ class Output:
         if out.is_file():
             with out.open("rb") as file:
                 self.head = file.read(SHOWN_BYTES)
-                self.lines = self.head.count(b"\n") + sum(
-                    piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b"")
-                )
+                file.seek(0)
+                self.lines = sum(1 for _ in file)
             self.size_bytes = out.stat().st_size
         with contextlib.suppress(AnswerError):  # a failed run has no answer
             if policy.contract:
@@ -110,30 +108,27 @@ class Trials:
 
     @property
     def round_s(self) -> float | None:
-        """Duration of a round in seconds, at least; `None` if a configuration of it failed."""
+        """Least duration of a round in seconds, without what failed; `None` if nothing was run."""
         seconds = self._seconds()
-        if not self.trials or not all(trial.ok for trial in self.trials):
-            return None
-        cells = [seconds.get(self._measured(cell).id) for cell in self.plan.cells]
-        return sum(UNTIMED_S + value for value in cells if value is not None)
+        for cell in self.plan.cells:
+            baseline = self.plan.baseline_cell(cell.input_id)
+            if cell.role is Role.CONTROL and baseline is not None and baseline.id in seconds:
+                seconds[cell.id] = seconds[baseline.id]
+        return sum(UNTIMED_S + value for value in seconds.values()) or None
 
     def _seconds(self) -> dict[str, float]:
-        seconds = {trial.cell.id: trial.seconds for trial in self.trials}
+        """Return the seconds of each configuration that succeeded, by cell id."""
+        seconds = {trial.cell.id: trial.seconds for trial in self.trials if trial.ok}
         if self.again is not None:  # the first run of all may read its files from the disk
             first = self.again.cell.id
             seconds[first] = min(seconds[first], self.again.seconds)
         return seconds
 
-    def _measured(self, cell: Cell) -> Cell:
-        """Return the cell that was run for a cell: the baseline for the A/A control."""
-        baseline = self.plan.baseline_cell(cell.input_id)
-        return baseline if cell.role is Role.CONTROL and baseline is not None else cell
-
     @property
     def rounds_needed(self) -> int | None:
         """Rounds that a verdict needs at least, warm-up included; `None` without verdicts."""
         plan, budget = self.plan, self.plan.measure.budget_s
-        if plan.measure.until == "rounds" or budget is None or not self.round_s:
+        if plan.measure.until == "rounds" or budget is None or self.round_s is None:
             return None
         if plan.measure.by_budget:
             plan = limited(plan, limit_of_rounds(plan, budget / self.round_s))
@@ -141,9 +136,9 @@ class Trials:
 
     def save(self, env: Mapping[str, str]) -> None:
         """Store the durations for the estimates of `benchctl plan`; a failure has no effect."""
-        seconds = self._seconds()
-        times = {workload(self.plan, t.cell): seconds[t.cell.id] for t in self.trials if t.ok}
-        path = trials_file(self.plan.name, cache_root(env))
+        plan = self.plan
+        times = {workload(plan, plan.cell(key)): value for key, value in self._seconds().items()}
+        path = trials_file(plan.name, cache_root(env))
         with contextlib.suppress(OSError, MeasureError):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, json.dumps(times) + "\n")
@@ -201,7 +196,7 @@ def try_cells(
             trials.append(replace(same, cell=cell, same_build=False))
             continue
         trials.append(tried(cell, target, same_build=build is not None))
-        if again is None and cell.role is Role.BASELINE:
+        if again is None and cell.role is Role.BASELINE and trials[-1].ok:
             again = tried(cell, target, same_build=True)
     trials.sort(key=lambda trial: order.index(trial.cell))
     return Trials(plan, tuple(trials), again)
@@ -217,32 +212,28 @@ def refusals(trials: Trials) -> list[BenchError]:
     The baseline fails or is not deterministic, or the budget cannot give the rounds of a verdict.
     """
     plan, nothing = trials.plan, "nothing else was built, and nothing was measured"
-    file = plan.scenario_path
     errors: list[BenchError] = []
-    for trial in trials.trials:
+    for trial in (*trials.trials, *([trials.again] if trials.again else ())):
         if trial.cell.role is Role.BASELINE and not trial.ok:
             event = _failure(plan, trial)
-            fix = f"correct the command, then check it with `benchctl try {file}`"
-            errors.append(
-                CellError(
-                    event.message, code=FAILED, details=event.details, effect=nothing, fix=fix
-                )
-            )
+            error = CellError(event.message, code=event.code, details=event.details, effect=nothing)
+            error.fix = f"correct the command, then check it: benchctl try {plan.scenario_path}"
+            errors.append(error)
     again = trials.again
     if again is not None and not errors:
         first = next(trial for trial in trials.trials if trial.cell == again.cell)
-        if plan.answer.differs == "refuse" and _differs(plan, again, first):
+        if plan.answer.differs == "refuse" and (details := _difference(plan, again, first)):
             errors.append(
                 AnswerError(
                     f"{again.cell.label} gives different answers in two runs",
                     code="BX214",
-                    details=_digests(again, first),
+                    details=details,
                     effect=nothing,
                     fix="make the program deterministic, or set answer: {compare: none}",
                 )
             )
     round_s, rounds, budget = trials.round_s, trials.rounds_needed, plan.measure.budget_s
-    if round_s and rounds and budget is not None and rounds * round_s > ALLOWANCE * budget:
+    if round_s and rounds and budget and rounds * round_s > ALLOWANCE * budget:
         enough = math.ceil(rounds * round_s / 60)
         errors.append(
             UsageError(
@@ -270,7 +261,7 @@ def warnings(trials: Trials) -> list[Event]:
             continue
         if not trial.ok:
             events.append(_failure(plan, trial))
-        elif base is not None and not trial.cell.role.separate and _differs(plan, trial, base):
+        elif base and not trial.cell.role.separate and (details := _difference(plan, trial, base)):
             refused = plan.answer.differs == "refuse"
             effect = "its times will not be compared" if refused else "they may do different work"
             events.append(
@@ -280,7 +271,7 @@ def warnings(trials: Trials) -> list[Event]:
                     cell_id=trial.cell.id,
                     effect=effect,
                     help="correct the program, or change `answer` in the scenario",
-                    details=_digests(trial, base),
+                    details=details,
                 )
             )
     return events
@@ -289,7 +280,7 @@ def warnings(trials: Trials) -> list[Event]:
 def _failure(plan: Plan, trial: Trial) -> Event:
     where = f" on {plan.input(trial.cell.input_id).label}" if len(plan.inputs) > 1 else ""
     return Event(
-        FAILED,
+        "BX205",
         f"{trial.cell.label} failed in its trial run{where}: {trial.run.message}",
         cell_id=trial.cell.id,
         effect="it will not be compared; all other configurations are measured",
@@ -298,21 +289,13 @@ def _failure(plan: Plan, trial: Trial) -> Event:
     )
 
 
-def _differs(plan: Plan, one: Trial, other: Trial) -> bool:
-    """Return whether two runs gave answers that are compared and differ."""
+def _difference(plan: Plan, one: Trial, other: Trial) -> tuple[tuple[str, str], ...]:
+    """Return the digests of two answers as details; empty if they are equal or not compared."""
     ours, theirs = one.output.answer, other.output.answer
-    return (
-        plan.answer.compare != "none"
-        and ours is not None
-        and theirs is not None
-        and ours.digest != theirs.digest
-    )
-
-
-def _digests(one: Trial, other: Trial) -> tuple[tuple[str, str], ...]:
-    ours, theirs = one.output.answer, other.output.answer
-    assert ours is not None
-    assert theirs is not None
+    if plan.answer.compare == "none" or ours is None or theirs is None:
+        return ()
+    if ours.digest == theirs.digest:
+        return ()
     return (("digest", f"{theirs.digest[:12]}… ≠ {ours.digest[:12]}…"),)
 
 

@@ -75,13 +75,18 @@ def failure_text(log: str) -> str:
 
 @dataclass(slots=True)
 class Steps:
-    """Follower of cargo's messages that reports compiled crates to the observer."""
+    """Follower of cargo's messages that reports compiled crates to the observer.
+
+    `place` is the number of the build, such as ``1/3``, and `most` the number of locked crates.
+    """
 
     messages: Path
     observer: Observer
+    place: str = ""
+    most: int = 0
     _began: float = field(default_factory=seconds)
     _offset: int = 0
-    _crates: int = 0
+    _crates: set[str] = field(default_factory=set)
     _last: str = ""
     _started: bool = False
 
@@ -93,9 +98,10 @@ class Steps:
         for line in self._lines():
             message = _artifact(line)
             if message is not None and not message.get("fresh"):
-                self._crates += 1
+                self._crates.add(str(message["package_id"]))
                 self._last = _package(message)
-        self.observer.notify(BuildStep(self._crates, self._last, seconds() - self._began))
+        taken = seconds() - self._began
+        self.observer.notify(BuildStep(len(self._crates), self._last, taken, self.place, self.most))
 
     def _lines(self) -> Sequence[bytes]:
         try:
@@ -169,14 +175,14 @@ class Builder:
         """Run one build. A failure is in its `message`, not an exception."""
         label = label_of(spec)
         try:
-            build = self._build(spec)
+            build = self._build(spec, f"{index}/{total}")
         except MeasureError as error:
             causes = "\n".join(f"{name}: {text}" for name, text in error.details if text)
             build = Build(spec.id, ok=False, message=f"{error.message}\n{causes}".strip())
         self.observer.notify(BuildFinished(build, label, index, total))
         return build
 
-    def _build(self, spec: BuildSpec) -> Build:
+    def _build(self, spec: BuildSpec, place: str) -> Build:
         crate, commit, dirty = self._source(spec)
         log = self.cache / "builds" / f"{spec.id}.log"
         messages = log.with_suffix(".jsonl")
@@ -184,7 +190,9 @@ class Builder:
             log.parent.mkdir(parents=True, exist_ok=True)
             for path in (log, messages):
                 path.unlink(missing_ok=True)
-        steps = Steps(messages, self.observer)
+        lock = lockfile_of(crate)
+        most = lock.read_bytes().count(b"[[package]]") if lock else 0
+        steps = Steps(messages, self.observer, place, most)
         start = seconds()
         finished = self.launcher.run(
             Command(

@@ -151,4 +151,8 @@ def _file(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Pr
     if not what:
         return  # `prepare` may create it
     advice = "paths are relative to the scenario's file"
+    if path.is_dir():
+        advice = (
+            "an input is one file; write the path of a folder in `command`, as another argument"
+        )
     yield Problem("BC404", f"input file `{text}` {what}", file=file, at=at, fix=advice)

@@ -652,6 +652,33 @@ def test_a_baseline_with_varying_answers_is_reported(
     assert events_of(record, "BX210") == []
 
 
+def test_a_control_with_another_answer_means_that_the_baseline_varies(
+    fake: Any, plan_of: MakePlan, events_of: EventsOf
+) -> None:
+    outputs = {"match": "run-a", "digests": ["x", "y"]}
+    fake.script(outputs, {"match": "run", "digest": "z"})
+    record = fake.measure(plan_of({"a": ["run-a"]}, answer=CONTRACT))
+    [event] = events_of(record, "BX214")
+    assert event.message == "a gives different answers in different runs"
+    assert event.cell_id == record.plan.cells[0].id
+    assert events_of(record, "BX210") == []
+
+
+def test_sorted_lines_are_compared_sorted_and_not_suggested_again(
+    fake: Any, plan_of: MakePlan, events_of: EventsOf
+) -> None:
+    fake.script(
+        {"match": "run-b", "stdout": "three\none\nzwei\n"},
+        {"match": "run-", "stdout": "one\ntwo\nthree\n"},
+    )
+    record = fake.measure(plan_of(ARMS, answer=AnswerPolicy("sorted-lines")))
+    [event] = events_of(record, "BX210")
+    details = dict(event.details)
+    assert details["first difference"].startswith("line 3 of the sorted outputs")
+    assert (details["baseline"], details["variant"]) == ("two", "zwei")
+    assert "sorted-lines" not in str(event.help)
+
+
 def test_an_output_that_fills_the_disk_fails_only_its_own_cell(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:

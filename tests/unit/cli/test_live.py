@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +20,11 @@ from bench_framework.execution.progress import (
     Message,
     PlanReady,
     Remark,
+    RoundFinished,
     RoundStarted,
 )
-from bench_framework.model.run import Block, Event
+from bench_framework.model.looks import looks_of
+from bench_framework.model.run import Block, Event, Look
 from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
@@ -160,3 +164,17 @@ def test_a_time_has_its_interval_and_the_first_one_is_that_of_the_warm_up(
     text = capsys.readouterr().err
     assert re.search(r"a \(baseline\).* 250\s?ms", text)
     assert re.search(r"a \(baseline\).* 105\s?ms .*\[102, 108\]", text)
+
+
+def test_a_budget_that_ends_too_early_is_followed_by_one_that_is_enough(plan: Plan) -> None:
+    timed = replace(plan, measure=replace(plan.measure, budget_s=180.0))
+    work, here = run_progress.Work(timed), plan.inputs[0].id
+    for number, warmup in ((1, True), (2, True), (1, False)):
+        work.take(RoundFinished(here, number, warmup, 65.0 * (3 if not warmup else number)))
+    look = Look(here, 0, 1, stopped=True, reason="the time budget is used up")
+    needed = looks_of(timed).needed
+    assert work.advice(look) == (
+        f"; a verdict needs {needed} rounds, and a round takes 1 min 05 s: use "
+        f"--budget {math.ceil((needed + 2) * 65 / 60)}m or a smaller input"
+    )
+    assert work.advice(replace(look, round=needed)) == ""

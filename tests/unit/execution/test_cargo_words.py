@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench_framework.cli.run_progress import progress_of
 from bench_framework.execution.build.cargo import (
     Builder,
     Messages,
@@ -222,3 +223,9 @@ def test_progress_counts_compiled_crates(tmp_path: Path) -> None:
         (step.crates, step.crate) for step in recorder.updates if isinstance(step, BuildStep)
     ]
     assert progress == [(0, ""), (1, "libc"), (2, "tally")]
+
+
+def test_progress_names_the_build_and_the_most_crates() -> None:
+    step = BuildStep(22, "rustix", 10.0, "1/3", 201)
+    assert progress_of(step) == "1/3 22 of at most 201 crates, rustix"
+    assert progress_of(BuildStep(0, "", 1.0, "1/3", 201)) == "1/3 cargo started"

@@ -304,6 +304,13 @@ class TestNames:
         assert (plan.axes[1].label, plan.axes[1].note) == ("Second", "why")
         assert [value.label for value in plan.axes[1].values] == ["Alpha", "b"]
 
+    def test_a_number_or_a_yes_is_labelled_with_its_axis(self, plans: Plans) -> None:
+        plan = plans(
+            'axes: {least: [1, 0.5], lazy: ["true", "false"], arm: [a]}\n'
+            'command: ["{bin}", "{least}", "{lazy}", "{arm}"]\nbaseline: {least: 1, lazy: "true"}'
+        )
+        assert labels(plan)[:2] == ["least=1 + lazy=true", "least=1 + lazy=false"]
+
     def test_labels_are_never_equal(self, plans: Plans) -> None:
         plan = plans(
             "axes: {arm: {a: {label: same}, b: {label: same}, control: {}}}\n"

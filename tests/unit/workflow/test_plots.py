@@ -47,6 +47,18 @@ def test_an_unknown_name_lists_the_known_ones(full: Path) -> None:
     assert all(name in (caught.value.fix or "") for name in bf.figures(full))
 
 
+def test_names_are_looked_up_in_the_folder_of_the_command_line(
+    full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(full, tmp_path / "elsewhere" / "x" / "20260302T1707Z")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="there are 0 records under results") as caught:
+        bf.load("@last")
+    assert "BENCHCTL_RESULTS" in (caught.value.fix or "")
+    monkeypatch.setenv("BENCHCTL_RESULTS", "elsewhere")
+    assert bf.figures("@last") == bf.figures(full)
+
+
 def test_an_imported_record_has_figures(tmp_path: Path) -> None:
     source = tmp_path / "x.csv"
     source.write_text(
