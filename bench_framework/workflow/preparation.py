@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.model import environment_variables
 from bench_framework.model.metrics import METRICS, DeclaredMetric
-from bench_framework.model.plan import PROGRAM, BuildSpec, Plan
+from bench_framework.model.plan import PROGRAM, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.workflow.capability import leave_out, limits
@@ -123,7 +123,7 @@ def try_plan(plan: Plan, session: Session) -> Trials:
         MachineError, BuildError: the baseline cannot be built, or a program or input is missing.
         Interrupted: the user stopped it.
     """
-    builds = _programs(plan, session) or _build(plan, session, _baseline_first(plan)[:1])
+    builds = _programs(plan, session) or _builds(plan, session, all_builds=False)
     _require_builds(plan, builds)
     return _try_builds(plan, builds, session)
 
@@ -161,19 +161,17 @@ def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
     return builds
 
 
-def _baseline_first(plan: Plan) -> tuple[BuildSpec, ...]:
-    mine = plan.variant(plan.baseline_id).build_id
-    return tuple(sorted(plan.builds, key=lambda spec: spec.id != mine))
+def _builds(plan: Plan, session: Session, *, all_builds: bool = True) -> tuple[Build, ...]:
+    """Build the baseline, and then all others, before which the commands are tried on it.
 
-
-def _builds(plan: Plan, session: Session) -> tuple[Build, ...]:
-    """Build everything. If other builds than the first one are missing, try the commands on it.
-
-    With existing builds, the warm-up finds the same mistakes as soon.
+    If all builds exist, they are not tried: the warm-up finds the same mistakes as soon.
     """
+    from bench_framework.execution.build import cargo
+    from bench_framework.execution.inputs import datasets
     from bench_framework.execution.machine.host import cache_root
 
-    specs, cache = _baseline_first(plan), cache_root(session.env)
+    mine, cache = plan.variant(plan.baseline_id).build_id, cache_root(session.env)
+    specs = sorted(plan.builds, key=lambda spec: spec.id != mine)[: None if all_builds else 1]
     missing = any(built_binary(spec, cache) is None for spec in specs[1:])
 
     def after_first(build: Build) -> None:
@@ -184,18 +182,6 @@ def _builds(plan: Plan, session: Session) -> tuple[Build, ...]:
             raise error
         for event in warnings(trials):
             session.observer.notify(Remark(event))
-
-    return _build(plan, session, specs, after_first)
-
-
-def _build(
-    plan: Plan,
-    session: Session,
-    specs: Sequence[BuildSpec],
-    after_first: Callable[[Build], None] = lambda _: None,
-) -> tuple[Build, ...]:
-    from bench_framework.execution.build import cargo
-    from bench_framework.execution.inputs import datasets
 
     return cargo.build_all(
         specs,
