@@ -151,7 +151,7 @@ def _file(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Pr
     if not what:
         return  # `prepare` may create it
     advice = "paths are relative to the scenario's file"
-    if path.is_dir():
+    if what == "is a folder":
         advice = (
             "an input is one file; write the path of a folder in `command`, as another argument"
         )

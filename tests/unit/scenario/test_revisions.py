@@ -46,12 +46,12 @@ def cell_words(plan: Plan, role: Role) -> list[tuple[str, str]]:
 def test_each_cell_is_compared_with_itself_and_has_a_control(plans: Plans) -> None:
     plan = at_revisions(plans(WHOLE, head=CRATE), Revisions(BASE, HEAD))
     assert cell_words(plan, Role.BASELINE) == [
-        ("plain + 1 @ bbbbbbb", "plain + 1, 1MiB"),
-        ("plain + 2 @ bbbbbbb", "plain + 2, 1MiB"),
-        ("loud + 1 @ bbbbbbb", "loud + 1, 1MiB"),
-        ("plain + 1 @ bbbbbbb", "plain + 1, 2MiB"),
-        ("plain + 2 @ bbbbbbb", "plain + 2, 2MiB"),
-        ("loud + 1 @ bbbbbbb", "loud + 1, 2MiB"),
+        ("plain + threads=1 @ bbbbbbb", "plain + threads=1, 1MiB"),
+        ("plain + threads=2 @ bbbbbbb", "plain + threads=2, 1MiB"),
+        ("loud + threads=1 @ bbbbbbb", "loud + threads=1, 1MiB"),
+        ("plain + threads=1 @ bbbbbbb", "plain + threads=1, 2MiB"),
+        ("plain + threads=2 @ bbbbbbb", "plain + threads=2, 2MiB"),
+        ("loud + threads=1 @ bbbbbbb", "loud + threads=1, 2MiB"),
     ]
     for item in plan.inputs:
         base, head, control = plan.cells_of(item.id)

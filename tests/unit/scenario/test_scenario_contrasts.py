@@ -52,9 +52,9 @@ contrasts:
 """
     )
     assert compared(plan) == [
-        ("rings", "ring + 1", "mmap + 1", 2),
-        ("threads", "read + 2", "ring + 1", 1),
-        ("blocks", "larger", "mmap + 1", 2),
+        ("rings", "ring + threads=1", "mmap + threads=1", 2),
+        ("threads", "read + threads=2", "ring + threads=1", 1),
+        ("blocks", "larger", "mmap + threads=1", 2),
     ]
     assert [c.metric for c in plan.contrasts] == ["wall", "cpu", "wall"]
 

@@ -47,9 +47,24 @@ experiments:
     )
     ids = by_label(plan)
     assert plan.hypotheses == (
-        Hypothesis("copying", "mode: read → mmap", ids["mmap + 1"], ids["read + 1"], metric="wall"),
-        Hypothesis("threads", "threads: 2 → 1", ids["ring + 1"], ids["ring + 2"], "worse", "cpu"),
-        Hypothesis("syscalls", "block: 64K → 1M", ids["larger"], ids["read + 1"], metric="wall"),
+        Hypothesis(
+            "copying",
+            "mode: read → mmap",
+            ids["mmap + threads=1"],
+            ids["read + threads=1"],
+            metric="wall",
+        ),
+        Hypothesis(
+            "threads",
+            "threads: 2 → 1",
+            ids["ring + threads=1"],
+            ids["ring + threads=2"],
+            "worse",
+            "cpu",
+        ),
+        Hypothesis(
+            "syscalls", "block: 64K → 1M", ids["larger"], ids["read + threads=1"], metric="wall"
+        ),
     )
     assert [e.name for e in plan.experiments] == ["mapping", "larger", "untested"]
 
@@ -62,7 +77,7 @@ def test_a_change_that_the_matrix_leaves_out_has_no_variant(plans: Callable[...,
     )
     (untested,) = plan.hypotheses
     assert untested.variant_id == ""
-    assert untested.reference_id == by_label(plan)["read + 2"]
+    assert untested.reference_id == by_label(plan)["read + threads=2"]
 
 
 def test_the_only_judged_metric_is_that_of_a_hypothesis(plans: Callable[..., Plan]) -> None:

@@ -160,7 +160,7 @@ class TestCommands:
         plan = plans(
             f"axes: {{arm: [{', '.join(written)}]}}\ncommand: ['{{bin}}', '{{arm}}']\nbaseline: {{arm: no}}"
         )
-        assert [words(plan, label)[1] for label in written] == written
+        assert [words(plan, variant.label)[1] for variant in plan.variants] == written
 
     def test_a_shell_line_is_one_word_in_which_values_are_quoted(self, plans: Plans) -> None:
         plan = plans(
@@ -212,10 +212,10 @@ class TestInputs:
             'command: ["{bin}", "{input}", "{size}"]'
         )
         assert [given.label for given in plan.inputs] == [
-            "prose, 1",
-            "prose, 2",
-            "cjk, 1",
-            "cjk, 2",
+            "prose, n=1",
+            "prose, n=2",
+            "cjk, n=1",
+            "cjk, n=2",
         ]
         assert [(g.dataset.family, g.dataset.seed) for g in plan.inputs if g.dataset] == [
             ("prose", 1),

@@ -30,24 +30,36 @@ def taken(plan: Plan) -> set[tuple[str, str]]:
     return {(c.label, plan.input(c.input_id).label) for c in plan.cells if c.label != "control"}
 
 
-BASE = {("read + 1", "10MiB"), ("read + 1", "50MiB")}
+BASE = {("read + threads=1", "10MiB"), ("read + threads=1", "50MiB")}
 
 
 @pytest.mark.parametrize(
     ("only", "extra"),
     [
-        ("io=mmap threads=2", {("mmap + 2", "10MiB"), ("mmap + 2", "50MiB")}),
-        ("io=mmap,threads<=1", {("mmap + 1", "10MiB"), ("mmap + 1", "50MiB")}),
-        ("io!=read io!='odd one' threads>2", {("mmap + 16", "10MiB"), ("mmap + 16", "50MiB")}),
-        ('io="odd one" threads=16', {("odd one + 16", "10MiB"), ("odd one + 16", "50MiB")}),
-        ("io~^odd threads>=16", {("odd one + 16", "10MiB"), ("odd one + 16", "50MiB")}),
-        ("io!~[ed] threads=1", {("mmap + 1", "10MiB"), ("mmap + 1", "50MiB")}),
+        ("io=mmap threads=2", {("mmap + threads=2", "10MiB"), ("mmap + threads=2", "50MiB")}),
+        ("io=mmap,threads<=1", {("mmap + threads=1", "10MiB"), ("mmap + threads=1", "50MiB")}),
+        (
+            "io!=read io!='odd one' threads>2",
+            {("mmap + threads=16", "10MiB"), ("mmap + threads=16", "50MiB")},
+        ),
+        (
+            'io="odd one" threads=16',
+            {("odd one + threads=16", "10MiB"), ("odd one + threads=16", "50MiB")},
+        ),
+        (
+            "io~^odd threads>=16",
+            {("odd one + threads=16", "10MiB"), ("odd one + threads=16", "50MiB")},
+        ),
+        ("io!~[ed] threads=1", {("mmap + threads=1", "10MiB"), ("mmap + threads=1", "50MiB")}),
         (
             "io=mmap|read threads=2",
-            {(f"{io} + 2", s) for io in ("mmap", "read") for s in ("10MiB", "50MiB")},
+            {(f"{io} + threads=2", s) for io in ("mmap", "read") for s in ("10MiB", "50MiB")},
         ),
         ("experiment='other k'", {("other k", "10MiB"), ("other k", "50MiB")}),
-        ("variant='mmap + 2'", {("mmap + 2", "10MiB"), ("mmap + 2", "50MiB")}),
+        (
+            "variant='mmap + threads=2'",
+            {("mmap + threads=2", "10MiB"), ("mmap + threads=2", "50MiB")},
+        ),
     ],
 )
 def test_conditions(only: str, extra: set[tuple[str, str]], plans: Plans) -> None:
@@ -61,7 +73,7 @@ def test_sizes_compare_as_sizes_and_an_input_without_cells_is_left_out(
     only: str, plans: Plans
 ) -> None:
     plan = plans(TEXT, only=only)
-    assert taken(plan) == {("read + 1", "10MiB"), ("mmap + 1", "10MiB")}
+    assert taken(plan) == {("read + threads=1", "10MiB"), ("mmap + threads=1", "10MiB")}
     assert [given.label for given in plan.inputs] == ["10MiB"]
 
 
@@ -74,8 +86,8 @@ def test_what_is_left_out_is_a_hole_with_its_reason(plans: Plans) -> None:
 
 
 def test_selecting_the_baseline_alone_measures_it_against_its_control(plans: Plans) -> None:
-    plan = plans(TEXT, only="variant='read + 1' size=10MiB")
-    assert [cell.label for cell in plan.cells] == ["read + 1", "control"]
+    plan = plans(TEXT, only="variant='read + threads=1' size=10MiB")
+    assert [cell.label for cell in plan.cells] == ["read + threads=1", "control"]
 
 
 def test_cells_keep_their_identity(plans: Plans) -> None:

@@ -94,7 +94,7 @@ def test_the_error_for_an_unknown_name_lists_the_records(tmp_path: Path, plan: P
     with pytest.raises(UsageError, match="dmo is no record") as caught:
         resolve(tmp_path, "dmo")
     assert caught.value.details == (("there is", f"demo/{record.id}"),)
-    with pytest.raises(UsageError, match="@prev: there are 1"):
+    with pytest.raises(UsageError, match="@prev: there is 1 record"):
         resolve(tmp_path, "@prev")
     with pytest.raises(UsageError, match="is no record"):
         resolve(tmp_path, "x" * 5000)  # longer than any file system permits
