@@ -12,9 +12,10 @@ See `docs/method.md#paired-test` and `docs/method.md#intervals`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +28,6 @@ from bench_framework.stats.portable_math import (
     find_root,
     normal_quantile,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Floats = npt.NDArray[np.float64]
 

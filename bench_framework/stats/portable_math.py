@@ -15,12 +15,10 @@ Portable without them: sorting, ranks, medians, counts, comparisons, elementwise
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Final
 
 SQRT_HALF: Final = 0.7071067811865476
 LN_2: Final = 0.6931471805599453

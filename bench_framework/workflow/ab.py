@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,8 +17,6 @@ from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench_framework.model.plan import Plan
     from bench_framework.scenario.definition import Scenario
 

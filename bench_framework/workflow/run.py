@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_framework import errors
@@ -16,27 +18,22 @@ from bench_framework.errors import (
 )
 from bench_framework.execution import progress
 from bench_framework.execution.progress import Message, Observer, SilentObserver
+from bench_framework.model.plan import Plan, Variant
 from bench_framework.model.policies import GatePolicy
+from bench_framework.model.run import Event, Look
 from bench_framework.units import counted
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
-from bench_framework.workflow.preparation import build_failure, locked_session, prepare
+from bench_framework.workflow.preparation import Prepared, build_failure, locked_session, prepare
 from bench_framework.workflow.profile import profile_policy, profile_run
-from bench_framework.workflow.run_options import plan_run
+from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.scenarios import find_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from bench_framework.execution.stop import Session
     from bench_framework.model.judgement import Judgement
-    from bench_framework.model.plan import Plan, Variant
-    from bench_framework.model.run import Event, Look
     from bench_framework.report import Document
     from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
-    from bench_framework.workflow.preparation import Prepared
-    from bench_framework.workflow.run_options import RunOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import UsageError
 from bench_framework.execution import process
 from bench_framework.execution.machine import host
+from bench_framework.execution.process import Captured
 from bench_framework.foreign import read_input
 from bench_framework.store import layout, manifest
-
-if TYPE_CHECKING:
-    from bench_framework.execution.process import Captured
 
 _NAMESPACE: Final = "benchctl"
 """Namespace of the signatures, and the name that the temporary list of signers gives to every key."""

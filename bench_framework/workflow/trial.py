@@ -18,8 +18,9 @@ from bench_framework.errors import AnswerError, BenchError, CellError, MeasureEr
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.progress import Counting
 from bench_framework.model.looks import ALLOWANCE, decidable, limit_of_rounds, limited, looks_of
-from bench_framework.model.plan import Role
-from bench_framework.model.run import Answer, Event
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.run import Answer, Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole
 from bench_framework.units import format_clock
 from bench_framework.workflow.time_estimates import UNTIMED_S, trials_file, workload
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Finished
     from bench_framework.execution.stop import Session
     from bench_framework.execution.target import Target
-    from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.policies import AnswerPolicy
-    from bench_framework.model.run import Build, PreparedInput
 
 SHOWN_BYTES: Final = 4096
 """Bytes of the output of a run that are kept."""

@@ -12,28 +12,22 @@ import json
 import os
 import shlex
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework.errors import BuildError, MachineError, MeasureError
 from bench_framework.execution import worker
 from bench_framework.execution.machine.host import cache_root
-from bench_framework.execution.process import scratch_folder
+from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup, target_of
 from bench_framework.execution.worker import PROTOCOL, sha256_of
 from bench_framework.foreign import parse_json
-from bench_framework.model.plan import PROGRAM
-from bench_framework.model.run import Build, Event
+from bench_framework.model.plan import PROGRAM, Plan
+from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.run import Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole, writing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from bench_framework.execution.process import Launcher
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import AnswerPolicy
-    from bench_framework.model.run import PreparedInput
 
 DESCRIBE_TIMEOUT_S: Final = 10.0
 EXECUTABLE: Final = 0o755

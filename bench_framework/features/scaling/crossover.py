@@ -9,23 +9,19 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
 from bench_framework.compare.contrasts import FEWEST_ROUNDS, Floats, Measured
 from bench_framework.features.scaling import compute as scaling
-from bench_framework.model.plan import Role
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.plan import Cell, Role, Variant
 from bench_framework.model.structure import Crossing
+from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.portable_math import drop_unstable_digits, exp, find_root, log
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Cell, Variant
-    from bench_framework.model.verdict import Verdict
 
 FEWEST_SIZES: Final = 3
 GRID: Final = 24
