@@ -38,10 +38,7 @@ _secrets: dict[str, str] = {}
 
 
 def mask_document(data: Any, reveal: Collection[str] = (), key: str = "") -> Any:
-    """Return the data of a scenario with its secrets masked.
-
-    The values of the names in `reveal` are shown.
-    """
+    """Return the data of a scenario with its secrets masked, except the names in `reveal`."""
     command = key in _COMMANDS
     if isinstance(data, dict):
         return {

@@ -208,10 +208,7 @@ LEAST = {
 
 
 def require_resources() -> None:
-    """Require the limits of this process to be large enough.
-
-    Raises `MachineError` (BX242): one of them is too small.
-    """
+    """Require large enough limits of this process. Raises `MachineError` (BX242)."""
     with contextlib.suppress(ImportError):  # only Unix has such limits
         import resource
 

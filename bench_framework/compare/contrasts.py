@@ -108,10 +108,7 @@ def weighted_sum(terms: Sequence[tuple[float, Floats]]) -> Floats:
 
 
 def summed_weights(terms: Iterable[tuple[float, Mapping[str, float]]]) -> dict[str, float]:
-    """Return the weights of a sum of contrasts, by cell id.
-
-    Each term is a factor and the weights of a contrast.
-    """
+    """Return the weights of a weighted sum of contrasts, by cell id."""
     sums: dict[str, float] = {}
     for factor, weights in terms:
         for cell, weight in weights.items():
@@ -218,10 +215,7 @@ def _equivalence(values: Floats, level: float) -> Interval | None:
 
 
 def simultaneous(values: Floats, at: Measured, size: int) -> intervals.Bounds:
-    """Return the interval of a contrast that is valid for the whole family simultaneously.
-
-    Its level is 1 − α/(J·size), whichever contrast of the family is selected.
-    """
+    """Return the interval of a contrast at level 1 − α/(J·size), valid for the whole family."""
     return intervals.typical(
         values, 1 - at.plan.judge.level / (max(1, at.looks.count) * max(1, size))
     )

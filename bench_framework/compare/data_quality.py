@@ -78,10 +78,7 @@ def drift(series: Mapping[int, float]) -> float | None:
 
 
 def contention_events(blocks: Sequence[Block]) -> list[Event]:
-    """Return BX321 if more than a tenth of the blocks was disturbed by other load.
-
-    Disturbed blocks remain in every statistic.
-    """
+    """Return BX321 if other load disturbed over a tenth of the blocks; statistics keep them."""
     disturbed = [flags for b in blocks if (flags := contention.flags(b))]
     if not blocks or len(disturbed) <= CONTENDED_BLOCKS * len(blocks):
         return []

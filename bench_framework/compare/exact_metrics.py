@@ -25,10 +25,7 @@ OUTSIDE: Final = "counted in untimed runs"
 
 
 def summaries(observations: Iterable[Observation], known: Iterable[Summary]) -> tuple[Summary, ...]:
-    """Summarise the counts of untimed runs, one summary per cell and metric.
-
-    Metrics that timed runs have already reported are left out.
-    """
+    """Summarise counts of untimed runs by cell and metric, except those that timed runs report."""
     timed = {(s.cell_id, s.metric) for s in known}
     values: dict[tuple[str, str], list[float]] = {}
     for observation in observations:

@@ -15,10 +15,7 @@ _PREFERRED: Final = ("headline", "reference", "contrast", "exact", "best")
 def judged_pairs(
     comparisons: Sequence[Comparison], metric: Metric
 ) -> dict[tuple[str, str], Comparison]:
-    """Return (cell id, cell id) → comparison, for both orders of each pair.
-
-    A comparison with a baseline takes precedence over one of a best group.
-    """
+    """Return (cell id, cell id) → comparison in both orders, preferably one with a baseline."""
     by_pair: dict[tuple[str, str], Comparison] = {}
     for family in reversed(_PREFERRED):
         family_members = [c for c in comparisons if c.family == family and c.metric == metric]

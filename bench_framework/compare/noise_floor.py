@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 def noise_floors(
     stage: Stage, input_id: str, control: Sequence[Comparison]
 ) -> tuple[NoiseFloor, ...]:
-    """Return the noise floor of an input, one per metric that is judged by rounds.
-
-    See `docs/method.md#aa-control`.
-    """
+    """Return the noise floors of an input by metric (`docs/method.md#aa-control`)."""
     by_metric = {c.metric: c for c in control}
     floors = []
     for metric in stage.plan.judge.sampled:
@@ -32,10 +29,7 @@ def noise_floors(
 
 
 def floor_fraction(control: Comparison | None) -> float | None:
-    """Return the noise floor as a fraction: the reach of the control's 95 % interval.
-
-    The result is `None` if there is no such interval, or if the rounds are too few for 95 %.
-    """
+    """Return the reach of the control's 95 % interval as a fraction; `None` without an interval."""
     interval = control.typical if control else None
     return reach(interval) if interval and interval.level >= PLAIN_LEVEL else None
 

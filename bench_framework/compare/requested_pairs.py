@@ -23,10 +23,7 @@ Pair = tuple["Cell", "Cell"]
 
 
 def axis_pairs(plan: Plan, axis: str, included: frozenset[str]) -> tuple[Pair, ...]:
-    """Pair every cell with the cell that differs only in one axis and has the baseline's value.
-
-    Only cells of `included` are paired.
-    """
+    """Pair each included cell with the one that differs only in an axis and has its baseline value."""
     start = dict(plan.variant(plan.baseline_id).values)[axis]
     cells = [
         c

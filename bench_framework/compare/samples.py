@@ -109,10 +109,7 @@ def collect(
 
 
 def warm_ups(blocks: Iterable[Block]) -> dict[str, tuple[Block, ...]]:
-    """Return cell id → its warm-up blocks, in order of execution.
-
-    They contain the reason of a cell that failed during warm-up and was not measured.
-    """
+    """Return cell id → warm-up blocks in order, which contain the reason of an early failure."""
     by_cell: dict[str, list[Block]] = {}
     for block in sorted(blocks, key=lambda b: b.seq):
         if block.warmup and block.status != "skipped":

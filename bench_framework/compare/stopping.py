@@ -134,10 +134,7 @@ def _chance(pair: Comparison) -> tuple[str, float]:
 def decide(
     stage: Stage, comparisons: Sequence[Comparison], open_: Sequence[Comparison], index: int
 ) -> tuple[bool, str]:
-    """Return whether to stop after this interim analysis, and the reason for or against it.
-
-    Further rounds may decide the comparisons `open_`, as `open_pairs` returns them.
-    """
+    """Return whether to stop after this interim analysis, and why; see `open_pairs` for `open_`."""
     measure = stage.plan.measure
     last = index >= stage.looks.count - 1
     if measure.until == "rounds":

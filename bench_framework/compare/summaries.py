@@ -25,10 +25,7 @@ OUTLIER_SIGMAS: Final = 5.0
 
 
 def summarise(sample: Sample, metric: Metric) -> Summary | None:
-    """Summarise one metric of one cell over all of its rounds; `None` if it was never measured.
-
-    Values have the unit of the metric, such as seconds or bytes.
-    """
+    """Summarise one metric of one cell, in its unit, over all rounds; `None` if never measured."""
     series = sample.values(metric)
     if not series:
         return None

@@ -46,10 +46,7 @@ class Hyperfine:
     def call(
         self, argv: Sequence[str], *, runs: int, output: str, stdin: str | None, export: Path
     ) -> list[str]:
-        """Return the argument list that times one command `runs` times in a row.
-
-        `output` is ``pipe``, ``null``, or the absolute path of the file that receives stdout.
-        """
+        """Return the arguments that time a command. `output` is ``pipe``, ``null`` or a path."""
         words = [self.path, *OPTIONS, "--runs", str(runs), "--export-json", str(export)]
         words += ["--input", stdin or "null", "--output", output]
         return [*words, "--", shlex.join(with_secrets(argv))]

@@ -264,10 +264,7 @@ def _term(name: str, value: str) -> str:
 
 
 def cache_event(target: Target, block: Block) -> Event | None:
-    """Return the event BX341 or BX342: the requested cold or warm page cache was not confirmed.
-
-    `None` if the state is as requested.
-    """
+    """Return the event BX341 or BX342 if the requested page cache was not confirmed, or `None`."""
     requested, actual = target.cell.cache, block.page_cache
     if (
         block.status in {"failed", "timeout"}

@@ -136,10 +136,7 @@ def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quot
 
 
 def require_cpus(cells: Sequence[Cell], usable: Collection[int] | None = None) -> None:
-    """Check that every CPU in every `cpus` is available.
-
-    Raises `MachineError` (BX238): a CPU is not available.
-    """
+    """Check that the CPUs of every `cpus` are available. Raises `MachineError` (BX238)."""
     lists = dict.fromkeys(cell.cpus for cell in cells if cell.cpus)
     if not lists:
         return
@@ -152,10 +149,7 @@ def require_cpus(cells: Sequence[Cell], usable: Collection[int] | None = None) -
 def require_usable(
     text: str, usable: Collection[int], details: tuple[tuple[str, str], ...] = ()
 ) -> None:
-    """Check that every CPU of a list is available.
-
-    Raises `MachineError` (BX238): a CPU is not available.
-    """
+    """Check that the CPUs of a list are available. Raises `MachineError` (BX238)."""
     missing = [cpu for cpu in parse_cpus(text) if cpu not in usable]
     if missing:
         raise MachineError(

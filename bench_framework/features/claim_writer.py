@@ -80,10 +80,7 @@ def _sign_change(
 
 
 def _families(plan: Plan, compared: Sequence[tuple[Input, Comparison]]) -> list[list[Comparison]]:
-    """Group the comparisons on inputs that differ only in size.
-
-    A sign change between two sizes is stated only within such a group.
-    """
+    """Group comparisons on inputs that differ only in size; a sign change is within a group."""
     sizes = {a.name for a in plan.axes if a.kind == "input" and all(v.size_bytes for v in a.values)}
     groups: dict[object, list[Comparison]] = {}
     for item, comparison in compared:

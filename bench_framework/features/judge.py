@@ -258,10 +258,7 @@ def _judge_inputs(
 def _memory(
     plan: Plan, stage: Stage, input_id: str, state_of: Mapping[str, CellState]
 ) -> tuple[Comparison, ...]:
-    """Return the comparisons of peak memory of every candidate with the baseline.
-
-    They are judged once, at the last interim analysis.
-    """
+    """Return the comparisons of peak memory with the baseline, judged once, at the end."""
     baseline = plan.baseline_cell(input_id)
     if baseline is None or PEAK_RSS in plan.judge.metrics:
         return ()

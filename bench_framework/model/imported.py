@@ -102,10 +102,7 @@ def cell_id(session: Session, command: Command) -> str:
 
 
 def plan_of(imported: Imported) -> Plan:
-    """Return a plan that describes the set and cannot be run.
-
-    Each command is a variant, and each session is an input.
-    """
+    """Return a plan of the set, not to be run: commands are variants, sessions are inputs."""
     labels = list(dict.fromkeys(c.label for session in imported.sessions for c in session.commands))
     variants = {label: Variant(label, (("command", label),), None) for label in labels}
     inputs = tuple(Input(s.label, (("session", s.label),), None) for s in imported.sessions)

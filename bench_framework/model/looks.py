@@ -119,10 +119,7 @@ def _steps(start: int, last: int) -> tuple[int, ...]:
 
 
 def rivals_of(plan: Plan) -> int:
-    """Return the number of pairs, K(K − 1)/2, of the input with most variants.
-
-    See docs/method.md#best-group.
-    """
+    """Return K(K − 1)/2, the pairs of the input with most variants (docs/method.md#best-group)."""
     racing = (Role.BASELINE, Role.CANDIDATE)
     counts = [sum(cell.role in racing for cell in plan.cells_of(item.id)) for item in plan.inputs]
     most = max(counts, default=0)

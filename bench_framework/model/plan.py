@@ -376,10 +376,7 @@ class Plan:
 
     @property
     def comparisons_planned(self) -> int:
-        """The number M of comparisons: candidate × reference × metric × input, and named contrasts.
-
-        The control and exact metrics are not counted.
-        """
+        """The number M of comparisons: candidate × reference × metric × input, and named contrasts."""
         candidates = sum(
             cell.role is Role.CANDIDATE and self.baseline_cell(cell.input_id) is not None
             for cell in self.cells

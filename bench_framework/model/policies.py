@@ -156,10 +156,7 @@ class JudgePolicy:
 
     @property
     def headline(self) -> Metric:
-        """The metric of the headline, the best group, the effects and the gaps.
-
-        It is the first metric that is judged by rounds, or else the first metric.
-        """
+        """The main metric: the first one that is judged by rounds, or else the first one."""
         return next(iter((*self.sampled, *self.metrics)), WALL)
 
     def margin_of(self, metric: Metric) -> float:

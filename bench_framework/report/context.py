@@ -199,10 +199,7 @@ class ReportData:
         return "too few rounds of the A/A control" if controls else "no A/A control"
 
     def best(self, input_id: str) -> BestGroup | None:
-        """Return the best group of an input by the headline metric.
-
-        It is `None` without comparisons.
-        """
+        """Return the best group of an input by the headline metric, `None` without comparisons."""
         groups = (
             g for g in self.judgement.best if g.input_id == input_id and g.metric == self.metric
         )
@@ -311,10 +308,7 @@ class ReportData:
         )
 
     def own_unit(self, metric: Metric) -> str:
-        """Return the unit of a metric that the scenario or a worker declares.
-
-        It is empty for all other metrics.
-        """
+        """Return the unit of a metric that the scenario or a worker declares, otherwise ""."""
         declared = next((m.unit for m in self.plan.metrics if m.name == metric), None)
         if declared is not None:
             return declared

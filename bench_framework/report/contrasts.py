@@ -75,10 +75,7 @@ def contrast_cells(
 
 
 def with_claims(items: Sequence[T], claims: Sequence[Claim]) -> list[tuple[T, Claim | None]]:
-    """Pair each item with its claim, in the order of the judgement.
-
-    All claims are `None` if their number differs from that of the items.
-    """
+    """Pair each item with its claim in order, or with `None` if their numbers differ."""
     if len(items) != len(claims):
         return [(item, None) for item in items]
     return list(zip(items, claims, strict=True))

@@ -83,10 +83,7 @@ def trimmed(text: str, anchor: str) -> str:
 
 
 def _stroked(text: str) -> str:
-    """Replace markers that are one stroke, such as ticks, by strokes in their places.
-
-    This takes a quarter of the bytes.
-    """
+    """Replace markers that are one stroke, such as ticks, by strokes; a quarter of the bytes."""
     strokes: dict[str, tuple[list[float], str]] = {}
 
     def drop(match: re.Match[str]) -> str:
@@ -153,10 +150,7 @@ def _shorter(tag: re.Match[str]) -> str:
 
 
 def _straight(path: str) -> str:
-    """Return a path that uses ``H`` and ``V`` for horizontal and vertical lines.
-
-    Steps and frames take half the bytes.
-    """
+    """Return a path with `H` and `V` for straight lines, which halves steps and frames."""
     if "e" in path:  # a power of ten, not a command
         return path
     commands: list[str] = []

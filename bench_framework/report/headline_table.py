@@ -273,10 +273,7 @@ def _is_open(comparison: Comparison) -> bool:
 
 
 def _needed(comparisons: Sequence[Comparison], words: str) -> str:
-    """Return the rounds that detect a difference of the margin.
-
-    The text is empty if they were measured.
-    """
+    """Return the rounds that detect a difference of the margin, "" if they were measured."""
     margin = margin_text(comparisons[0].margin)
     known = [c.rounds_needed for c in comparisons if c.rounds_needed is not None]
     if len(known) < len(comparisons):

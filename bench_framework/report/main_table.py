@@ -182,10 +182,7 @@ def _note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> st
 
 
 def _finished_early(data: ReportData, cell: PlanCell, comparison: Comparison) -> str:
-    """Return a note on a configuration with fewer rounds than the baseline.
-
-    The medians of the two times are then of different rounds, and need not have their ratio.
-    """
+    """Return a note on a configuration with fewer rounds, and thus other medians."""
     baseline = data.summary(comparison.ref_cell_id, data.metric)
     rounds = baseline.n_rounds if baseline else 0
     if stopped(data, cell.id) or not 0 < comparison.rounds < rounds:

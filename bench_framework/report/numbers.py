@@ -159,10 +159,7 @@ def _interval_text(interval: Rounded) -> IntervalText:
 
 
 def measured_decimals(value: float, lo: float | None, hi: float | None, scale: float) -> int:
-    """Return the decimals that a measured value × `scale` supports.
-
-    Without an interval, the value has three digits.
-    """
+    """Return the decimals that a value × `scale` supports: three digits without an interval."""
     scaled = value * scale
     if lo is None or hi is None or not hi > lo:
         whole = len(str(int(abs(scaled)))) if abs(scaled) >= 1 else 0
@@ -184,10 +181,7 @@ def column_decimals(decimals: Iterable[int]) -> int:
 def show_measured(
     value: float, lo: float | None, hi: float | None, scale: float, decimals: int | None = None
 ) -> str:
-    """Return a measured value × `scale` with the decimals that its interval supports.
-
-    `decimals` are those of its column instead, so that the column is aligned.
-    """
+    """Return a value × `scale` with the decimals of its interval, or those of its column."""
     if decimals is None:
         decimals = measured_decimals(value, lo, hi, scale)
     return _text(_near(value * scale, decimals))
@@ -263,10 +257,7 @@ def column_size(preferred: float, sizes: Iterable[float], family: str) -> float:
 
 
 def metric_unit(metric: str, size: float, family: str, declared: str = "") -> tuple[str, float]:
-    """Return unit and factor of the printed values of a metric.
-
-    `declared` is the unit of a metric that benchctl does not define.
-    """
+    """Return unit and factor of a metric's printed values; `declared` is a foreign one's unit."""
     kind = METRICS.get(metric)
     match kind.unit if kind is not None else declared:
         case "s":

@@ -48,10 +48,7 @@ class Scale:
 def scale_of(
     metric: str, size: float | None, summaries: Sequence[Summary], family: str, declared: str = ""
 ) -> Scale:
-    """Return the scale of a column.
-
-    The unit is that of `size`, by default that of the first row.
-    """
+    """Return the scale of a column, whose unit is that of `size` or of the first row."""
     first = summaries[0].median if summaries else 1.0
     unit, factor = metric_unit(metric, first if size is None else size, family, declared)
     decimals = (measured_decimals(s.median, s.lo, s.hi, factor) for s in summaries)

@@ -24,10 +24,7 @@ FOLDERS = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A file or folder that can be removed as a whole.
-
-    All but records are recreated when needed.
-    """
+    """A file or folder that is removed as a whole. All but records are recreated when needed."""
 
     kind: str
     path: Path

@@ -71,10 +71,7 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
 
 
 def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, ...]:
-    """Return event BX312 for each value that runs below what this machine offers.
-
-    The descriptions are those of `leave_out`.
-    """
+    """Return event BX312 for each value that runs below what this machine offers."""
     limited: dict[tuple[str, str, str], list[str]] = {}
     for variant in plan.variants:
         for axis, value in _settings(variant, plan.cells):

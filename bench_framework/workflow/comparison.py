@@ -195,10 +195,7 @@ def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> Non
 def _other_plan(
     plan: Plan, baseline: str | None, candidate: str | None, metrics: tuple[Metric, ...]
 ) -> Plan:
-    """Return the plan with another baseline and candidates.
-
-    The A/A control stays only with its baseline.
-    """
+    """Return the plan with another baseline and candidates, without the old A/A control."""
     base = plan.variant(plan.baseline_id) if baseline is None else _one(plan, baseline)
     # An anchor is compared only if the user selects it.
     within = {cell.variant_id for cell in plan.cells if cell.role is not Role.ANCHOR}

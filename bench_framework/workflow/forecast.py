@@ -162,10 +162,7 @@ def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
 
 
 def _descriptions(plan: Plan) -> dict[str, Description]:
-    """Return the descriptions of existing binaries by build id.
-
-    The binaries do no work for that.
-    """
+    """Return the descriptions of existing binaries, which do no work for that, by build id."""
     if not plan.answer.contract:
         return {}
     from bench_framework.errors import MeasureError

@@ -77,10 +77,7 @@ def profile_policy(
 
 
 def profile_run(record: Record, policy: ProfilePolicy | None, session: Session) -> bool:
-    """Profile a completed run and store warnings in the record.
-
-    Return True if the user stopped it.
-    """
+    """Profile a completed run and store warnings. Return True if the user stopped it."""
     if policy is None:
         return False
     outcome = _profile(record, record.contents.inputs, policy, None, session)

@@ -23,10 +23,7 @@ _MOST_KEYS: Final = 1 << 20
 
 
 def sign_record(folder: Path, key: Path) -> None:
-    """Sign the digest of the measured files of a finished record.
-
-    Raises the errors of `signature_of`.
-    """
+    """Sign the digest of measured files of a finished record. Raises as `signature_of` does."""
     digest = manifest.digest_of(manifest.read_manifest(folder))
     layout.write_whole(folder / layout.SIGNATURE, signature_of(digest, key))
 

@@ -309,10 +309,7 @@ def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
 
 
 def _pages(record: Record, judgement: Judgement) -> list[str]:
-    """Return the differing lines of the pages.
-
-    Pages that were never written are not a difference.
-    """
+    """Return the differing lines of the pages, except of pages that were never written."""
     from bench_framework.features.document import build_document
 
     pages = (PAGE, *(f"{place}.md" for place in PLACES), "figures", "profiles")

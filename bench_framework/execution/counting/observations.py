@@ -230,11 +230,7 @@ class PeakMemory:
     """Memory of the largest process of a command, at the moment when it was largest."""
 
     def __init__(self, inherited: int = 0) -> None:
-        """Start without samples.
-
-        `inherited` is the peak of the process that starts the command, in bytes: the kernel reports
-        it as ``ru_maxrss`` of a smaller command.
-        """
+        """Start without samples; the kernel reports the `inherited` bytes for a smaller command."""
         self._inherited, self._highest = inherited, 0
         self._largest: dict[str, int] = {}
         self._pids: list[int] = []
@@ -255,10 +251,7 @@ class PeakMemory:
             self._largest = memory
 
     def share(self, maxrss: int) -> float:
-        """Return the largest sample as a share of the peak; 0 without samples.
-
-        `maxrss` is ``ru_maxrss`` of the command in bytes.
-        """
+        """Return the largest sample as a share of the peak `maxrss` in bytes; 0 without samples."""
         peak = max(self._highest, maxrss if maxrss > self._inherited else 0)
         return self._largest.get("VmRSS", 0) / peak if peak else 0.0
 

@@ -13,10 +13,7 @@ from bench_framework.model.run import Build, Event, PreparedInput
 
 
 def files(path: Path) -> Iterator[Path]:
-    """Yield the file itself, or every file below a folder in the byte order of their names.
-
-    Raises `OSError`: a folder cannot be listed.
-    """
+    """Yield a file, or every file of a folder in byte order. Raises `OSError`: it is unreadable."""
     if not path.is_dir():
         yield path
         return

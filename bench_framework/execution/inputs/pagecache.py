@@ -205,10 +205,7 @@ def _not_cold(
 
 
 def read_file(name: str) -> None:
-    """Read a file, so that its pages are in memory.
-
-    Raises `OSError`: the file is missing or cannot be read.
-    """
+    """Read a file, so that its pages are in memory. Raises `OSError`: it cannot be read."""
     buffer = bytearray(STEP)
     with open(name, "rb", buffering=0) as file:  # noqa: PTH123 -- names are strings
         while file.readinto(buffer):

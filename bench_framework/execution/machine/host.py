@@ -74,10 +74,7 @@ def cache_root(env: Mapping[str, str] | None = None) -> Path:
 
 
 def require_linux() -> None:
-    """Require Linux, because measuring needs /proc, pidfds and page cache control.
-
-    Raises `MachineError` (BC410): this is another system.
-    """
+    """Require Linux, which has /proc and pidfds. Raises `MachineError` (BC410): another system."""
     if platform.system() != "Linux":
         message = f"measuring needs Linux; this is {platform.system()}"
         fix = "measure on Linux; `report`, `verify`, `validate` and the notebook API work here"

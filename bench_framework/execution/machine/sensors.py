@@ -73,10 +73,7 @@ class Gauge:
         self._fds.clear()
 
     def read(self, cpus: Collection[int] = ()) -> Sensors:
-        """Return all counters at this moment; `None` if this machine does not have the counter.
-
-        Without `cpus`, those that this process may use are counted.
-        """
+        """Return all counters, `None` for a missing one; by default of the CPUs of this process."""
         now_us, stat = round(seconds() * 1e6), self._text("stat")
         count, free_ticks = without_process(stat, set(cpus or self._allowed)) or (0, 0)
         load = self._text("load").split()

@@ -38,10 +38,7 @@ _LOST_SHARE: Final = re.compile(r"Processed (\d+) samples and lost ([\d.]+)%")
 
 @dataclass(frozen=True, slots=True)
 class SampledRun:
-    """One run under a sampler.
-
-    `samples` is `None` if the sampler left no readable data, for the reason in `failure`.
-    """
+    """One run under a sampler; `samples` is `None` for the reason in `failure`."""
 
     finished: Finished
     samples: Samples | None

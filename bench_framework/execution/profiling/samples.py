@@ -42,10 +42,7 @@ _RECURSION: Final = re.compile(r"'\d+$")
 
 @dataclass(slots=True)
 class Samples:
-    """The samples of one recording.
-
-    The stacks have the outermost frame first. `lost` samples were dropped by the kernel.
-    """
+    """The samples of one recording, outermost frames first. The kernel dropped `lost` ones."""
 
     stacks: Counter[tuple[Frame, ...]] = field(default_factory=Counter)
     events: Counter[str] = field(default_factory=Counter)

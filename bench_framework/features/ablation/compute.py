@@ -52,10 +52,7 @@ class _Move:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A table before it is judged.
-
-    The first `count` steps belong to the total. Later steps are not part of it.
-    """
+    """A table before it is judged. Steps after the first `count` do not belong to the total."""
 
     input_id: str
     design: Design
@@ -67,10 +64,7 @@ class _Draft:
 
     @property
     def contrasts(self) -> list[tuple[Floats, Mapping[str, float]]]:
-        """Return the judged contrasts: the steps, the total and a non-zero remainder.
-
-        Each has its values by round, and its weights by cell id.
-        """
+        """Return values by round and weights by cell id of the steps, the total and a remainder."""
         contrasts = [(m.values, m.weights) for m in self.moves]
         if self.total is not None:
             whole = {self.end or "": 1.0, self.start: -1.0}
@@ -120,10 +114,7 @@ class _Input:
         self._base_id = baseline.id if baseline is not None else ""
 
     def _is_knob(self, cell: Cell) -> bool:
-        """Return whether a cell is an experiment that changes no axis.
-
-        Such a cell has the same axis values as the baseline.
-        """
+        """Return whether a cell is an experiment with the axis values of the baseline."""
         variant = self._plan.variant(cell.variant_id)
         baseline = self._plan.variant(self._plan.baseline_id)
         return variant.experiment is not None and variant.values == baseline.values
@@ -154,10 +145,7 @@ class _Input:
     # -- ladder --------------------------------------------------------------------------------
 
     def _ladder(self) -> Iterator[_Draft]:
-        """Yield the ladder: changes added one after the other, in the order of the axes.
-
-        Steps without figures are skipped.
-        """
+        """Yield the ladder of changes in axis order, without steps that have no figures."""
         baseline = dict(self._plan.variant(self._plan.baseline_id).values)
         rungs = [(dict(baseline), self._cell(baseline))]
         now = dict(baseline)
@@ -182,10 +170,7 @@ class _Input:
         yield _Draft(self._input_id, "ladder", cells[0].id, cells[count].id, moves, count, total)
 
     def _adopted_steps(self, moves: Sequence[_Move]) -> int:
-        """Return the number of steps up to the last adopted one.
-
-        If no step is an adopted experiment, all steps count.
-        """
+        """Return the number of steps up to the last adopted one, or of all if there is none."""
         adopted = set(self._adopted())
         adopted_places = [
             n for n, m in enumerate(moves, 1) if {(c.axis, c.after) for c in m.changes} & adopted
@@ -195,10 +180,7 @@ class _Input:
     # -- each alone ----------------------------------------------------------------------------
 
     def _alone(self) -> Iterator[_Draft]:
-        """Yield the single changes to the baseline.
-
-        The total is their combination, if a cell has all of them.
-        """
+        """Yield the single changes; the total is their combination, if a cell has all of them."""
         baseline = self._plan.variant(self._plan.baseline_id)
         base = self._by_variant.get(baseline.id)
         singles = self._single_changes()

@@ -43,8 +43,5 @@ def weights(player: int, count: int, cells: Mapping[frozenset[int], str]) -> dic
 
 
 def _chance(size: int, count: int) -> float:
-    """Return the share of all orders of the changes that have a given set directly before a change.
-
-    The set has `size` of the `count` changes.
-    """
+    """Return the share of all orders that have a given set directly before a change."""
     return math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)

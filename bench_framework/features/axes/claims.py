@@ -116,10 +116,7 @@ class StructureClaims(Names):
         )
 
     def _depends(self, effect: Effect) -> Values:
-        """Return the axes on which this mean effect depends.
-
-        These are the axes with which it has an interaction that is significant or not pooled.
-        """
+        """Return the axes with which this effect has a significant or unpooled interaction."""
         level = (effect.changes[0].axis, effect.changes[0].after)
         with_it = [
             [c.axis for c in e.changes if (c.axis, c.after) != level]

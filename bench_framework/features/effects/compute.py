@@ -61,10 +61,7 @@ class Layout:
         return Change(self.names[axis], self.levels[axis][0], level)
 
     def others(self, *axes: int) -> Iterator[tuple[int | None, ...]]:
-        """Yield every combination of the levels of all other axes, as indexes.
-
-        The places of `axes` are `None`.
-        """
+        """Yield each combination of levels of other axes, as indexes; `axes` are `None` in it."""
         ranges: list[Sequence[int | None]] = [
             (None,) if n in axes else range(len(levels)) for n, levels in enumerate(self.levels)
         ]
@@ -75,10 +72,7 @@ class Layout:
         return ", ".join(self.levels[n][i] for n, i in enumerate(rest) if i is not None)
 
     def cell(self, rest: Sequence[int | None], fixed: Mapping[int, str]) -> str:
-        """Return the id of the cell at a combination of the other axes.
-
-        `fixed` has the levels of the axes that are `None` in the combination.
-        """
+        """Return the cell id at a combination; `fixed` has the levels that are `None` in it."""
         return self.cells[
             tuple(fixed[n] if i is None else self.levels[n][i] for n, i in enumerate(rest))
         ]
@@ -140,10 +134,7 @@ def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
 
 
 def _merged(variants: Sequence[Variant], baseline: Variant) -> tuple[tuple[str, ...], list[Key]]:
-    """Return the names of the axes that vary, and the levels of each variant.
-
-    Axes that advance together are merged into one.
-    """
+    """Return the axes that vary, merged if they advance together, and each variant's levels."""
     columns: dict[tuple[int, ...], list[str]] = {}
     for name, _ in baseline.values:
         values = [dict(v.values)[name] for v in variants]

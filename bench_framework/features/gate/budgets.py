@@ -117,10 +117,7 @@ def _finding(
     level: float,
     reason: str = "",
 ) -> BudgetFinding:
-    """Return the finding with its sentence.
-
-    `bounds` are the value, its lower bound and its upper bound.
-    """
+    """Return the finding with its sentence; `bounds` are the value, lower and upper bound."""
     outcome = {
         "over": f"above its budget of {budget.text}",
         "kept": f"within its budget of {budget.text}",

@@ -21,10 +21,7 @@ JUDGED: Final = ("passed", "accepted", "worse")
 
 
 def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
-    """Return the gated metrics that are judged by rounds.
-
-    Memory, metrics of the build and exact metrics are not among them.
-    """
+    """Return the gated metrics judged by rounds: not memory, those of builds, or exact ones."""
     others = (PEAK_RSS, BUILD_TIME)
     return tuple(m for m in policy.tolerated if m not in others and not is_exact(m))
 

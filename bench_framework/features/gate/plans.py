@@ -22,20 +22,14 @@ FEWEST_CONFIRMING: Final = 18
 
 
 def strict_plan(plan: Plan) -> Plan:
-    """Return the plan as the gate judges it.
-
-    It has the cells, metrics, margins and level of the gate.
-    """
+    """Return the plan with the cells, metrics, margins and level of the gate."""
     chosen = plan.judge.gate.chosen
     narrow = plan if chosen is None else narrowed(plan, frozenset(chosen))
     return judged_by(narrow, timed_metrics(plan.judge.gate), plan.judge.gate.tolerated, LEVEL)
 
 
 def narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
-    """Return the plan with only these candidates.
-
-    The baseline and the A/A control of their inputs remain.
-    """
+    """Return the plan with these candidates, and baseline and A/A control of their inputs."""
     inputs = {
         cell.input_id for cell in plan.cells if cell.id in ids and cell.role is Role.CANDIDATE
     }
@@ -63,10 +57,7 @@ def narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
 
 
 def strict_looks(plan: Plan) -> Looks:
-    """Return the interim analyses of the record as the gate counts them.
-
-    They include every interim analysis that was possible, for the family of the gate.
-    """
+    """Return every interim analysis that was possible, for the family of the gate."""
     return looks_of(plan).shared_by(strict_plan(plan).comparisons_planned, LEVEL)
 
 

@@ -89,10 +89,7 @@ class _SessionJudge:
         self.headline = self._family(self._headline_pairs(), "headline")
 
     def _headline_pairs(self) -> list[tuple[Cell, Cell, Metric]]:
-        """Return every command against the baseline, in the order of the file.
-
-        CPU time is included only if it is known per run.
-        """
+        """Return the pairs with the baseline in file order; CPU time only if known per run."""
         baseline = self._baseline
         if baseline is None or self._session is None:
             return []
@@ -105,10 +102,7 @@ class _SessionJudge:
     def _family(
         self, pairs: Sequence[tuple[Cell, Cell, Metric]], family: Family
     ) -> list[Comparison]:
-        """Return one comparison per pair, in the given order.
-
-        Refused comparisons count for the size of the family.
-        """
+        """Return one comparison per pair in order; refused ones count for the family's size."""
         drafts = [self._draft(*pair, family) for pair in pairs]
         contrasts = [
             imported_claims.contrast_of(c, self._entries) if _open(c) else None for c in drafts
@@ -205,10 +199,7 @@ def failed(command: Command) -> bool:
 
 
 def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Comparison:
-    """Add the minimum detectable effect and the runs needed to an inconclusive comparison.
-
-    `strict` is the level of the first step of Holm's procedure.
-    """
+    """Add MDE and runs needed if inconclusive; `strict` is the level of Holm's first step."""
     if judged.verdict.settled or judged.typical is None:
         return judged
     half = (log(judged.typical.hi) - log(judged.typical.lo)) / 2
@@ -227,10 +218,7 @@ def _state(cell: Cell, command: Command) -> CellState:
 
 
 def _summaries(cell: Cell, command: Command) -> list[Summary]:
-    """Return centre and spread of every metric of a command.
-
-    The centre of published figures is the mean.
-    """
+    """Return centre and spread of a command's metrics; published ones have the mean."""
     return [
         Summary(
             cell.id,

@@ -112,10 +112,7 @@ def _summary(data: ReportData) -> Section:
 
 
 def _results(data: ReportData, imported: Imported) -> Section:
-    """Return the ordinary results with mean and spread of the runs.
-
-    The caption states how they were measured.
-    """
+    """Return the results with mean and spread; the caption states how they were measured."""
     tables = {f"all-{n}-table": item for n, item in enumerate(data.plan.inputs, 1)}
     blocks: list[Block] = []
     for block in ALL_RESULTS.build(data):

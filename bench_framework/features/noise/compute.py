@@ -40,10 +40,7 @@ THRESHOLDS: Final = Thresholds(margin=0.02, minimum_effect=0.01)
 
 
 def at_most(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
-    """Return the one-sided upper bound of a rate (Clopper and Pearson 1934).
-
-    The rate is `count` successes in `tries`. Without a try, the bound is 1.
-    """
+    """Return the one-sided upper bound of the rate `count` ÷ `tries` (Clopper and Pearson 1934)."""
     if count >= tries:
         return 1.0
     return drop_unstable_digits(float(betaincinv(count + 1, tries - count, confidence)))
@@ -125,10 +122,7 @@ def has_difference(comparisons: Sequence[Comparison]) -> bool:
 
 
 def relabelled(first: Series, second: Series, random: np.random.Generator) -> tuple[Series, Series]:
-    """Return both series with their labels exchanged in about half of the rounds.
-
-    A round is exchanged in all of its metrics or in none.
-    """
+    """Return both series with labels exchanged in half of the rounds, in all metrics or none."""
     rounds = len(next(iter(first.values())))
     swap = random.random(rounds) < 0.5  # noqa: PLR2004 -- a fair coin
     return (
@@ -241,10 +235,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The noise floor of a metric over the windows of one program.
-
-    A value is `None` if it is unbounded.
-    """
+    """The noise floor of a metric over a program's windows; `None` if it is unbounded."""
 
     program: str
     metric: Metric

@@ -54,10 +54,7 @@ class Costs:
         return self.measured[metric][1] < other.measured[metric][0]
 
     def beats(self, other: Costs) -> bool:
-        """Return whether this variant dominates the other one.
-
-        It needs less in every measured metric, and no more in any exact one.
-        """
+        """Return whether it needs less of every measured metric, and no more of any exact one."""
         return all(self.surely_less(other, m) for m in self.measured) and all(
             value <= other.exact[m] for m, value in self.exact.items()
         )
@@ -94,10 +91,7 @@ def fronts(
 
 
 def decisions(comparisons: Iterable[Comparison]) -> Decided:
-    """Return the verdicts on time and memory, for both orders of each pair.
-
-    If a pair is compared twice, the comparison with a baseline counts.
-    """
+    """Return the verdicts on time and memory in both orders; one with a baseline has precedence."""
     is_less: dict[tuple[str, str, str], bool] = {}
     for c in sorted(comparisons, key=lambda c: c.family != "best"):
         if c.metric in MEASURED_COSTS and c.family != "control":

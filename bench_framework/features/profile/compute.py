@@ -112,10 +112,7 @@ SUMMARISED: Final = 3
 
 
 def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Judgement:
-    """Return the judgement with the profiles of its record, which replace any previous ones.
-
-    No verdict depends on a profile, so nothing else changes.
-    """
+    """Return the judgement with the profiles of its record; no verdict depends on them."""
     shares = tuple(shares_of(profile) for profile in profiles)
     other_claims = tuple(claim for claim in judgement.claims if claim.kind not in PROFILE_SENTENCES)
     start = 1 + max((int(c.id[1:]) for c in other_claims if c.id[1:].isdigit()), default=0)
@@ -173,10 +170,7 @@ def shares_of(profile: Profile) -> ProfileShares:
 
 
 def counts_of(profile: Profile) -> dict[Frame, _Counts]:
-    """Return the samples of each function: self, and inclusive (anywhere in the stack).
-
-    A recursive function counts once per stack.
-    """
+    """Return self and inclusive samples of functions; a recursive one counts once per stack."""
     counts: dict[Frame, _Counts] = {}
     for stack in profile.stacks:
         for place in set(stack.frames):
@@ -186,10 +180,7 @@ def counts_of(profile: Profile) -> dict[Frame, _Counts]:
 
 
 def ranked(counts: Mapping[Frame, _Counts]) -> list[Frame]:
-    """Return the functions by decreasing self samples.
-
-    Ties are ordered by name, so that the order depends only on the data.
-    """
+    """Return the functions by decreasing self samples, then by name."""
     return sorted(
         counts,
         key=lambda f: (
@@ -310,10 +301,7 @@ def _share(blank: Claim, kind: str, name: str, share: Share) -> Claim:
 def _before_after(
     plan: Plan, profiles: Sequence[Profile], all_shares: Sequence[ProfileShares]
 ) -> Iterator[Claim]:
-    """Yield the buckets of a variant and of the baseline.
-
-    Both must have been profiled in the same way on one input.
-    """
+    """Yield buckets of a variant and the baseline, profiled in one way on one input."""
     how = {p.cell_id: (p.sampler, p.event, p.buckets) for p in profiles}
     by_cell = {shares.cell_id: shares for shares in all_shares if shares.enough}
     for item in plan.inputs:

@@ -45,10 +45,7 @@ class _Box:
 
 
 def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
-    """Return the flame graph of a profile as SVG.
-
-    The shares of the profile determine the colours of its buckets.
-    """
+    """Return the flame graph of a profile as SVG, with the colours of its buckets."""
     root = _tree(profile)
     colours = {bucket.name: SERIES[n % len(SERIES)] for n, bucket in enumerate(shares.buckets[:-1])}
     drawn = list(_boxes(root, 0, MARGIN, WIDTH - 2 * MARGIN))
@@ -82,10 +79,7 @@ def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
 
 
 def profile_files(data: ReportData) -> dict[str, str]:
-    """Return file name in the record → text, for every profile that has shares.
-
-    The recorded profile itself is not among the files.
-    """
+    """Return file name → text for profiles with shares, without the recorded profile."""
     by_cell = {shares.cell_id: shares for shares in data.judgement.profiles}
     files: dict[str, str] = {}
     for profile in data.profiles:

@@ -34,18 +34,12 @@ class Side:
     """Cell id → its most frequent answer."""
 
     def code(self, cell: Cell) -> str | None:
-        """Return the digest of the code of a cell, without names of symbols.
-
-        The result is `None` if it is not known.
-        """
+        """Return the digest of a cell's code without symbol names, `None` if unknown."""
         build = cell_state.build_of(self.plan, cell.variant_id, self.builds)
         return None if build is None or not build.ok else build.code_sha256 or build.sha256
 
     def digest(self, cell: Cell) -> str | None:
-        """Return the digest of a cell's input.
-
-        The result is empty for a program that reads no input, and `None` if it is not known.
-        """
+        """Return the digest of a cell's input: empty without an input, `None` if unknown."""
         if self.plan.input(cell.input_id).dataset is None:
             return ""
         prepared = self.inputs.get(cell.input_id)
@@ -201,10 +195,7 @@ def conditions(before: Host, after: Host) -> tuple[str, ...]:
 
 
 def remarks(before: Host, after: Host) -> tuple[str, ...]:
-    """Return the differences that are reported but do not prevent a comparison.
-
-    The anchors must show that they have no effect.
-    """
+    """Return differences that prevent no comparison; the anchors must show no effect."""
     pairs = (
         ("machine", before.host_id, after.host_id),
         ("kernel", before.kernel, after.kernel),

@@ -174,10 +174,7 @@ class _Records:
     def changed_rows(
         self, metrics: Sequence[Metric], anchor_rows: Sequence[BridgedCell]
     ) -> list[BridgedCell]:
-        """Return the change of every changed cell relative to the anchors of its input.
-
-        All of these comparisons are one Holm family.
-        """
+        """Return changes relative to the anchors of their input, as one Holm family."""
         standing = {(r.comparison.cell_id, r.comparison.metric): r.comparison for r in anchor_rows}
         declared = anchors.declared(self.before, self.after)
         rows: list[tuple[Match, Comparison]] = []
@@ -219,10 +216,7 @@ class _Records:
         return None if first is None or second is None else (first, second)
 
     def _scatter(self, used: Sequence[Match], metric: Metric) -> float:
-        """Return the standard deviation of a cell between sessions.
-
-        It is that of the anchors, and at least `PLACEMENT`.
-        """
+        """Return the standard deviation of the anchors between sessions, at least `PLACEMENT`."""
         moves = []
         for match in used:
             first, second = (
@@ -245,10 +239,7 @@ class _Records:
         return BridgedCell(label, item, match.role, comparison, before, after, match.change)
 
     def exact_rows(self, metric: Metric) -> Iterator[BridgedCell]:
-        """Yield the comparison of a deterministic value of each variant's binary.
-
-        It does not depend on the machines.
-        """
+        """Yield the comparison of a deterministic value of each variant's binary."""
         of_variant: dict[str, Match] = {}
         for match in self.matches:
             of_variant.setdefault(match.after.variant_id, match)
@@ -271,10 +262,7 @@ class _Records:
 def _unanchored(
     comparisons: Sequence[Comparison], metric: Metric, *, declared: bool
 ) -> tuple[Verdict, str] | None:
-    """Return why the anchors of an input support no comparison.
-
-    The result is `None` if all of them are equivalent.
-    """
+    """Return why the anchors of an input support no comparison, or `None`."""
     if not comparisons:
         return Verdict.NOT_COMPARABLE, ANCHOR_CHANGED if declared else NO_ANCHOR
     moved = [c for c in comparisons if c.verdict is not Verdict.EQUIVALENT]
@@ -298,20 +286,14 @@ def _contrast(before: Estimate, after: Estimate, scatter: float = 0.0) -> Contra
 
 
 def _to_anchors(one: Side, cell: str, anchor_ids: Sequence[str], metric: Metric) -> list[float]:
-    """Return the logarithm of a cell's time over the geometric mean of its anchors' times.
-
-    There is one value per round that all of them have.
-    """
+    """Return ln(time ÷ geometric mean of the anchors' times) of each common round."""
     series = [one.samples[i].values(metric) for i in (cell, *anchor_ids)]
     shared = sorted(set.intersection(*({r for r, v in s.items() if v > 0} for s in series)))
     return [log(series[0][r]) - statistics.fmean(log(s[r]) for s in series[1:]) for r in shared]
 
 
 def _with_mde(judged: Comparison, contrast: Contrast, tail: float) -> Comparison:
-    """Return a judged comparison with its rounds, and with its MDE if it is inconclusive.
-
-    `tail` is the probability above the interval of the first step of Holm's procedure.
-    """
+    """Add the rounds, and the MDE if inconclusive; `tail` is that of Holm's first step."""
     judged = replace(judged, statistic=None, reason="", rounds=contrast.n)
     if judged.verdict.settled:
         return judged

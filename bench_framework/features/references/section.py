@@ -106,10 +106,7 @@ def _row(data: ReportData, cell: PlanCell, references: tuple[PlanCell, ...], sca
 
 
 def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
-    """Return the change relative to a reference with its interval and glyph.
-
-    The cell of the reference itself is a dash.
-    """
+    """Return the change relative to a reference with interval and glyph; a dash for itself."""
     if cell.id == reference.id:
         return Cell(DASH)
     direct = data.between(cell.id, reference.id, data.metric)

@@ -33,10 +33,7 @@ def exponents(
     usable: frozenset[str],
     metrics: Iterable[Metric] = (WALL,),
 ) -> tuple[Scaling, ...]:
-    """Return the exponents of every variant between neighbouring sizes of one family and seed.
-
-    An input that is missing in `inputs` has the size, family and seed of the plan.
-    """
+    """Return the exponents between neighbouring sizes of one family and seed, by variant."""
     exponents = []
     for ladder in ladders(plan, inputs):
         for variant in plan.variants:
@@ -47,10 +44,7 @@ def exponents(
 
 
 def ladders(plan: Plan, inputs: Sequence[PreparedInput]) -> tuple[tuple[Sized, ...], ...]:
-    """Return groups of inputs that differ only in size, smallest first.
-
-    Each group has at least two sizes.
-    """
+    """Return groups of at least two inputs that differ only in size, smallest first."""
     prepared = {item.input_id: item for item in inputs}
     sized_axes = {a.name for a in plan.axes if any(v.size_bytes is not None for v in a.values)}
     groups: dict[tuple[object, ...], dict[int, Input]] = {}

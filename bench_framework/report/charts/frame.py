@@ -45,10 +45,7 @@ def text_room(texts: Iterable[str]) -> float:
 def calm(
     ax: Axes, figure: Figure, colours: Palette, *, left: bool = True, titles: str = "xy"
 ) -> None:
-    """Draw axis lines only at the bottom and left, in the rule colour, and the titles.
-
-    Ticks and titles are muted.
-    """
+    """Draw axis lines at the bottom and left in the rule colour, and muted ticks and titles."""
     for side in ("top", "right") if left else ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     for side in ("bottom", "left"):
@@ -62,10 +59,7 @@ def calm(
 
 
 def short(label: str, columns: int) -> str:
-    """Return a label of at most `columns` columns, cut in the middle.
-
-    The table has the full label.
-    """
+    """Return a label of at most `columns` columns, cut in the middle; the table has all of it."""
     return cut_middle(visible(label), columns)
 
 
@@ -132,10 +126,7 @@ def size_label(family: str) -> Callable[[float], str]:
 
 
 def spread(targets: Sequence[float], least: float, lo: float, hi: float) -> list[float]:
-    """Return places as near to the requested ones as a minimum distance allows, in the same order.
-
-    The highest place is exceeded only if there is no room for all.
-    """
+    """Return places near the requested ones with a minimum distance, in the same order."""
     order = sorted(range(len(targets)), key=lambda i: targets[i])
     places = [0.0] * len(targets)
     last = lo - least

@@ -221,10 +221,7 @@ def _cut(
 
 
 def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) -> None:
-    """Draw labels in order of importance, with a line to the point if they are not next to it.
-
-    A label without a free place is only in the table.
-    """
+    """Draw labels by importance, with a line to a distant point, where there is a free place."""
     points = figure.points
     taken: list[Box] = []
     for point in points:

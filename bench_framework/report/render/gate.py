@@ -138,10 +138,7 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
 
 
 def _place(plan: Plan, cell_id: str) -> str:
-    """Return variant and input of a configuration.
-
-    If two revisions are compared, it is only the input.
-    """
+    """Return variant and input of a configuration, or its input if two revisions are compared."""
     cell = plan.cell(cell_id)
     item, name = plan.input(cell.input_id), plan.variant(cell.variant_id).label
     where = item.label if item.dataset or item.values else ""
@@ -211,10 +208,7 @@ def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
 
 
 def comment(page: GatePage, templates: Path) -> str:
-    """Return Markdown for a pull request, at most `MOST_COMMENT` characters.
-
-    Rows that passed are left out first.
-    """
+    """Return at most `MOST_COMMENT` characters of Markdown, without passed rows if necessary."""
     return _fitting("comment.md.j2", page, templates, lambda text: len(text) <= MOST_COMMENT)
 
 

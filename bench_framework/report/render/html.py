@@ -206,10 +206,7 @@ def environment_of(data: ReportData) -> dict[str, object]:
 
 
 def _lines(text: str) -> Markup:
-    """Escape text of several lines for a ``pre`` element.
-
-    Quotes stay, because they are active only in attributes and commands contain many of them.
-    """
+    """Escape lines for a ``pre`` element, except quotes, which many commands contain."""
     lines = (
         visible(line).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         for line in text.splitlines()

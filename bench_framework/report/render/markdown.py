@@ -31,10 +31,7 @@ def context(document: Document) -> dict[str, object]:
 
 
 def escape(text: str) -> str:
-    """Escape text so that CommonMark prints it unchanged, also in a table.
-
-    A command of benchctl between backticks becomes code.
-    """
+    """Escape text for CommonMark, also in a table; quoted commands of benchctl become code."""
     if (command := COMMAND.search(text)) is not None:
         before, after = text[: command.start()], text[command.end() :]
         return f"{escape(before)}{code_span(command[1])}{escape(after)}"

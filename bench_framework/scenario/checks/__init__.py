@@ -65,10 +65,7 @@ def check_version(document: Document) -> Problem | None:
 
 
 def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:
-    """Return every problem of a scenario that is valid by its schema.
-
-    `damaged` is true if invalid parts of the file were removed.
-    """
+    """Return every problem of a valid file, or of its valid parts if it is `damaged`."""
     problems = [problem for run in CHECKS for problem in run(scenario)]
     if damaged:
         return [problem for problem in problems if problem.code not in _CONSEQUENCES]

@@ -235,10 +235,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def slug(text: str) -> str:
-    """Return a text as part of a file name, with letters, digits, dots and hyphens only.
-
-    The result is ``imported`` if no such character remains.
-    """
+    """Return a text for a file name: letters, digits, dots, hyphens; otherwise `imported`."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:80] or "imported"
 
 
