@@ -1,4 +1,4 @@
-"""The machine of tests that need one whose properties do not matter."""
+"""A machine and a scenario of tests for which their properties do not matter."""
 
 from bench_framework.model.run import Host
 
@@ -20,3 +20,12 @@ HOST = Host(
     python="p",
     benchctl="0.1",
 )
+SCENARIO = """\
+version: 1
+name: small
+question: Is b slower?
+worker: {command: [/bin/true]}
+axes: {arm: [a, b]}
+command: ["{bin}", "{arm}"]
+baseline: {arm: a}
+"""

@@ -15,6 +15,7 @@ from bench_framework.cli.app import app, run_command_line
 from bench_framework.cli.console import Console, describe, fold_diagnostic, wrap_sentence
 from bench_framework.errors import CellError, Position, Problem, ScenarioError
 from bench_framework.model.run import Event
+from tests.unit.machine import SCENARIO
 
 HEAVY = {"pandas", "matplotlib", "scipy", "numpy", "jinja2"}
 UNUSED = {
@@ -32,15 +33,6 @@ UNUSED = {
     )
 }
 """Own modules for records and results, which commands that only read a scenario do not import."""
-SCENARIO = """\
-version: 1
-name: small
-question: Is b slower?
-worker: {command: [/bin/true]}
-axes: {arm: [a, b]}
-command: ["{bin}", "{arm}"]
-baseline: {arm: a}
-"""
 
 
 @pytest.fixture

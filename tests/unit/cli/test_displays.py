@@ -26,17 +26,9 @@ from bench_framework.execution.progress import (
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Look
 from bench_framework.workflow.scenarios import plan_scenario
+from tests.unit.machine import SCENARIO
 
-SCENARIO = """\
-version: 1
-name: small
-question: Is b slower?
-worker: {command: [/bin/true]}
-axes: {arm: [a, b]}
-command: ["{bin}", "{arm}"]
-baseline: {arm: a}
-measure: {rounds: {min: 12, max: 20}, warmup: 1}
-"""
+MEASURE = "measure: {rounds: {min: 12, max: 20}, warmup: 1}\n"
 
 
 class Clock:
@@ -51,7 +43,7 @@ class Clock:
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
-    (tmp_path / "small.yaml").write_text(SCENARIO, encoding="utf-8")
+    (tmp_path / "small.yaml").write_text(SCENARIO + MEASURE, encoding="utf-8")
     return plan_scenario(str(tmp_path / "small.yaml"))
 
 

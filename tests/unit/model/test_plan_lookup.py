@@ -10,16 +10,7 @@ import pytest
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-
-SCENARIO = """\
-version: 1
-name: small
-question: Is b slower?
-worker: {command: [/bin/true]}
-axes: {arm: [a, b]}
-command: ["{bin}", "{arm}"]
-baseline: {arm: a}
-"""
+from tests.unit.machine import SCENARIO
 
 
 @pytest.fixture

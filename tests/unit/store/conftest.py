@@ -36,6 +36,7 @@ from bench_framework.model.run import (
 )
 from bench_framework.store import lines
 from bench_framework.store.records import Record
+from tests.unit.workflow import measured_record
 
 SPEC = BuildSpec("builtin", "tally", features=("jemalloc",), profile_keys=(("lto", "fat"),))
 PLAIN = BuildSpec("builtin", "tally", rustflags=("-C", "target-cpu=native"))
@@ -94,24 +95,7 @@ def plan() -> Plan:
 
 @pytest.fixture
 def host() -> Host:
-    return Host(
-        host_id="f" * 12,
-        boot_id="boot",
-        cpu="CPU",
-        cores=2,
-        ram_bytes=1 << 30,
-        kernel="6.1",
-        os="Linux",
-        governor=None,
-        virtualised=None,
-        results_filesystem="ext4",
-        data_filesystem="ext4",
-        hyperfine="hyperfine 1.20.0",
-        rustc="rustc 1.95.0",
-        cargo=None,
-        python="3.11",
-        benchctl="0.1.0",
-    )
+    return measured_record.host()
 
 
 @pytest.fixture
