@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -93,3 +94,9 @@ def parse_json(
         return json.loads(text, object_pairs_hook=members, parse_int=whole)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def escaped(match: re.Match[str]) -> str:
+    r"""Return the escape of a character, such as ``\x1b`` or ``\u202e``."""
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"  # noqa: PLR2004 -- two hex digits

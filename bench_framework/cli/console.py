@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from bench_framework.errors import BenchError, MachineError, ScenarioError
+from bench_framework.foreign import escaped
 from bench_framework.masking import masked
 from bench_framework.model.words import in_ascii
 
@@ -246,14 +247,9 @@ def unwritable_stdout(error: OSError) -> MachineError:
 
 def escape_active(text: str) -> str:
     r"""Replace each active character by its escape, such as ``\x1b``; line ends and tabs stay."""
-    return _ACTIVE.sub(_escape, text)
+    return _ACTIVE.sub(escaped, text)
 
 
 def escape_active_json(text: str) -> str:
     r"""Replace each active character of a JSON document by its JSON escape, such as ``\u009b``."""
     return _ACTIVE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"  # noqa: PLR2004 -- two hex digits

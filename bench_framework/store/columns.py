@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.foreign import parse_json
+from bench_framework.foreign import escaped, parse_json
 from bench_framework.model.metrics import METRICS
 
 Names = tuple[str, ...]
@@ -35,7 +35,7 @@ def to_field(text: str) -> str:
     such a text, and in one that contains ``\x`` or ``\u``, a backslash is doubled.
     """
     if "\\x" in text or "\\u" in text or _CONTROL.search(text):
-        text = _CONTROL.sub(_escape, text.replace("\\", "\\\\"))
+        text = _CONTROL.sub(escaped, text.replace("\\", "\\\\"))
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -46,11 +46,6 @@ def from_field(text: str) -> str:
     if "\\x" not in text and "\\u" not in text:
         return text
     return _ESCAPE.sub(lambda m: "\\" if m[1] == "\\" else chr(int(m[1][1:], 16)), text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"  # noqa: PLR2004 -- two hex digits
 
 
 _PARSERS: Final[dict[str, Callable[[str], Any]]] = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bench_framework.foreign import escaped
+
 _LINE_BREAKS: Final = re.compile(r"[\r\n\u2028\u2029]+")
 _ACTIVE: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
@@ -17,14 +19,9 @@ COMMAND: Final = re.compile(r"`(benchctl [^`|\r\n]*[^`|\s])`")
 
 def visible(text: str) -> str:
     """Return one line with an escape for each active character, such as U+202E."""
-    return _ACTIVE.sub(_escape, _LINE_BREAKS.sub(" ", text).replace("\t", " "))
+    return _ACTIVE.sub(escaped, _LINE_BREAKS.sub(" ", text).replace("\t", " "))
 
 
 def visible_lines(text: str) -> str:
     """Apply `visible` to each line of a text."""
     return "\n".join(visible(line) for line in text.splitlines())
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"  # noqa: PLR2004 -- two hex digits
