@@ -78,10 +78,7 @@ def parse_duration(text: str) -> float:
 
 
 def parse_percent(text: str) -> float:
-    """Return the fraction of a percentage: 0.02 for ``"2%"``.
-
-    Raises `ValueError`: no percent sign.
-    """
+    """Return a percentage as a fraction: 0.02 for ``"2%"``. Raises `ValueError`: no `%`."""
     match = _PERCENT.match(text.strip())
     if match is None:
         msg = f"{text!r} is not a percentage: write a number with a percent sign, such as 2%"

@@ -31,10 +31,7 @@ VOID: Final = frozenset({"failed", "timeout"})
 def order_of(
     seed: int, input_id: str, number: int, ids: Iterable[str], *, warmup: bool
 ) -> list[str]:
-    """Return the order of cells in a round: uniformly random and determined by the arguments.
-
-    The order of `ids` has no effect.
-    """
+    """Return a uniformly random order of cells, the same for `ids` in any order."""
     order = sorted(ids)
     key = f"{seed}/{input_id}/{'warmup' if warmup else 'round'}/{number}"
     random.Random(key).shuffle(order)  # noqa: S311 -- the order must be reproducible

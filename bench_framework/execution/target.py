@@ -109,10 +109,7 @@ def target_of(
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:
-    """Parse CPU numbers such as ``0-1,3``, the format of taskset; none for an empty text.
-
-    Raises `CellError` (BX203): the text is not such a list.
-    """
+    """Parse CPU numbers such as ``0-1,3``, or none. Raises `CellError` (BX203): invalid text."""
     cpus: set[int] = set()
     try:
         for part in filter(None, (piece.strip() for piece in text.split(","))):

@@ -58,10 +58,7 @@ def leaving(
 
 
 def may_leave(plan: Plan, cell: Cell) -> bool:
-    """Return whether a cell may leave before its input stops.
-
-    The steps of a ladder stay: the contribution of a step needs rounds with all of them.
-    """
+    """Return whether a cell may leave early. A ladder's steps stay: contributions need them all."""
     if cell.role is not Role.CANDIDATE or cell.variant_id in plan.further_baselines:
         return False
     return plan.design != "ladder" or plan.variant(cell.variant_id).experiment is not None

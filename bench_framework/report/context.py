@@ -206,10 +206,7 @@ class ReportData:
         return next((g for g in groups if g.cell_ids), None)
 
     def ahead(self, input_id: str) -> frozenset[str]:
-        """Return the configurations of the best group.
-
-        It is empty if the best group contains all measured configurations.
-        """
+        """Return the best group's configurations, none if these are all of the measured ones."""
         group = self.best(input_id)
         if group is None:
             return frozenset()

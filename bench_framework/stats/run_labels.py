@@ -87,10 +87,7 @@ def examine(values: Floats, shift: float = 0.0) -> Result:
 
 
 def examine_side(values: Floats, shift: float, *, larger: bool) -> OneSided:
-    """Test whether the candidate's log values differ from the others by less than `shift`.
-
-    With `larger`, test whether they differ by more. See `examine`.
-    """
+    """Test as `examine` does, but in one direction: less than `shift`, or `larger`."""
     moved = shifted(values, shift)
     if values.shape[1] == PAIR:
         rank = _wilcoxon(moved[:, 0] - moved[:, 1], larger=larger)

@@ -175,10 +175,7 @@ class Record:
             manifest.write_manifest(self.path)
 
     def judgement(self) -> Judgement | None:
-        """Return the saved judgement, or `None` if it was not saved yet.
-
-        Raises `RecordError` (BX411): it is damaged.
-        """
+        """Return the saved judgement, if there is one. Raises `RecordError` (BX411): damaged."""
         judged = self.judged()
         return judged.judgement if judged is not None else None
 

@@ -26,10 +26,7 @@ USER_HZ: Final = 100
 
 
 def _run(at: Configuration, block: Block, seq: int, index: int = 0) -> dict[str, Any]:
-    """Return the row of a run.
-
-    `seq` is the order of the run within the record, and `index` that within its block, from 0.
-    """
+    """Return the row of run `seq` of the record, which is run `index` of its block, both from 0."""
     receipt = _item(block.receipts, index)
     count = max(1, len(block.wall_s))  # a block that was interrupted has one row
     counts = dict(receipt.counts) if receipt else {}

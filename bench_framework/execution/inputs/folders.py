@@ -40,10 +40,7 @@ def digest(path: Path) -> str:
 
 
 def stamp(path: Path) -> str:
-    """Return a digest over size, mtime and inode of every file, which changes if a file does.
-
-    Raises `OSError`: the path is gone.
-    """
+    """Return a digest of size, mtime and inode of every file. Raises `OSError`: it is gone."""
     hasher = hashlib.sha256()
     for file in files(path):
         status = file.stat()

@@ -103,10 +103,7 @@ class InputPages:
             self._without_effect.add("drop")
 
     def fill(self) -> None:
-        """Read the files if they are not in memory yet and fit into it.
-
-        Raises `OSError`: a file is missing or cannot be read.
-        """
+        """Read the files if they are not in memory and fit. Raises `OSError`: one is unreadable."""
         share = self.resident()
         if share is None or share >= WARM_SHARE or "fill" in self._without_effect:
             return

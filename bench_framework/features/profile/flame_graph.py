@@ -160,10 +160,7 @@ def _tree(profile: Profile) -> _Box:
 def _boxes(
     root: _Box, level: int, x: float, width: float
 ) -> Iterator[tuple[_Box, int, float, float]]:
-    """Yield boxes with level, position and width, callers first.
-
-    It does not use recursion, because a stack may be deep.
-    """
+    """Yield level, position and width of boxes, callers first; stacks are too deep to recurse."""
     waiting = [(root, level, x, width)]
     while waiting:
         box, level, x, width = waiting.pop()
