@@ -100,9 +100,17 @@ class Document:
 class Unreadable(Exception):  # noqa: N818 -- `load` turns it into a problem
     """A text that is not a YAML document, so that nothing else can be checked."""
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        file: str,
+        at: Position | None = None,
+        fix: str | None = None,
+        also: tuple[tuple[Position, str], ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.problem = Problem(code, message, file, at, also=also, fix=fix)
 
 
 def parse(text: str, file: str) -> Document:
@@ -111,27 +119,28 @@ def parse(text: str, file: str) -> Document:
     Raises `Unreadable`: the problem that stops the reading (BC001 to BC007).
     """
     if len(text) > MAX_BYTES:
-        raise Unreadable(too_large(file, MAX_BYTES))
+        raise too_large(file, MAX_BYTES)
     lines = LineStarts(text)
     try:
         # Not thread-safe and not reusable after an error: one reader per document.
         root = YAML(typ="safe", pure=True).compose(text)
     except ReaderError as error:
-        raise Unreadable(bad_character(error, file, lines)) from None
+        raise _bad_character(error, file, lines) from None
     except MarkedYAMLError as error:
-        raise Unreadable(broken(error, text, file, lines)) from None
+        raise _broken(error, text, file, lines) from None
     except RecursionError:
-        raise Unreadable(too_deep(file)) from None
+        raise Unreadable(*_TOO_DEEP, file, fix="use fewer levels") from None
     except (YAMLError, ValueError, AssertionError, LookupError, AttributeError, TypeError) as error:
         # The YAML reader raises these for some invalid texts.
-        raise Unreadable(Problem("BC001", f"this is not YAML: {error}", file=file)) from None
+        raise Unreadable("BC001", f"this is not YAML: {error}", file) from None
     if root is None:
-        raise Unreadable(empty(file))
+        fix = "write a scenario with `benchctl init`"
+        raise Unreadable("BC005", "the file is empty", file, fix=fix)
     builder = _Builder(file, lines)
     try:
         data, place = builder.build(root)
     except RecursionError:
-        raise Unreadable(too_deep(file)) from None
+        raise Unreadable(*_TOO_DEEP, file, fix="use fewer levels") from None
     return Document(data, place, {file: text}, builder.problems)
 
 
@@ -150,10 +159,10 @@ class _Builder:
         if self._nodes > MAX_NODES:
             msg = f"the document has more than {MAX_NODES} values after its aliases are expanded"
             advice = "use fewer nested aliases"
-            raise Unreadable(Problem("BC006", msg, self.file, place.value, fix=advice))
+            raise Unreadable("BC006", msg, self.file, place.value, advice)
         if id(node) in self._open:
             msg = "an alias refers to a value that contains it"
-            raise Unreadable(Problem("BC001", msg, self.file, place.value))
+            raise Unreadable("BC001", msg, self.file, place.value)
         if str(node.tag) not in _CORE_TAGS:
             msg = f"the tag `{node.tag}` is not supported"
             advice = "remove it; the key decides the type"
@@ -297,56 +306,47 @@ def split_lines(text: str) -> list[str]:
     return _LINE_END.split(text)
 
 
-def too_large(file: str, limit: int) -> Problem:
-    """Return the problem of a file above the size limit."""
+_TOO_DEEP: Final = ("BC006", "the document is nested too deeply")
+
+
+def too_large(file: str, limit: int) -> Unreadable:
+    """Return the error for a file above the size limit."""
     message = f"the file is larger than {limit // 1024} KiB"
-    return Problem("BC006", message, file=file, fix="move data out of the scenario")
+    return Unreadable("BC006", message, file, fix="move data out of the scenario")
 
 
-def empty(file: str) -> Problem:
-    """Return the problem of an empty file."""
-    return Problem(
-        "BC005", "the file is empty", file=file, fix="write a scenario with `benchctl init`"
-    )
-
-
-def too_deep(file: str) -> Problem:
-    """Return the problem of a file that is nested too deeply."""
-    return Problem("BC006", "the document is nested too deeply", file=file, fix="use fewer levels")
-
-
-def bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
-    """Return the problem of a control character or an unpaired surrogate."""
+def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Unreadable:
+    """Return the error for a control character or an unpaired surrogate."""
     character = error.character
     code = character if isinstance(character, int) else ord(str(character)[:1] or "?")
     at = lines.position(error.position, error.position + 1)
     advice = "remove it, or write it as an escape in double quotes"
-    return Problem(
-        "BC001", f"the character U+{code:04X} is not allowed in YAML", file=file, at=at, fix=advice
+    return Unreadable(
+        "BC001", f"the character U+{code:04X} is not allowed in YAML", file, at, advice
     )
 
 
-def broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> Problem:
-    """Return the problem of a syntax error, with the place where the broken part starts."""
+def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> Unreadable:
+    """Return the error for invalid syntax, with the place where the broken part starts."""
     mark, context = error.problem_mark or error.context_mark, error.context_mark
     problem = error.problem or error.context or "this is not YAML"
     if mark is None:
-        return Problem("BC001", _plain_words(problem), file=file)
+        return Unreadable("BC001", _plain_words(problem), file)
     at = lines.position(mark.index, mark.index + 1)
     if text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in problem:
         before = text[: mark.index].rsplit("\n", 1)[-1]
         message = (
             "a tab is used between values" if before.strip() else "a tab is used for indentation"
         )
-        return Problem("BC002", message, file=file, at=at, fix="use spaces")
+        return Unreadable("BC002", message, file, at, "use spaces")
     if (error.context or "").startswith("expected a single document"):
         fix = "write one scenario per file"
-        return Problem("BC007", "a second document starts here", file=file, at=at, fix=fix)
+        return Unreadable("BC007", "a second document starts here", file, at, fix)
     also: tuple[tuple[Position, str], ...] = ()
     if context is not None and context.index != mark.index:
         also = ((lines.position(context.index, context.index + 1), _opened(error.context or "")),)
     advice = _COLON_HELP if problem.startswith("mapping values are not allowed") else None
-    return Problem("BC001", _plain_words(problem), file=file, at=at, also=also, fix=advice)
+    return Unreadable("BC001", _plain_words(problem), file, at, advice, also)
 
 
 def _opened(context: str) -> str:

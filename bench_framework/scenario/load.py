@@ -39,6 +39,7 @@ _ENCODINGS = {
     b"\xfe\xff": "UTF-16",
     b"\xef\xbb\xbf": "UTF-8 with a byte order mark",
 }
+_WITHOUT_MARK: Final = "save it as UTF-8 without a byte order mark"
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 
@@ -53,7 +54,10 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     file = str(path)
     try:
         content = _read(path) if text is None else text
-        document = documents.parse(_without_mark(content, file), file)
+        if content.startswith("\ufeff"):
+            message = "the text starts with a byte order mark"
+            raise Unreadable("BC004", message, file, fix=_WITHOUT_MARK)  # noqa: TRY301 -- as `parse` does
+        document = documents.parse(content, file)
     except Unreadable as unreadable:
         sources = {} if unreadable.problem.at is None else {file: content}
         raise ScenarioError((unreadable.problem,), sources) from None
@@ -88,47 +92,27 @@ def _read(path: Path) -> str:
         raw = path.read_bytes() if path.is_file() or not path.exists() else _refuse_special(path)
     except FileNotFoundError:
         advice = "give the path of a scenario, or write one with `benchctl init`"
-        raise Unreadable(
-            Problem("BC003", f"there is no file `{file}`", file=file, fix=advice)
-        ) from None
+        raise Unreadable("BC003", f"there is no file `{file}`", file, fix=advice) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise Unreadable(
-            Problem("BC003", f"`{file}` cannot be read: {reason}", file=file)
-        ) from None
+        raise Unreadable("BC003", f"`{file}` cannot be read: {reason}", file) from None
     if len(raw) > documents.MAX_BYTES:
-        raise Unreadable(documents.too_large(file, documents.MAX_BYTES))
+        raise documents.too_large(file, documents.MAX_BYTES)
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
-            raise Unreadable(
-                Problem(
-                    "BC004",
-                    f"the file is {name}",
-                    file=file,
-                    fix="save it as UTF-8 without a byte order mark",
-                )
-            )
+            raise Unreadable("BC004", f"the file is {name}", file, fix=_WITHOUT_MARK)
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         message = f"the file is not UTF-8: byte 0x{raw[error.start]:02x} in line {line}"
-        raise Unreadable(Problem("BC004", message, file=file, fix="save it as UTF-8")) from None
+        raise Unreadable("BC004", message, file, fix="save it as UTF-8") from None
 
 
 def _refuse_special(path: Path) -> bytes:
     what = "is a folder" if path.is_dir() else "is not a regular file"
     advice = "give the path of a file in it" if path.is_dir() else None
-    raise Unreadable(Problem("BC003", f"`{path}` {what}", file=str(path), fix=advice))
-
-
-def _without_mark(text: str, file: str) -> str:
-    if text.startswith("\ufeff"):
-        advice = "save it as UTF-8 without a byte order mark"
-        raise Unreadable(
-            Problem("BC004", "the text starts with a byte order mark", file=file, fix=advice)
-        )
-    return text
+    raise Unreadable("BC003", f"`{path}` {what}", str(path), fix=advice)
 
 
 def _validate(
