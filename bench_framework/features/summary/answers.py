@@ -11,7 +11,7 @@ from typing import Final
 
 from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import TIMES_FROM
-from bench_framework.compare.limit_shares import limit_shares
+from bench_framework.compare.derived_values import limit_shares
 from bench_framework.features.summary.evidence import Evidence, listed, statement
 from bench_framework.model.judgement import Claim, Comparison, Derived
 from bench_framework.model.metrics import WALL

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Final
 
-from bench_framework.compare.limit_shares import LimitShare, limit_shares
+from bench_framework.compare.derived_values import LimitShare, limit_shares
 from bench_framework.model.judgement import Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
