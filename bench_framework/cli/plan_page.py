@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -213,15 +214,11 @@ def _holes(plan: Plan, width: int) -> list[str]:
 
 
 def _command(cell: Cell) -> str:
-    import shlex
-
     env = [f"{name}={shlex.quote(value)}" for name, value in cell.env]
     return " ".join([*env, _filled(cell.command)])
 
 
 def _filled(words: Iterable[Word]) -> str:
-    import shlex
-
     texts = [
         "".join(f"{{{part.slot}}}" if isinstance(part, Slot) else part for part in word)
         for word in words
