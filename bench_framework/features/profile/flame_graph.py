@@ -48,7 +48,7 @@ def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
     """Return the flame graph of a profile as SVG, with the colours of its buckets."""
     root = _tree(profile)
     colours = {bucket.name: SERIES[n % len(SERIES)] for n, bucket in enumerate(shares.buckets[:-1])}
-    drawn = list(_boxes(root, 0, MARGIN, WIDTH - 2 * MARGIN))
+    drawn = list(_boxes(root))
     depth = max((level for _, level, _, _ in drawn), default=0)
     height = TOP + (depth + 1) * ROW + MARGIN
     unit, size = shares.unit, (f"{WIDTH:.0f}", f"{height:.0f}")
@@ -157,11 +157,9 @@ def _tree(profile: Profile) -> _Box:
     return root
 
 
-def _boxes(
-    root: _Box, level: int, x: float, width: float
-) -> Iterator[tuple[_Box, int, float, float]]:
+def _boxes(root: _Box) -> Iterator[tuple[_Box, int, float, float]]:
     """Yield level, position and width of boxes, callers first; stacks are too deep to recurse."""
-    waiting = [(root, level, x, width)]
+    waiting: list[tuple[_Box, int, float, float]] = [(root, 0, MARGIN, WIDTH - 2 * MARGIN)]
     while waiting:
         box, level, x, width = waiting.pop()
         yield box, level, x, width
