@@ -170,7 +170,7 @@ class _Input:
         yield _Draft(self._input_id, "ladder", cells[0].id, cells[count].id, moves, count, total)
 
     def _adopted_steps(self, moves: Sequence[_Move]) -> int:
-        """Return the number of steps up to the last adopted one, or of all if there is none."""
+        """Return the number of steps up to the last adopted one; without one, of all steps."""
         adopted = set(self._adopted())
         adopted_places = [
             n for n, m in enumerate(moves, 1) if {(c.axis, c.after) for c in m.changes} & adopted
