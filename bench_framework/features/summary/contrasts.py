@@ -64,7 +64,7 @@ def _together(at: Evidence, members: list[Claim], group: str) -> Iterator[Claim]
     if several and item is not None:
         members = [c for c in members if dict(c.scope).get("input") == item.label]
     if members and item is not None:
-        text = ". ".join(map(contrast_text, members))
+        text = where(members[0]) + ". ".join(map(_without_place, members))
         claim = statement("grouped", members[0].subject, text, name=group)
         yield _with(claim, "joined") if several else claim
 
@@ -75,12 +75,16 @@ def _with(claim: Claim, key: str) -> Claim:
 
 def contrast_text(claim: Claim) -> str:
     """Return the sentence about a contrast. Without a verdict: what could have been detected."""
+    return where(claim) + _without_place(claim)
+
+
+def _without_place(claim: Claim) -> str:
     values = {k: v for k, v in claim.values.items() if k != "rounds_needed"}
     if "mde" in values and claim.verdict is Verdict.INCONCLUSIVE:
         reason = detectable(value_phrases.upward(float(values.pop("mde"))))
         short = replace(claim, values=values)
-        return f"{where(claim)}{comparison(short)}. {reason[:1].upper()}{reason[1:]}"
-    return f"{where(claim)}{comparison(claim)}"
+        return f"{comparison(short)}. {reason[:1].upper()}{reason[1:]}"
+    return comparison(claim)
 
 
 def _defaults(at: Evidence, *, answered: bool) -> Iterator[Claim]:
