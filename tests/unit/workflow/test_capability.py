@@ -111,5 +111,5 @@ def test_a_value_below_what_the_machine_offers_is_a_warning_with_its_variants(pl
     assert event.effect == "the times of 2 variants are those of this build"
     assert event.help is not None
     assert "target-cpu=native" in event.help
-    assert dict(event.details)["variants"] == "mmap + 1, mmap + 2"
+    assert dict(event.details)["variants"] == "mmap + threads=1, mmap + threads=2"
     assert limits(plan, described()) == limits(plan, {}) == ()
