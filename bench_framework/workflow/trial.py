@@ -22,7 +22,7 @@ from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Answer, Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole
-from bench_framework.units import format_clock
+from bench_framework.units import format_clock, format_duration
 from bench_framework.workflow.time_estimates import UNTIMED_S, trials_file, workload
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def refusals(trials: Trials) -> list[BenchError]:
         errors.append(
             UsageError(
                 f"the budget of {format_clock(budget)} is too small: a round takes "
-                f"{format_clock(round_s)}; {rounds} rounds need {enough} min",
+                f"{format_duration(round_s)}; {rounds} rounds need {enough} min",
                 code="BX123",
                 effect=f"no verdict would be possible; {nothing}",
                 fix=f"use --budget {enough}m, or select fewer configurations with -k; --quick "

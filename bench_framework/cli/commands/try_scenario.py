@@ -57,16 +57,17 @@ def try_scenario(
 def _page(trials: Trials, width: int) -> str:
     lines: list[str] = []
     for trial in trials.trials:
-        where = trials.plan.input(trial.cell.input_id).label if trials.plan.inputs else ""
+        given = trials.plan.input(trial.cell.input_id)
+        where = given.label if given.dataset or given.values else ""
         base = " (baseline)" if trial.cell.role is Role.BASELINE else ""
         lines += wrap(f"{trial.cell.label}{base}{f', {where}' if where else ''}", width)
         for word, text in _items(trial):
             lines += wrap(text, width, f"  {word:<{INDENT - 2}}", " " * INDENT)
         lines.append("")
     if trials.round_s is not None:
-        text = f"a round takes about {format_clock(trials.round_s)}"
+        text = f"a round takes about {format_duration(trials.round_s)}"
         if (rounds := trials.rounds_needed) is not None:
-            least = format_clock(rounds * trials.round_s)
+            least = format_duration(rounds * trials.round_s)
             text += f"; a verdict needs {counted(rounds, 'round')}, at least {least}"
         budget = trials.plan.measure.budget_s
         text += f"; the budget is {format_clock(budget)}" if budget is not None else ""
