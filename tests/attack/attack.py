@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,7 @@ def main() -> int:
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes")
     parser.add_argument("--seconds", type=float, default=60.0, help="duration of each fuzz target")
+    parser.add_argument("--only", default="", metavar="REGEX", help="attacks of these names")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.folder is None:
@@ -68,7 +70,8 @@ def main() -> int:
     if os.geteuid() or "mounts" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","):
         groups = [name for name in groups if name != "rights"]
         print("not attacked: rights, because mounts and other users need root\n")
-    attacks = [attack for name in groups for attack in makers[name]()]
+    made = [attack for name in groups for attack in makers[name]()]
+    attacks = [attack for attack in made if re.search(options.only, attack.what)]
     harness.run_attacks(attacks, folder, options.jobs)
     print(harness.table(attacks), end="")
     print(f"\n{sum(a.tried for a in attacks)} tries in {time.monotonic() - start:.0f} s")
