@@ -1,6 +1,7 @@
 """Signatures of records with an SSH key. ssh-keygen makes and checks them.
 
 The digest of the measured files is signed, so a report can be rendered again without a new signature.
+The functions raise `UsageError`, BX115, for an unusable key, and `MachineError`, BX231, without ssh-keygen.
 """
 
 from __future__ import annotations
@@ -17,52 +18,37 @@ from bench_framework.foreign import read_input
 from bench_framework.store import layout, manifest
 
 _NAMESPACE: Final = "benchctl"
-"""Namespace of the signatures, and the name that the temporary list of signers gives to every key."""
+"""Namespace of the signatures, and the name of every signer in the list that ssh-keygen reads."""
 _KEY: Final = re.compile(r"(ssh|ecdsa|sk)-\S+ \S+")
-_MOST_KEYS: Final = 1 << 20
+_MOST_BYTES: Final = 1 << 20
 
 
 def sign_record(folder: Path, key: Path) -> None:
-    """Sign the digest of measured files of a finished record. Raises as `signature_of` does."""
+    """Sign the digest of the measured files of a finished record."""
     digest = manifest.digest_of(manifest.read_manifest(folder))
     layout.write_whole(folder / layout.SIGNATURE, signature_of(digest, key))
 
 
 def signature_of(digest: str, key: Path) -> str:
-    """Return the signature of a digest.
-
-    `key` is a file with a private key, or with a public one whose private key ssh-agent has.
-
-    Raises:
-        UsageError: BX115, the key cannot sign. MachineError: BX231, ssh-keygen is missing.
-    """
+    """Return a signature with a private key, or with a public one whose private key ssh-agent has."""
     done = _ssh_keygen(digest, "sign", "-f", str(key.expanduser().absolute()))
     if done.ok:
         return done.stdout
-    raise UsageError(
-        f"{key} cannot sign",
-        code="BX115",
-        details=(("cause", done.stderr.strip() or done.finished.how),),
-        fix="name the file of an SSH key; add a key with a passphrase to ssh-agent first",
-    )
+    cause = (("cause", done.stderr.strip() or done.finished.how),)
+    fix = "name the file of an SSH key; add a key with a passphrase to ssh-agent first"
+    raise UsageError(f"{key} cannot sign", code="BX115", details=cause, fix=fix)
 
 
 def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
-    """Return whether a record is signed with one of the public keys in a file, and by which or why not.
-
-    Raises:
-        UsageError: BX115, the file contains no public key. MachineError: BX231, ssh-keygen is missing.
-    """
+    """Return whether a record is signed with one of the public keys in a file, and a line about it."""
+    fix = "name a file with public keys, such as ~/.ssh/id_ed25519.pub"
     try:
-        text = read_input(keys.expanduser(), _MOST_KEYS).decode(errors="replace")
-        signers = [f"{_NAMESPACE} {line}\n" for line in text.splitlines() if _KEY.match(line)]
-        if not signers:
-            raise ValueError(f"{keys} contains no public key")  # noqa: TRY301 -- one error for all
+        text = read_input(keys.expanduser(), _MOST_BYTES).decode(errors="replace")
     except ValueError as error:
-        fix = "name a file with public keys, such as ~/.ssh/id_ed25519.pub"
-        raise UsageError(
-            str(error), code="BX115", effect="nothing was verified", fix=fix
-        ) from error
+        raise UsageError(str(error), code="BX115", fix=fix) from error
+    signers = [f"{_NAMESPACE} {line}\n" for line in text.splitlines() if _KEY.match(line)]
+    if not signers:
+        raise UsageError(f"{keys} contains no public key", code="BX115", fix=fix)
     signature = (folder / layout.SIGNATURE).absolute()
     if not signature.is_file():
         return False, f"{layout.SIGNATURE}: missing, the record is not signed"
