@@ -70,8 +70,8 @@ def main() -> int:
     if os.geteuid() or "mounts" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","):
         groups = [name for name in groups if name != "rights"]
         print("not attacked: rights, because mounts and other users need root\n")
-    made = [attack for name in groups for attack in makers[name]()]
-    attacks = [attack for attack in made if re.search(options.only, attack.what)]
+    every = [attack for name in groups for attack in makers[name]()]
+    attacks = [attack for attack in every if re.search(options.only, attack.what)]
     harness.run_attacks(attacks, folder, options.jobs)
     print(harness.table(attacks), end="")
     print(f"\n{sum(a.tried for a in attacks)} tries in {time.monotonic() - start:.0f} s")
