@@ -86,7 +86,7 @@ def watch(argv: Sequence[str], env: Mapping[str, str], folder: Path) -> Watched:
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(folder)
-        os.execve(argv[0], argv, dict(env))
+        os.execve(argv[0], [*argv], dict(env))
     termios.tcsetwinsize(terminal, (40, 120))
     while True:
         try:
