@@ -239,7 +239,7 @@ def _inconclusive(claim: Claim) -> str:
 
 def detectable(limit: str) -> str:
     """Return the sentence part for a minimum detectable effect, such as ``"6 %"``."""
-    return f"this run could only detect differences of {limit} or more"
+    return f"this comparison could only detect differences of {limit} or more"
 
 
 def _needed(claim: Claim) -> list[str]:

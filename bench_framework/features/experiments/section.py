@@ -210,14 +210,14 @@ def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
 
 
 def _steps(data: ReportData, experiment: Experiment, item: Input) -> list[str]:
-    """Return the effect of a change as a step of a ladder, with the adjusted CI."""
+    """Return the effect of a change as a step of a ladder, with its 95 % CI."""
     return [
         f"after the changes before it {show_percent(*interval.figures, margin(data), keep=keep)}"
         for contribution in data.judgement.structure.contributions
         if contribution.design == "ladder" and contribution.input_id == item.id
         for step in contribution.steps
         if {(c.axis, c.after) for c in step.changes} == set(experiment.change)
-        and (interval := step.contrast.shown) is not None
+        and (interval := step.contrast.typical or step.contrast.shown) is not None
         for keep in (step.contrast.verdict is not Verdict.INCONCLUSIVE,)
     ]
 

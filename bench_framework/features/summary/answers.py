@@ -7,6 +7,7 @@ the results that this kind of question asks for. `ANSWERS` is ordered from speci
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil, floor
 from typing import Final
 
 from bench_framework.claims import value_phrases
@@ -84,7 +85,7 @@ def against_a_limit(at: Evidence, item: Input) -> list[Claim]:
 def _share(row: Derived) -> str:
     assert row.value is not None
     bounds = (
-        f" [{row.lo * 100:.0f}, {row.hi * 100:.0f}]"
+        f" [{floor(row.lo * 100)}, {ceil(row.hi * 100)}]"
         if row.lo is not None and row.hi is not None
         else ""
     )

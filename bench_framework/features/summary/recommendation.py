@@ -96,7 +96,7 @@ def _dependencies(at: Evidence, cell_id: str) -> float | None:
 
 
 def recommendation(claim: Claim) -> str:
-    """Return the recommendation: ``"use a: as fast as b (no significant difference) and …"``."""
+    """Return the recommendation: ``"use a: not significantly slower than b, and …"``."""
     place = where(claim, ", ")
     if "inputs" in claim.values:
         place = f"on {every(int(claim.values['inputs']), 'input')}, "
@@ -111,7 +111,8 @@ def recommendation(claim: Claim) -> str:
         if "beats" in claim.values:
             return f"{head}: it is significantly {best} than every {other}"
         return f"{head}: no {other} is significantly {best}"
-    good = "as fast as" if claim.metric == WALL else f"as good in {noun(claim.metric)} as"
-    same = f"{good} {claim.values['tied']} (no significant difference)"
+    same = f"not significantly slower than {claim.values['tied']}"
+    if claim.metric != WALL:
+        same = f"not significantly worse in {noun(claim.metric)} than {claim.values['tied']}"
     size = f" ({claim.values['size']})" if "size" in claim.values else ""
     return f"{head}: {same}, and it has {claim.values['why']}{size}"

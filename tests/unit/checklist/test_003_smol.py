@@ -49,7 +49,7 @@ def test_the_same_in_rounds_is_inconclusive_too() -> None:
     assert comparison.rounds_needed is None or comparison.rounds_needed > 100
     text = next(t for t in report.claims_of("comparison") if "CPU" not in t)
     assert text.startswith("optimised vs smol is inconclusive")
-    assert re.search(r"this run could only detect differences of \d+ % or more", text)
+    assert re.search(r"this comparison could only detect differences of \d+ % or more", text)
     report.never_says(r"less time", r"faster by", r"optimised and smol are equivalent")
 
 

@@ -39,7 +39,7 @@ def test_made_performance_worse_is_inconclusive_for_experiments_with_a_t_below_2
     assert comparison.verdict is Verdict.INCONCLUSIVE
     text = next(t for t in report.claims_of("comparison") if f"{experiment} vs kept" in t)
     assert "is inconclusive" in text
-    assert "this run could only detect" in text
+    assert "this comparison could only detect" in text
     report.never_says(
         rf"{experiment} (takes|is \d)",
         r"more time",

@@ -185,7 +185,7 @@ def test_ties_are_broken_by_memory_then_cpu_time(
     assert claim.subject in ({chosen} if chosen else {"b", "c"})
     other = ({"b", "c"} - {claim.subject}).pop()
     assert claim.text.startswith(
-        f"use {claim.subject}: as fast as {other} (no significant difference), and it has {reason}"
+        f"use {claim.subject}: not significantly slower than {other}, and it has {reason}"
     )
 
 

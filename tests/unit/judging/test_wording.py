@@ -87,14 +87,14 @@ def plain_text(given: Claim) -> str:
                 values={"mde": 0.108, "rounds_needed": 683},
             ),
             (
-                "A vs B is inconclusive: -2 % [-7, +4]; this run could only detect differences of "
+                "A vs B is inconclusive: -2 % [-7, +4]; this comparison could only detect differences of "
                 "11 % or more; about 690 rounds would detect 2 %"
             ),
         ),
         (
             claim(Verdict.INCONCLUSIVE, 0.982, 0.935, 1.032, values={"mde": 0.3}),
             (
-                "A vs B is inconclusive: -2 % [-7, +4]; this run could only detect differences of "
+                "A vs B is inconclusive: -2 % [-7, +4]; this comparison could only detect differences of "
                 "30 % or more; differences of 2 % cannot be detected with this method on this "
                 "machine"
             ),
