@@ -98,7 +98,7 @@ def _columns(data: ReportData, scales: dict[str, Scale], size: int | None) -> tu
         columns.append(Column("Cores", "decimal", drop=6))
     if PEAK_RSS in scales and data.metric != PEAK_RSS:
         columns.append(Column(titled("Peak RSS", scales[PEAK_RSS].unit), "decimal", drop=2))
-    columns.append(Column(titled("Mean ± SD", scales[data.metric].unit), "right", drop=7))
+    columns.append(Column(titled("Mean (SD)", scales[data.metric].unit), "right", drop=7))
     return (*columns, Column("n", "right", drop=4), Column("Notes", drop=8, prose=True))
 
 

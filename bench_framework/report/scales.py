@@ -42,7 +42,7 @@ class Scale:
             show_measured(value, None, None, self.factor, self.decimals)
             for value in (summary.mean, summary.sd)
         )
-        return Cell(f"{mean} ± {sd}", summary.mean)
+        return Cell(f"{mean} ({sd})", summary.mean)
 
 
 def scale_of(

@@ -218,5 +218,5 @@ def test_each_verdict_is_one_sentence() -> None:
     )
     unknown = compared(plan, Verdict.INCONCLUSIVE, 1.02, 0.95, 1.09)
     assert line_of(plan, unknown).startswith(
-        "`./new` vs `./old [1, 2]` is inconclusive: +2 % (95 % CI −5 to +9 %); this run could only"
+        "`./new` vs `./old [1, 2]` is inconclusive: +2 % (95 % CI −5 to +9 %); this comparison could only"
     )
