@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -113,10 +114,9 @@ def honesty(count: int) -> Iterator[Row]:
 def _at_margin(name: str, source: Recorded, count: int) -> Row:
     looks, equal = schedule(12, ROUNDS, 2, REPORT), 0
     for replay in range(count):
-        wall, cpu = source.window(random_of(replay, name, "margin"), ROUNDS)
-        comparisons = judge_looks(
-            [(metric["Ac"] * 1.02, metric["A"]) for metric in (wall, cpu)], looks, stop=True
-        )
+        metrics = source.shuffled(random_of(replay, name, "margin"), ROUNDS)
+        triples = [(times[0] * 1.02, times[1], times[2]) for times in metrics]
+        comparisons = judge_looks(triples, looks, stop=True)
         equal += sum(c.verdict is Verdict.EQUIVALENT for c in comparisons)
     return few(
         f"+2 %, the margin itself, called equivalent, {name}", "≤ 5 %", equal, 2 * count, 0.05
@@ -126,9 +126,10 @@ def _at_margin(name: str, source: Recorded, count: int) -> Row:
 def _real(
     source: Recorded, arm: str, looks: Looks, rng: np.random.Generator
 ) -> tuple[Comparison, ...]:
-    """Compare wall and CPU time of a program with more work with the plain one, with early stopping."""
+    """Compare wall and CPU time of a program with more work with baseline and control, with early stopping."""
     wall, cpu = source.window(rng, looks.rounds[-1])
-    return judge_looks([(metric[arm], metric["A"]) for metric in (wall, cpu)], looks, stop=True)
+    triples = [(metric[arm], metric["A"], metric["Ac"]) for metric in (wall, cpu)]
+    return judge_looks(triples, looks, stop=True)
 
 
 # -- intervals ---------------------------------------------------------------------------------------------------------
@@ -170,37 +171,35 @@ def stated_difference(count: int) -> Iterator[Row]:
     no mark, because those rounds may have more noise.
     """
     looks = schedule(12, ROUNDS, 1, REPORT)
-    for name, noise in _noises().items():
+    for (name, noise), runs in itertools.product(_noises().items(), (2, 3)):
         same, fresh, tries = 0, 0, 0
         for replay in range(count):
             rng = random_of(replay, name, "stated")
-            x, y = noise(rng, 2, ROUNDS)
-            (c,) = judge_looks([(x, y)], looks)
+            times = noise(rng, runs, ROUNDS)
+            (c,) = judge_looks([[*times]], looks)
             if c.verdict is not Verdict.INCONCLUSIVE or c.mde is None:
                 continue  # no MDE was reported
             tries += 1
-            swap = rng.random(ROUNDS) < 0.5
-            same += _is_found(np.where(swap, y, x), np.where(swap, x, y), c.mde, looks)
-            others, reference = noise(rng, 2, ROUNDS)
-            fresh += _is_found(others, reference, c.mde, looks)
+            same += _is_found(rng.permuted(times, axis=0), c.mde, looks)
+            fresh += _is_found(noise(rng, runs, ROUNDS), c.mde, looks)
         enough = tries >= FEWEST_STATED
         mark = "≥ 90 %" if enough else "too few tries"
+        what = f"{name}, {'with control' if runs > 2 else 'pairs'}"
         yield many(
-            f"power at the stated difference, {name}", mark, same, tries, 0.90 if enough else None
+            f"power at the stated difference, {what}", mark, same, tries, 0.90 if enough else None
         )
-        yield many(f"… in other rounds, {name}", "–", fresh, tries, None)
+        yield many(f"… in other rounds, {what}", "–", fresh, tries, None)
 
 
-def _is_found(x: Floats, y: Floats, mde: float, looks: Looks) -> bool:
-    (c,) = judge_looks([(x * (1 + mde), y)], looks)
+def _is_found(times: Floats, mde: float, looks: Looks) -> bool:
+    (c,) = judge_looks([(times[0] * (1 + mde), *times[1:])], looks)
     return c.verdict.worse
 
 
 def _noises() -> Mapping[str, Noise]:
     def walls(source: Recorded) -> Noise:
         def draw(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
-            wall, _ = source.window(rng, rounds)
-            return np.stack([wall["Ac"], wall["A"]][:arms])
+            return source.shuffled(rng, rounds)[0][:arms]
 
         return draw
 

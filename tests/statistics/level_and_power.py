@@ -1,4 +1,4 @@
-"""False positives and power on simulated noise, and power at the MDE (`docs/method.md#simulated-noise`).
+"""False positives and power on simulated noise (`docs/method.md#simulated-noise`).
 
 Usage: ``python tests/statistics/level_and_power.py [REPLAYS [leaving]]``. Seeded; prints tables and has
 no marks. It is not part of CI: 300 replays, the default, take several minutes. With ``leaving``, it prints
@@ -10,7 +10,6 @@ only the table of configurations that leave early (`docs/method.md#finished-conf
 from __future__ import annotations
 
 import itertools
-import math
 import sys
 import time
 from collections import Counter
@@ -20,10 +19,9 @@ from typing import Any
 
 import numpy as np
 import replays
-from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
+from noise import SIMULATED, Floats, Noise
 
 from bench_framework.compare.interim_analysis import LookOutcome, look
-from bench_framework.compare.verdict import Rules
 from bench_framework.features.judge import judge
 from bench_framework.features.noise.compute import (
     at_most,
@@ -37,8 +35,6 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule
 from bench_framework.model.plan import Plan
 from bench_framework.model.verdict import Verdict
-from bench_framework.stats.holm_family import minimum_detectable_effect
-from bench_framework.stats.intervals import LabelInverter
 
 ALPHA = 0.05
 ROUNDS = 40
@@ -50,11 +46,9 @@ WHOLE = 10
 # -- judging -------------------------------------------------------------------------------------------
 
 
-def judged(
-    pairs: Sequence[Sequence[Floats]], *, size: int | None = None, stop: bool = False
-) -> tuple[Comparison, ...]:
-    """Judge a family of (candidate, reference), at all looks or until each pair is conclusive."""
-    return judge_looks(pairs, schedule(12, ROUNDS, size or len(pairs), ALPHA), stop=stop)
+def judged(pairs: Sequence[Sequence[Floats]], *, size: int | None = None) -> tuple[Comparison, ...]:
+    """Judge a family of (candidate, reference[, control]) until each pair is conclusive."""
+    return judge_looks(pairs, schedule(12, ROUNDS, size or len(pairs), ALPHA), stop=True)
 
 
 def rejected(comparisons: Iterable[Comparison]) -> bool:
@@ -71,18 +65,18 @@ def covers(c: Comparison, truth: float) -> bool:
 
 
 def families(noise: Noise, rng: np.random.Generator) -> dict[str, tuple[Comparison, ...]]:
-    """Judge one record of equal programs in every family."""
+    """Judge one record of equal programs in every family, with early stopping."""
     times = noise(rng, 5, ROUNDS)
     baseline, control, candidates = times[0], times[1], times[2:]
     arms = [baseline, *candidates]
-    return {
-        "one candidate": judged([(times[2], baseline)]),
-        "one, with control": judged([(times[2], baseline, control)]),
-        "one, stopping": judged([(times[2], baseline)], stop=True),
-        "three candidates": judged([(c, baseline) for c in candidates]),
-        "control of three": judged([(control, baseline)], size=3),
-        "best of four": judged([(b, a) for a, b in itertools.combinations(arms, 2)]),
+    pairs: dict[str, list[tuple[Floats, ...]]] = {
+        "one, no control": [(candidates[0], baseline)],
+        "one candidate": [(candidates[0], baseline, control)],
+        "three candidates": [(c, baseline, control) for c in candidates],
+        "best of four": [(b, a) for a, b in itertools.combinations(arms, 2)],
     }
+    families = {name: judged(family) for name, family in pairs.items()}
+    return families | {"control of three": judged([(control, baseline)], size=3)}
 
 
 def level_table(replays: int) -> None:
@@ -114,47 +108,26 @@ def level_table(replays: int) -> None:
 def power_table(replays: int) -> None:
     """Print how often simulated differences are found or called equivalent, and the coverage."""
     print(f"\nReal differences, simulated, one candidate, {replays} records each")
-    print(f"{'noise':14}{'effect':>7}{'found':>8}{'other way':>11}{'equiv.':>8}{'covered':>9}")
-    for name, noise in SIMULATED.items():
-        for effect in EFFECTS:
-            counts: Counter[str] = Counter()
-            for replay in range(replays):
-                rng = np.random.default_rng([replay, 7, *name.encode()])
-                times = noise(rng, 3, ROUNDS)
-                (c,) = judged([(times[1] * effect, times[0])])
-                _count(counts, c, effect)
-            _print_power(name, effect, counts, replays)
-
-
-def detectable_table(replays: int) -> None:
-    """Print the MDE of equal programs, and how often a difference of that size is found.
-
-    It is searched in the same rounds with labels drawn again, and in other rounds of the same kind, because recorded
-    noise varies over time.
-    """
-    print(f"\nPower at the reported MDE, one candidate, {replays} records each")
-    print(f"{'noise':14}{'MDE':>8}{'same':>8}{'≥':>7}{'others':>8}{'≥':>7}")
-    sources: dict[str, Noise] = dict(SIMULATED)
-    for work in WORKS:
-        sources[work] = _walls(recorded(work))
-    looks = schedule(12, ROUNDS, 1, ALPHA)
-    rules = Rules(looks.count, looks.family, ALPHA)
-    for name, noise in sources.items():
-        stated, same, fresh = [], 0, 0
+    print(
+        f"{'noise':14}{'runs':>5}{'effect':>8}{'found':>8}{'other way':>11}{'equiv.':>8}{'covered':>9}"
+    )
+    for (name, noise), runs, effect in itertools.product(SIMULATED.items(), (2, 3), EFFECTS):
+        counts: Counter[str] = Counter()
         for replay in range(replays):
-            rng = np.random.default_rng([replay, 11, *name.encode()])
-            x, y = noise(rng, 2, ROUNDS)
-            half = LabelInverter(np.log(np.stack([x, y], axis=1))).bounds(0.95).half_width
-            stated.append(math.exp(minimum_detectable_effect(half, rules.strict, 0.01)))
-            swap = rng.random(ROUNDS) < 0.5
-            again, reference = np.where(swap, y, x), np.where(swap, x, y)
-            same += judged([(again * stated[-1], reference)])[0].verdict.worse
-            again, reference = noise(rng, 2, ROUNDS)
-            fresh += judged([(again * stated[-1], reference)])[0].verdict.worse
-        rates = "".join(
-            f"{n / replays:8.1%}{1 - at_most(replays - n, replays):7.1%}" for n in (same, fresh)
+            rng = np.random.default_rng([replay, 7, *name.encode()])
+            candidate, *others = noise(rng, 3, ROUNDS)[:runs]
+            (c,) = judged([(candidate * effect, *others)])
+            counts["found"] += c.verdict.worse
+            counts["other"] += c.verdict.better
+            counts["equal"] += c.verdict is Verdict.EQUIVALENT
+            counts["covered"] += covers(c, effect)
+        found, other, equal, covered = (
+            counts[k] / replays for k in ("found", "other", "equal", "covered")
         )
-        print(f"{name:14}{float(np.median(stated)) - 1:8.1%}{rates}", flush=True)
+        print(
+            f"{name:14}{runs:5}{effect:8.2f}{found:8.0%}{other:11.1%}{equal:8.1%}{covered:9.1%}",
+            flush=True,
+        )
 
 
 LEAVING = {"old": 1.0, "e1": 1.0, "e2": 1.0, "e3": 1.0, "d1": 1.05, "d2": 1.2, "d3": 1.5}
@@ -232,35 +205,10 @@ def _all_stay(*given: Any, **options: Any) -> LookOutcome:
     return replace(look(*given, **options), idle=())
 
 
-def _walls(source: Recorded) -> Noise:
-    def draw(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
-        wall, _ = source.window(rng, rounds)
-        return np.stack([wall["Ac"], wall["A"]][:arms])
-
-    return draw
-
-
-def _count(counts: Counter[str], c: Comparison, effect: float) -> None:
-    counts["found"] += c.verdict.worse
-    counts["other"] += c.verdict.better
-    counts["equal"] += c.verdict is Verdict.EQUIVALENT
-    counts["covered"] += covers(c, effect)
-
-
-def _print_power(name: str, effect: float, counts: Counter[str], replays: int) -> None:
-    comparisons, other, equal, covered = (
-        counts[k] / replays for k in ("found", "other", "equal", "covered")
-    )
-    print(
-        f"{name:14}{effect:7.2f}{comparisons:8.0%}{other:11.1%}{equal:8.1%}{covered:9.1%}",
-        flush=True,
-    )
-
-
 def main(count: int, *, leaving: bool = False) -> None:
     """Print all tables and the CPU time."""
     began = time.process_time()
-    for table in (leaving_table,) if leaving else (level_table, power_table, detectable_table):
+    for table in (leaving_table,) if leaving else (level_table, power_table):
         table(count)
     print(f"\n{time.process_time() - began:.0f} s of CPU time")
 
