@@ -46,9 +46,11 @@ WHOLE = 10
 # -- judging -------------------------------------------------------------------------------------------
 
 
-def judged(pairs: Sequence[Sequence[Floats]], *, size: int | None = None) -> tuple[Comparison, ...]:
-    """Judge a family of (candidate, reference[, control]) until each pair is conclusive."""
-    return judge_looks(pairs, schedule(12, ROUNDS, size or len(pairs), ALPHA), stop=True)
+def judged(
+    pairs: Sequence[Sequence[Floats]], *, size: int | None = None, stop: bool = False
+) -> tuple[Comparison, ...]:
+    """Judge a family of (candidate, reference), at all looks or until each pair is conclusive."""
+    return judge_looks(pairs, schedule(12, ROUNDS, size or len(pairs), ALPHA), stop=stop)
 
 
 def rejected(comparisons: Iterable[Comparison]) -> bool:
@@ -65,18 +67,18 @@ def covers(c: Comparison, truth: float) -> bool:
 
 
 def families(noise: Noise, rng: np.random.Generator) -> dict[str, tuple[Comparison, ...]]:
-    """Judge one record of equal programs in every family, with early stopping."""
+    """Judge one record of equal programs in every family."""
     times = noise(rng, 5, ROUNDS)
     baseline, control, candidates = times[0], times[1], times[2:]
     arms = [baseline, *candidates]
-    pairs: dict[str, list[tuple[Floats, ...]]] = {
-        "one, no control": [(candidates[0], baseline)],
-        "one candidate": [(candidates[0], baseline, control)],
-        "three candidates": [(c, baseline, control) for c in candidates],
-        "best of four": [(b, a) for a, b in itertools.combinations(arms, 2)],
+    return {
+        "one candidate": judged([(times[2], baseline)]),
+        "one, with control": judged([(times[2], baseline, control)]),
+        "one, stopping": judged([(times[2], baseline)], stop=True),
+        "three candidates": judged([(c, baseline) for c in candidates]),
+        "control of three": judged([(control, baseline)], size=3),
+        "best of four": judged([(b, a) for a, b in itertools.combinations(arms, 2)]),
     }
-    families = {name: judged(family) for name, family in pairs.items()}
-    return families | {"control of three": judged([(control, baseline)], size=3)}
 
 
 def level_table(replays: int) -> None:
@@ -108,26 +110,16 @@ def level_table(replays: int) -> None:
 def power_table(replays: int) -> None:
     """Print how often simulated differences are found or called equivalent, and the coverage."""
     print(f"\nReal differences, simulated, one candidate, {replays} records each")
-    print(
-        f"{'noise':14}{'runs':>5}{'effect':>8}{'found':>8}{'other way':>11}{'equiv.':>8}{'covered':>9}"
-    )
-    for (name, noise), runs, effect in itertools.product(SIMULATED.items(), (2, 3), EFFECTS):
-        counts: Counter[str] = Counter()
-        for replay in range(replays):
-            rng = np.random.default_rng([replay, 7, *name.encode()])
-            candidate, *others = noise(rng, 3, ROUNDS)[:runs]
-            (c,) = judged([(candidate * effect, *others)])
-            counts["found"] += c.verdict.worse
-            counts["other"] += c.verdict.better
-            counts["equal"] += c.verdict is Verdict.EQUIVALENT
-            counts["covered"] += covers(c, effect)
-        found, other, equal, covered = (
-            counts[k] / replays for k in ("found", "other", "equal", "covered")
-        )
-        print(
-            f"{name:14}{runs:5}{effect:8.2f}{found:8.0%}{other:11.1%}{equal:8.1%}{covered:9.1%}",
-            flush=True,
-        )
+    print(f"{'noise':14}{'effect':>7}{'found':>8}{'other way':>11}{'equiv.':>8}{'covered':>9}")
+    for name, noise in SIMULATED.items():
+        for effect in EFFECTS:
+            counts: Counter[str] = Counter()
+            for replay in range(replays):
+                rng = np.random.default_rng([replay, 7, *name.encode()])
+                times = noise(rng, 3, ROUNDS)
+                (c,) = judged([(times[1] * effect, times[0])])
+                _count(counts, c, effect)
+            _print_power(name, effect, counts, replays)
 
 
 LEAVING = {"old": 1.0, "e1": 1.0, "e2": 1.0, "e3": 1.0, "d1": 1.05, "d2": 1.2, "d3": 1.5}
@@ -203,6 +195,23 @@ def _suspicious(pair: tuple[Floats, Floats]) -> bool:
 
 def _all_stay(*given: Any, **options: Any) -> LookOutcome:
     return replace(look(*given, **options), idle=())
+
+
+def _count(counts: Counter[str], c: Comparison, effect: float) -> None:
+    counts["found"] += c.verdict.worse
+    counts["other"] += c.verdict.better
+    counts["equal"] += c.verdict is Verdict.EQUIVALENT
+    counts["covered"] += covers(c, effect)
+
+
+def _print_power(name: str, effect: float, counts: Counter[str], replays: int) -> None:
+    comparisons, other, equal, covered = (
+        counts[k] / replays for k in ("found", "other", "equal", "covered")
+    )
+    print(
+        f"{name:14}{effect:7.2f}{comparisons:8.0%}{other:11.1%}{equal:8.1%}{covered:9.1%}",
+        flush=True,
+    )
 
 
 def main(count: int, *, leaving: bool = False) -> None:
