@@ -247,7 +247,7 @@ def _case(stage: Stage, pair: MetricPair, family: Family) -> Case | None:
     return Case(
         with_runs(draft, stage, whole.rounds),
         whole,
-        examine_looks(whole, stage.reached, stage.looks.needed),
+        examine_looks(whole, stage.reached, stage.looks.needed_with(whole.runs)),
     )
 
 

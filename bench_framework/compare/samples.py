@@ -77,6 +77,11 @@ class Pair:
     def __len__(self) -> int:
         return len(self.rounds)
 
+    @property
+    def runs(self) -> int:
+        """Return the number of values in each round."""
+        return 3 if self.control else 2
+
     def until(self, last: int) -> Pair:
         """Return the pair without the rounds after `last`."""
         n = sum(1 for number in self.rounds if number <= last)

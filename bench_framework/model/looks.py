@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ class Looks:
 
     Attributes:
         rounds: rounds after which the data are analysed. The last one is the plan's `max`.
-        needed: n_min, the smallest number of rounds with which a verdict can reach the level.
+        needed: n_min, the smallest number of rounds with which every comparison can reach the level.
         decidable: true if the last look can reach the level. Otherwise the record is exploratory:
             it is measured, and every verdict is inconclusive.
         family: M, the number of comparisons that share the level.
@@ -45,6 +46,15 @@ class Looks:
         """Number of looks, J."""
         return len(self.rounds)
 
+    def needed_with(self, runs: int) -> int:
+        """Return the rounds that a comparison of so many runs per round needs for its level.
+
+        Nothing is decided in a record that is exploratory.
+        """
+        if not self.decidable:
+            return self.needed
+        return rounds_needed(self.count, self.family, self.level, runs)
+
     def shared_by(self, family: int, level: float) -> Looks:
         """Return the same looks for another family, which is chosen after the measurement.
 
@@ -57,13 +67,15 @@ class Looks:
         return Looks(self.rounds, needed, self.rounds[-1] >= needed, family, level)
 
 
-def rounds_needed(looks: int, family: int, level: float) -> int:
-    """Return n_min = ⌈log₂(2.5·J·M/α)⌉, the rounds that a verdict needs.
+def rounds_needed(looks: int, family: int, level: float, runs: int = 2) -> int:
+    """Return n_min = ⌈log(2.5·J·M/α) ÷ log(runs)⌉, the rounds that a verdict needs.
 
-    Without a control, n rounds have 2ⁿ labels, and two of them are the most extreme ones. The
-    factor is 2 ÷ 0.8, because the main score has 80 % of the level (docs/method.md#paired-test).
+    n rounds have runsⁿ labels, and two of them are the most extreme ones. The factor is 2 ÷ 0.8,
+    because the main score has 80 % of the level (docs/method.md#paired-test). There are two runs in
+    a round, and three with the A/A control.
     """
-    return (math.ceil(2.5 * looks * family / level) - 1).bit_length()
+    labels = 2.5 * looks * family / level
+    return next(n for n in itertools.count() if runs**n >= labels)
 
 
 def schedule(first: int, last: int, family: int, level: float, *, single: bool = False) -> Looks:

@@ -84,7 +84,8 @@ def gate_record(
         if early and not confirm:
             gating = replace(gating, remarks=(*gating.remarks, ENDED_EARLY))
         if confirm and gating.in_state("suspicious"):
-            gating = _confirm(RunOptions(results=results, fresh=fresh), record, gating, observer)
+            options = RunOptions(results=results, fresh=fresh, pages=False)
+            gating = _confirm(options, record, gating, observer)
         return _write(record, gating)
 
 

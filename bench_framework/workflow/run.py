@@ -108,7 +108,11 @@ def _run_locked(plan: Plan, text: str, options: RunOptions, session: Session) ->
         return _interrupted(record, plan.command)
     judgement = judge_record(record)
     record.save(judgement)
-    pages = _pages(record, judgement, options)
+    document = None
+    if options.pages:
+        document = _pages(record, judgement, options).document
+    else:
+        record.seal()
     failures = _failures(plan.variants, record.contents)
     code, resume = errors.EXIT_NOT_MEASURED if failures else errors.EXIT_DONE, None
     if stopped:
@@ -116,7 +120,7 @@ def _run_locked(plan: Plan, text: str, options: RunOptions, session: Session) ->
         resume = "profiling was stopped, everything else is complete; repeat it with `benchctl "
         resume += f"profile {record.path}`"
     events = tuple(record.contents.events)
-    return Outcome(record.path, judgement, pages.document, failures, resume, code, events)
+    return Outcome(record.path, judgement, document, failures, resume, code, events)
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:

@@ -40,6 +40,7 @@ class RunOptions:
         idle: load average of the last minute below which measuring starts; `None`: do not wait.
         sign: SSH key that signs the finished record; `None`: do not sign.
         record: a record to continue until the gate can judge, even if it is complete.
+        pages: write the pages of the record. The second pass of a gate has only results.
     """
 
     results: Path = Path("results")
@@ -55,6 +56,7 @@ class RunOptions:
     idle: float | None = None
     sign: Path | None = None
     record: Path | None = None
+    pages: bool = True
 
 
 def plan_run(name: str, options: RunOptions) -> Plan:

@@ -120,10 +120,15 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     # Only the possible regression is measured again, with its baseline and the A/A control.
     plan = json.loads((second / "plan.json").read_text())
     assert sorted(cell["role"] for cell in plan["cells"]) == ["baseline", "candidate", "control"]
+    # Its pages are written on request.
+    assert not (second / "report.html").exists()
+    assert slower("verify", str(second)).returncode == 0
+    assert slower("report", str(second)).returncode == 0
     assert (
         "The gate measured the suspicious pairs of record " + first.name
         in (second / "appendix.md").read_text()
     )
+    assert slower("verify", str(second)).returncode == 0
 
     assert "▲ Benchmarks: regressions found" in done.stdout
     assert "head, time: worse" in done.stdout

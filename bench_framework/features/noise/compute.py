@@ -96,7 +96,7 @@ def cases_at(
     for i, columns in enumerate(pairs):
         n = min(reached[-1], len(columns[0]))
         pair = Pair(tuple(range(1, n + 1)), *(tuple(times[:n].tolist()) for times in columns))
-        evidence = examine_looks(pair, reached, looks.needed)
+        evidence = examine_looks(pair, reached, looks.needed_with(pair.runs))
         draft = Comparison.unjudged(str(i), "reference", names[i], "headline", thresholds)
         cases.append(Case(draft, pair, evidence))
     return cases

@@ -430,6 +430,12 @@ class TestTheStoppingRule:
         assert (outcome.stop, outcome.reason) == (True, "the gate can judge every comparison")
         assert not self.look_at(example, log_normal_timing({}), 18, cpu=loud).stop
 
+    def test_the_control_lets_the_gate_decide_before_pairs_could(self, study: type[Study]) -> None:
+        many = MeasurePolicy(rounds_min=12, rounds_max=1000)
+        example = study(arms=("a", "b"), measure=many)
+        assert plans.strict_looks(example.plan).needed == 13
+        assert self.look_at(example, log_normal_timing({"b": 1.05}), 12).stop
+
     def test_a_small_detectable_effect_is_no_reason_to_stop_early(self, study: type[Study]) -> None:
         # With detect: 5 %, an inconclusive comparison passes after the last round. A regression of
         # 4 % must not pass earlier.

@@ -88,10 +88,14 @@ def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(
 def test_a_budget_that_ends_below_n_min_decides_nothing(study: type[Study]) -> None:
     example = study()
     here, looks = example.plan.inputs[0].id, looks_of(example.plan)
-    few = looks.needed - 3
-    blocks = [b for b in example.blocks(timing(1.0, 0.001)) if b.round <= few]
-    judged = judge(example.plan, blocks, {}, (), [Look(here, looks.count - 1, few, stopped=True)])
-    assert not any(c.verdict.decided for c in judged.comparisons if c.family == "headline")
+    needed = looks.needed_with(3)  # every comparison is one with the baseline and its control
+    assert needed < looks.needed
+    for rounds, decided in ((needed - 1, False), (needed, True)):
+        blocks = [b for b in example.blocks(timing(1.0, 0.001)) if b.round <= rounds]
+        last = Look(here, looks.count - 1, rounds, stopped=True)
+        judged = judge(example.plan, blocks, {}, (), [last])
+        headline = [c for c in judged.comparisons if c.family == "headline"]
+        assert any(c.verdict.decided for c in headline) is decided
 
 
 def test_a_max_below_n_min_is_measured_warned_of_and_exploratory(study: type[Study]) -> None:

@@ -33,6 +33,19 @@ def test_eight_variants_three_inputs_two_metrics_at_one_percent_need_16_rounds()
     assert rounds_needed(4, 8 * 3 * 2, 0.01) == 16
 
 
+def test_a_third_run_in_each_round_reaches_the_level_in_fewer_rounds() -> None:
+    looks = schedule(12, 1000, family=2, level=0.05).shared_by(2, 0.01)
+    assert looks.needed_with(2) == looks.needed == 13
+    assert looks.needed_with(3) == 8
+    assert 3**7 < 2.5 * looks.count * 2 / 0.01 <= 3**8
+
+
+def test_an_exploratory_record_decides_nothing_with_a_third_run_either() -> None:
+    looks = schedule(5, 5, family=2, level=0.05)
+    assert not looks.decidable
+    assert looks.needed_with(3) == looks.needed > 5
+
+
 def test_max_is_always_the_last_look() -> None:
     assert schedule(12, 100, family=4, level=0.05).rounds[-1] == 100
 
