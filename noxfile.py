@@ -220,12 +220,14 @@ def statistics(session: nox.Session) -> None:
     for name in session.posargs or [
         "level_and_power",
         "recorded_families",
+        "rounds_to_decision",
         "coverage",
         "time_to_decision",
         "sessions",
         "words_of_intervals",
         "acceptance",
         "gate_false_alarms",
+        "gate_detection",
     ]:
         python(session, f"tests/statistics/{name}.py")
 

@@ -110,16 +110,26 @@ def level_table(replays: int) -> None:
 def power_table(replays: int) -> None:
     """Print how often simulated differences are found or called equivalent, and the coverage."""
     print(f"\nReal differences, simulated, one candidate, {replays} records each")
-    print(f"{'noise':14}{'effect':>7}{'found':>8}{'other way':>11}{'equiv.':>8}{'covered':>9}")
-    for name, noise in SIMULATED.items():
-        for effect in EFFECTS:
-            counts: Counter[str] = Counter()
-            for replay in range(replays):
-                rng = np.random.default_rng([replay, 7, *name.encode()])
-                times = noise(rng, 3, ROUNDS)
-                (c,) = judged([(times[1] * effect, times[0])])
-                _count(counts, c, effect)
-            _print_power(name, effect, counts, replays)
+    print(
+        f"{'noise':14}{'runs':>5}{'effect':>7}{'found':>8}{'other way':>11}{'equiv.':>8}{'covered':>9}"
+    )
+    for (name, noise), runs, effect in itertools.product(SIMULATED.items(), (2, 3), EFFECTS):
+        counts: Counter[str] = Counter()
+        for replay in range(replays):
+            rng = np.random.default_rng([replay, 7, *name.encode()])
+            baseline, candidate, control = noise(rng, 3, ROUNDS)
+            (c,) = judged([(candidate * effect, baseline, control)[:runs]])
+            counts["found"] += c.verdict.worse
+            counts["other"] += c.verdict.better
+            counts["equal"] += c.verdict is Verdict.EQUIVALENT
+            counts["covered"] += covers(c, effect)
+        found, other, equal, covered = (
+            counts[k] / replays for k in ("found", "other", "equal", "covered")
+        )
+        print(
+            f"{name:14}{runs:5}{effect:7.2f}{found:8.0%}{other:11.1%}{equal:8.1%}{covered:9.1%}",
+            flush=True,
+        )
 
 
 LEAVING = {"old": 1.0, "e1": 1.0, "e2": 1.0, "e3": 1.0, "d1": 1.05, "d2": 1.2, "d3": 1.5}
@@ -195,23 +205,6 @@ def _suspicious(pair: tuple[Floats, Floats]) -> bool:
 
 def _all_stay(*given: Any, **options: Any) -> LookOutcome:
     return replace(look(*given, **options), idle=())
-
-
-def _count(counts: Counter[str], c: Comparison, effect: float) -> None:
-    counts["found"] += c.verdict.worse
-    counts["other"] += c.verdict.better
-    counts["equal"] += c.verdict is Verdict.EQUIVALENT
-    counts["covered"] += covers(c, effect)
-
-
-def _print_power(name: str, effect: float, counts: Counter[str], replays: int) -> None:
-    comparisons, other, equal, covered = (
-        counts[k] / replays for k in ("found", "other", "equal", "covered")
-    )
-    print(
-        f"{name:14}{effect:7.2f}{comparisons:8.0%}{other:11.1%}{equal:8.1%}{covered:9.1%}",
-        flush=True,
-    )
 
 
 def main(count: int, *, leaving: bool = False) -> None:
