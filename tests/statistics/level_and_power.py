@@ -123,11 +123,11 @@ def power_table(replays: int) -> None:
             counts["other"] += c.verdict.better
             counts["equal"] += c.verdict is Verdict.EQUIVALENT
             counts["covered"] += covers(c, effect)
-        found, other, equal, covered = (
+        worse, other, equal, covered = (
             counts[k] / replays for k in ("found", "other", "equal", "covered")
         )
         print(
-            f"{name:14}{runs:5}{effect:7.2f}{found:8.0%}{other:11.1%}{equal:8.1%}{covered:9.1%}",
+            f"{name:14}{runs:5}{effect:7.2f}{worse:8.0%}{other:11.1%}{equal:8.1%}{covered:9.1%}",
             flush=True,
         )
 
