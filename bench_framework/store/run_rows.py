@@ -92,10 +92,10 @@ def _incomparable_reason(at: Configuration, block: Block) -> str | None:
 def _steal_pct(source: Source, block: Block) -> float | None:
     """Return the CPU time that the hypervisor took, in percent of all cores."""
     host, ticks = source.contents.host, block.sensors.steal_ticks
-    wall = math.fsum(block.wall_s)
-    if host is None or ticks is None or wall <= 0:
+    if host is None or ticks is None:
         return None
-    return 100 * ticks / (wall * host.cores * USER_HZ)
+    all_ticks = math.fsum(block.wall_s) * host.cores * USER_HZ
+    return 100 * ticks / all_ticks if all_ticks > 0 else None
 
 
 def _item(values: Sequence[T], index: int) -> T | None:

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -163,6 +164,13 @@ def test_a_row_contains_the_measurement_and_its_configuration(measured: Record) 
     base = next(r for r in read(measured.path / layout.RUNS) if r["cell_id"] == "a" * 12)
     assert (base["target_cpu"], base["git_rev"], base["git_dirty"]) == ("native", "9" * 40, "true")
     assert base["incomparable_reason"] == "warm-up"
+
+
+def test_a_damaged_number_of_cores_leaves_the_share_of_steal_empty(measured: Record) -> None:
+    assert measured.contents.host is not None
+    measured.contents.host = replace(measured.contents.host, cores=0)
+    measured.save()
+    assert {row["steal_pct"] for row in read(measured.path / layout.RUNS)} == {""}
 
 
 def test_a_block_that_was_killed_has_one_row(record: Record, block: Callable[..., Block]) -> None:
