@@ -68,7 +68,7 @@ def test_ten_commands_of_one_call_become_a_record_with_a_report(tmp_path: Path) 
     assert "9 comparisons, Holm-adjusted within the session" in page
     assert "What these files cannot show" in page
     assert page.count("1×12") >= 10
-    assert "| Mean ± SD, ms |" in page
+    assert "| Mean (SD), ms |" in page
     assert "fastest" not in page
 
 
