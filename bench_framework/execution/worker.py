@@ -66,7 +66,10 @@ class AnswersFile:
         self._start = os.fstat(self._fd).st_size
 
     def read(self) -> list[bytes]:
-        """Return the lines since `mark`. Raises `AnswerError` (BX211): too large, and removed."""
+        """Return the lines since `mark`, without newlines.
+
+        Raises `AnswerError` (BX211): they are too large. They are removed.
+        """
         size = os.fstat(self._fd).st_size - self._start
         if size > MOST_ANSWERS:
             os.ftruncate(self._fd, self._start)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -158,11 +157,6 @@ def change(metric: str, *, higher: bool) -> tuple[str, str]:
     if metric == WALL:
         return "faster", "slower"
     return ("better", "worse") if higher else ("less", "more")
-
-
-def marks_with_words(verdicts: Collection[Verdict], metric: str) -> str:
-    """Return the marks of some verdicts with their words: ``▼ faster; ≡ equivalent``."""
-    return "; ".join(verdict_text(v, metric) for v in WORDS if v in verdicts)
 
 
 _SIGNS: Final = str.maketrans(

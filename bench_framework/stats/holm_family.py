@@ -79,7 +79,7 @@ def minimum_detectable_effect(half: float, strict: float, epsilon: float) -> flo
     also needs an estimate beyond ε, so that the first summand is at least ln(1 + ε).
 
     `half` is the half-width of a 95 % interval on the log scale, and `strict` is α/(J·M), the level
-    of the first step of Holm's procedure.
+    of the first step of Holm's procedure. `epsilon` is ε, the minimum effect size as a fraction.
     """
     error = MDE_FACTOR * half / normal_quantile(0.975)
     power = normal_quantile(DETECTION_POWER)

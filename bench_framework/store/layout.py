@@ -157,7 +157,10 @@ def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
 
 
 def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
-    """Replace a folder by these files, if any. Raises `MachineError` (BX235): writing failed."""
+    """Replace the contents of a folder by these files. Without files, the folder is removed.
+
+    Raises `MachineError` (BX235): writing failed.
+    """
     with writing(folder):
         if folder.is_dir():
             shutil.rmtree(folder)

@@ -27,6 +27,6 @@ def write_profile(record: Path, profile: Profile) -> None:
 
 
 def read_profiles(record: Path, plan: Plan) -> tuple[Profile, ...]:
-    """Return the profiles of a record by cell. Raises `RecordError` (BX411): one is damaged."""
+    """Return the profiles in the order of the cells. Raises `RecordError` (BX411): one is damaged."""
     paths = (record / FOLDER / cell.id / NAME for cell in plan.cells)
     return tuple(wire.load_profile(path.read_bytes()) for path in paths if path.is_file())

@@ -175,7 +175,7 @@ class Record:
             manifest.write_manifest(self.path)
 
     def judgement(self) -> Judgement | None:
-        """Return the saved judgement, if there is one. Raises `RecordError` (BX411): damaged."""
+        """Return the saved judgement, if any. Raises `RecordError` (BX411): it is damaged."""
         judged = self.judged()
         return judged.judgement if judged is not None else None
 

@@ -88,7 +88,10 @@ def _labels(files: Sequence[Path]) -> list[str]:
 
 
 def _baseline(sessions: Sequence[Session], options: ImportOptions) -> str:
-    """Return the label of the baseline. Raises `UsageError` (BX453): unknown, or a file twice."""
+    """Return the label of the baseline.
+
+    Raises `UsageError` (BX453): no file contains the label, or a file was given twice.
+    """
     twice = [digest for digest, count in Counter(s.sha256 for s in sessions).items() if count > 1]
     if twice:
         names = ", ".join(s.label for s in sessions if s.sha256 == twice[0])

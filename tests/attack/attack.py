@@ -30,7 +30,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
     parser.add_argument(
-        "--quick", action="store_true", help="a small part of each attack, in about a minute"
+        "--quick", action="store_true", help="a small part of each attack, in about two minutes"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes")
     parser.add_argument("--seconds", type=float, default=60.0, help="duration of each fuzz target")

@@ -40,7 +40,10 @@ def digest(path: Path) -> str:
 
 
 def stamp(path: Path) -> str:
-    """Return a digest of size, mtime and inode of every file. Raises `OSError`: it is gone."""
+    """Return a digest of size, mtime and inode of every file, which changes if a file does.
+
+    Raises `OSError`: the path does not exist any more.
+    """
     hasher = hashlib.sha256()
     for file in files(path):
         status = file.stat()

@@ -69,7 +69,7 @@ def require_time(seconds: float, what: str, file: str, where: str) -> float:
 
 
 def require_amount(value: float, most: float, what: str, file: str, where: str) -> float:
-    """Check an amount from zero to `most`, and return it. Raises `UsageError` (BX452)."""
+    """Return a spread, a CPU time or a size. Raises `UsageError` (BX452): not in 0 to `most`."""
     if not 0 <= value <= most:
         message = f"{what} is {value:g}; it must lie between 0 and {most:g}"
         raise fault(IMPOSSIBLE, file, message, where=where)
