@@ -3,11 +3,9 @@
 Cargo decides if anything must be built. A fresh build takes it 65 ms, so a second run of twelve
 variants is checked in under a second.
 
-All builds of one source folder share a build directory (``CARGO_BUILD_BUILD_DIR``, stable since
-1.91), so a dependency is compiled once for all variants that use it with the same settings. Each
-build has its own target directory for its binary. Two source folders never share a build directory:
-cargo names its units by paths relative to the workspace, so a working tree would get the objects of
-another revision if its files are older than those objects.
+All source folders of one repository share a build directory (``CARGO_BUILD_BUILD_DIR``, stable
+since 1.91), so a dependency is compiled once for all revisions and variants that use it with the
+same settings (module `sharing`). Each build has its own target directory for its binary.
 """
 
 from __future__ import annotations
@@ -18,119 +16,19 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution.build import binaries, revisions
+from bench_framework.execution.build import binaries, revisions, sharing
+from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
 from bench_framework.execution.machine.host import cache_root, seconds
+from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
-from bench_framework.execution.progress import BuildFinished, BuildStarted, BuildStep, Observer
-from bench_framework.foreign import parse_json
+from bench_framework.execution.progress import BuildFinished, Observer
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.run import Build
 from bench_framework.store.layout import writing
-
-SHOWN_LINES: Final = 60
-"""Lines of cargo's output in a message; the log contains all lines."""
-
-
-@dataclass(frozen=True, slots=True)
-class Messages:
-    """A build as cargo's JSON messages describe it.
-
-    `executable` is `None` if the binary was not built. `fresh` is true if nothing had to be
-    compiled. `dependencies` counts packages without that of the binary.
-    """
-
-    executable: str | None = None
-    fresh: bool = False
-    dependencies: int | None = None
-
-
-def read_messages(text: bytes, name: str) -> Messages:
-    """Read cargo's messages; other lines, such as the output of a build script, are ignored."""
-    artifacts = [message for line in text.splitlines() if (message := _artifact(line)) is not None]
-    binaries = [
-        message
-        for message in artifacts
-        if message.get("executable") and message["target"]["name"] == name
-    ]
-    if not binaries:
-        return Messages()
-    packages = {message["package_id"] for message in artifacts}
-    return Messages(
-        binaries[-1]["executable"],
-        all(message.get("fresh") for message in artifacts),
-        len(packages - {binaries[-1]["package_id"]}),
-    )
-
-
-def failure_text(log: str) -> str:
-    """Return the lines of cargo from the first error on, at most 60."""
-    lines = log.splitlines()
-    first = next((number for number, line in enumerate(lines) if line.startswith("error")), 0)
-    return "\n".join(lines[first : first + SHOWN_LINES]).strip()
-
-
-@dataclass(slots=True)
-class Steps:
-    """Follower of cargo's messages that reports compiled crates to the observer.
-
-    `place` is the number of the build, such as ``1/3``, and `most` the number of locked crates.
-    """
-
-    messages: Path
-    observer: Observer
-    place: str = ""
-    most: int = 0
-    _began: float = field(default_factory=seconds)
-    _offset: int = 0
-    _crates: set[str] = field(default_factory=set)
-    _last: str = ""
-    _started: bool = False
-
-    def poll(self) -> None:
-        """Read new messages. A fresh build ends before the first call."""
-        if not self._started:
-            self._started = True
-            self.observer.notify(BuildStarted())
-        for line in self._lines():
-            message = _artifact(line)
-            if message is not None and not message.get("fresh"):
-                self._crates.add(str(message["package_id"]))
-                self._last = _package(message)
-        taken = seconds() - self._began
-        self.observer.notify(BuildStep(len(self._crates), self._last, taken, self.place, self.most))
-
-    def _lines(self) -> Sequence[bytes]:
-        try:
-            with self.messages.open("rb") as file:
-                file.seek(self._offset)
-                text = file.read()
-        except OSError:
-            return ()
-        whole = text[: text.rfind(b"\n") + 1]
-        self._offset += len(whole)
-        return whole.splitlines()
-
-
-def _package(message: dict[str, Any]) -> str:
-    """Return the name of the package: the target of a build script is ``build-script-build``."""
-    # ``registry+https://…#libc@0.2.1``, or ``path+file:///…/tally#0.1.0`` for a folder ``tally``.
-    place, _, name = str(message["package_id"]).rpartition("#")
-    return name.partition("@")[0] if "@" in name else place.rpartition("/")[2]
-
-
-def _artifact(line: bytes) -> dict[str, Any] | None:
-    if not line.startswith(b'{"reason":"compiler-artifact"'):
-        return None
-    try:
-        message: dict[str, Any] = parse_json(line)
-    except ValueError:
-        return None
-    return message
-
 
 BUILD_TIMEOUT_S: Final = 7200.0
 MOST_MESSAGES: Final = 64 << 20
@@ -184,6 +82,17 @@ class Builder:
 
     def _build(self, spec: BuildSpec, place: str) -> Build:
         crate, commit, dirty = self._source(spec)
+        git = revisions.Git(self.launcher, self.env)
+        folder = sharing.folder_of(git, self.cache, crate, lockfile_of(crate))
+        with writing(folder.lock):
+            folder.lock.parent.mkdir(parents=True, exist_ok=True)
+        what = f"the build of {label_of(spec)}"
+        with MachineLock(what, self.observer, path=folder.lock):
+            folder.enter()
+            build = self._compile(spec, place, crate, folder.units)
+        return replace(build, revision=commit, dirty=dirty)
+
+    def _compile(self, spec: BuildSpec, place: str, crate: Path, units: Path) -> Build:
         log = self.cache / "builds" / f"{spec.id}.log"
         messages = log.with_suffix(".jsonl")
         with writing(log):
@@ -197,7 +106,7 @@ class Builder:
         finished = self.launcher.run(
             Command(
                 [*arguments(spec, crate), *self.further],
-                self._environment(spec, crate),
+                self._environment(spec, units),
                 str(crate),
                 stdout=str(messages),
                 stderr=str(log),
@@ -220,8 +129,6 @@ class Builder:
                 ok=False,
                 build_s=taken,
                 rustc=self._version(spec, crate),
-                revision=commit,
-                dirty=dirty,
                 message=words or f"cargo: {finished.how}",
                 log=str(log),
             )
@@ -230,8 +137,6 @@ class Builder:
             build,
             build_s=None if artifacts.fresh else taken,
             cached=artifacts.fresh,
-            revision=commit,
-            dirty=dirty,
             log=str(log),
         )
 
@@ -276,13 +181,11 @@ class Builder:
             self._states[crate] = revisions.state_of(git, crate)
         return crate, *self._states[crate]
 
-    def _environment(self, spec: BuildSpec, crate: Path) -> dict[str, str]:
-        lock = lockfile_of(crate)
-        folder = hashlib.sha256(str(lock.parent if lock else crate).encode()).hexdigest()[:16]
+    def _environment(self, spec: BuildSpec, units: Path) -> dict[str, str]:
         env = {
             **{n: value for n, value in self.env.items() if not _BUILD_VARIABLE.fullmatch(n)},
             "CARGO_TARGET_DIR": str(self.cache / "cargo" / "target" / spec.id),
-            "CARGO_BUILD_BUILD_DIR": str(self.cache / "cargo" / "build" / folder),
+            "CARGO_BUILD_BUILD_DIR": str(units),
             "CARGO_TERM_COLOR": "never",
             "CARGO_TERM_PROGRESS_WHEN": "never",
             "CARGO_INCREMENTAL": "0",

@@ -10,15 +10,12 @@ import pytest
 from bench_framework.cli.run_progress import progress_of
 from bench_framework.execution.build.cargo import (
     Builder,
-    Messages,
-    Steps,
     arguments,
-    failure_text,
     label_of,
     lockfile_of,
-    read_messages,
     toml_value,
 )
+from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver
 from bench_framework.model.plan import BuildSpec

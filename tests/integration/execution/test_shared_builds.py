@@ -1,0 +1,222 @@
+"""Revisions of one repository share the builds of their dependencies, and never those of their sources."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.execution.build import cargo, revisions, sharing
+from bench_framework.execution.machine import host
+from bench_framework.execution.progress import SilentObserver
+from bench_framework.model.plan import BuildSpec
+
+if TYPE_CHECKING:
+    from bench_framework.execution.process import Launcher
+    from bench_framework.model.run import Build
+
+pytestmark = pytest.mark.real
+
+FILES = {
+    "Cargo.toml": """
+[package]
+name = "greeter"
+version = "0.1.0"
+edition = "2021"
+[dependencies]
+common = "1"
+near = { path = "near" }
+[workspace]
+exclude = ["near"]
+""",
+    "build.rs": """
+fn main() {
+    println!("cargo:rerun-if-changed=built.txt");
+    println!("cargo:rustc-env=BUILT={}", std::fs::read_to_string("built.txt").unwrap().trim());
+}
+""",
+    "src/main.rs": """
+fn main() {
+    let mine = "mine 1";
+    println!("{mine} {} {} {} {}", include_str!("text.txt").trim(), env!("BUILT"), near::text(), common::text());
+}
+""",
+    "src/text.txt": "text 1\n",
+    "built.txt": "built 1\n",
+    "near/Cargo.toml": '[package]\nname = "near"\nversion = "0.1.0"\nedition = "2021"\n',
+    "near/src/lib.rs": 'pub fn text() -> &\'static str {\n    "near 1"\n}\n',
+}
+COMMON = {
+    "Cargo.toml": '[package]\nname = "common"\nversion = "1.0.0"\nedition = "2021"\n',
+    "src/lib.rs": 'pub fn text() -> &\'static str {\n    "common"\n}\n',
+    ".cargo-checksum.json": '{"files": {}}',
+}
+PAST = 1_600_000_000
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A repository whose crate has a dependency of a registry, which is a folder here."""
+
+    launcher: Launcher
+    env: dict[str, str]
+    repository: Path
+
+    @property
+    def cache(self) -> Path:
+        return Path(self.env["BENCHCTL_CACHE"])
+
+    def git(self, *words: str) -> None:
+        call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(self.repository)]
+        subprocess.run([*call, *words], check=True, capture_output=True)
+
+    def commit(self, tag: str) -> BuildSpec:
+        """Commit everything, check it out for a build, and set one past time for all its files."""
+        self.git("add", "--all")
+        self.git("commit", "-qm", tag)
+        self.git("tag", tag)
+        git = revisions.Git(self.launcher, self.env)
+        folder, _ = revisions.checkout(
+            git, self.cache, crate=self.repository, url=None, revision=tag
+        )
+        set_past(folder)
+        return BuildSpec(str(self.repository), "greeter", revision=tag)
+
+    def build(self, *specs: BuildSpec) -> tuple[Build, ...]:
+        builds = cargo.build_all(
+            specs, self.launcher, self.env, SilentObserver(), Path.cwd(), contract=False
+        )
+        assert [build.message for build in builds if not build.ok] == []
+        return builds
+
+    def outputs(self, builds: Sequence[Build]) -> list[str]:
+        return [self.launcher.capture([str(b.path)], self.env).stdout.strip() for b in builds]
+
+    def fresh(self, spec: BuildSpec) -> dict[str, bool]:
+        """Return whether each package of the last build of a spec existed already."""
+        lines = (self.cache / "builds" / f"{spec.id}.jsonl").read_text().splitlines()
+        messages = [json.loads(line) for line in lines if '"compiler-artifact"' in line]
+        return {m["target"]["name"].partition("-")[0]: m["fresh"] for m in messages}
+
+
+def set_past(folder: Path) -> None:
+    for path in (folder, *folder.rglob("*")):
+        os.utime(path, (PAST, PAST), follow_symlinks=False)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, launcher: Launcher) -> Bench:
+    home = tmp_path / "cargo"
+    write(tmp_path / "registry" / "common", COMMON)
+    source = json.dumps(str(tmp_path / "registry"))
+    config = f'[source.crates-io]\nreplace-with = "here"\n[source.here]\ndirectory = {source}\n'
+    write(home, {"config.toml": config})
+    env = {
+        **host.environment(),
+        "BENCHCTL_CACHE": str(tmp_path / "cache"),
+        "CARGO_HOME": str(home),
+        "CARGO_NET_OFFLINE": "true",
+    }
+    bench = Bench(launcher, env, tmp_path / "repository")
+    write(bench.repository, FILES)
+    subprocess.run(["git", "init", "-q", str(bench.repository)], check=True)
+    call = ["cargo", "generate-lockfile", "--quiet"]
+    subprocess.run(call, check=True, cwd=bench.repository, env=env)
+    return bench
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("src/main.rs", "mine"),
+        ("src/text.txt", "text"),
+        ("built.txt", "built"),
+        ("near/src/lib.rs", "near"),
+    ],
+)
+def test_revisions_with_equal_times_give_different_programs(
+    bench: Bench, name: str, word: str
+) -> None:
+    one = bench.commit("one")
+    path = bench.repository / name
+    path.write_text(path.read_text().replace(f"{word} 1", f"{word} 2"))
+    two = bench.commit("two")
+    first = bench.build(one, two)
+    assert bench.outputs(first) == [
+        "mine 1 text 1 built 1 near 1 common",
+        "mine 1 text 1 built 1 near 1 common".replace(f"{word} 1", f"{word} 2"),
+    ]
+    assert bench.fresh(two) == {"common": True, "near": False, "greeter": False, "build": False}
+    # Each finds its own units again, and what the other one left does not count.
+    again = bench.build(two, one)
+    assert all(build.cached for build in again)
+    assert [build.sha256 for build in again] == [build.sha256 for build in first[::-1]]
+    # Built without the other one, at the same path, each binary has the same bytes.
+    for spec, build in zip((one, two), first, strict=True):
+        bench.cache.rename(bench.cache.with_name(f"cache-{spec.revision}"))
+        (alone,) = bench.build(spec)
+        assert not alone.cached
+        assert alone.sha256 == build.sha256
+
+
+def test_the_working_tree_shares_with_its_revisions(bench: Bench) -> None:
+    old = bench.commit("old")
+    bench.build(old)
+    source = bench.repository / "src" / "main.rs"
+    source.write_text(source.read_text().replace("mine 1", "mine now"))
+    set_past(bench.repository)
+    tree = BuildSpec(str(bench.repository), "greeter")
+    (build,) = bench.build(tree)
+    assert bench.outputs([build]) == ["mine now text 1 built 1 near 1 common"]
+    assert bench.fresh(tree)["common"]
+
+
+def test_an_interrupted_change_of_the_source_folder_costs_a_build_and_nothing_else(
+    bench: Bench,
+) -> None:
+    one = bench.commit("one")
+    source = bench.repository / "src" / "main.rs"
+    source.write_text(source.read_text().replace("mine 1", "mine 2"))
+    two = bench.commit("two")
+    first = bench.build(one)
+    (note,) = (bench.cache / "cargo" / "build").glob("*/owner.json")
+    note.unlink()
+    second = bench.build(two)
+    assert not bench.fresh(two)["common"]
+    assert bench.outputs([*first, *second])[1].startswith("mine 2")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[source.crates-io]\nreplace-with = "mine"\n[source.mine]\ndirectory = "../registry"\n',
+        "[env]\nLEVEL = '2'\n",
+    ],
+)
+def test_a_revision_with_other_settings_of_cargo_does_not_share(bench: Bench, text: str) -> None:
+    git = revisions.Git(bench.launcher, bench.env)
+
+    def folder_of(tag: str) -> sharing.BuildFolder:
+        bench.commit(tag)
+        crate, _ = revisions.checkout(
+            git, bench.cache, crate=bench.repository, url=None, revision=tag
+        )
+        return sharing.folder_of(git, bench.cache, crate, crate / "Cargo.lock")
+
+    plain = folder_of("plain")
+    write(bench.repository, {"other": ""})
+    assert folder_of("other").path == plain.path
+    write(bench.repository, {".cargo/config.toml": text})
+    assert folder_of("configured").path != plain.path
