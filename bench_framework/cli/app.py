@@ -61,9 +61,12 @@ app = typer.Typer(
 for panel, modules in COMMANDS.items():
     for module in modules:
         name = module.__name__.rpartition(".")[2]
-        app.command(NAMES.get(name, name), epilog=_epilog(module.EXAMPLES), rich_help_panel=panel)(
-            getattr(module, name)
-        )
+        app.command(
+            NAMES.get(name, name),
+            cls=getattr(module, "COMMAND", None),
+            epilog=_epilog(module.EXAMPLES),
+            rich_help_panel=panel,
+        )(getattr(module, name))
 
 
 def _print_version(requested: bool) -> None:

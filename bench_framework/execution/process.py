@@ -203,17 +203,18 @@ class Launcher:
         cwd: str | None = None,
         timeout_s: float | None = 60.0,
         stdin: str | None = None,
+        most: int = MOST_CAPTURED,
     ) -> Captured:
         """Run a tool to its end and return its output; bytes that are not UTF-8 are replaced.
 
-        Of a stream of more than 1 MiB, the first and the last bytes are kept.
+        Of a stdout of more than `most` bytes (1 MiB), the first and the last bytes are kept.
 
         Raises `MachineError` (BX231): the program cannot be started; `Interrupted`: the user killed it.
         """
         with scratch_folder() as folder:
             out, err = Path(folder, "stdout"), Path(folder, "stderr")
             command = Command(argv, env, cwd, stdin, str(out), str(err), timeout_s)
-            finished = self.run(replace(command, most_stdout=MOST_CAPTURED))
+            finished = self.run(replace(command, most_stdout=most))
             if finished.killed:
                 raise Interrupted("interrupted", effect=f"{argv[0]} was killed")
             return Captured(finished, _text(out), _text(err))

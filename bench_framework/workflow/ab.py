@@ -180,7 +180,7 @@ def _filled(command: str, values: dict[str, str]) -> str:
 def _words(command: str, request: Commands, folder: Path) -> list[str]:
     """Return the program, relative to `folder`, and its arguments as a scenario writes them."""
     if request.shell:  # the path remains as it was given, because `cwd` is the current folder
-        return ["sh", "-c", _escaped(_filled(command, {"input": shlex.quote(str(request.input))}))]
+        return ["sh", "-c", escaped(_filled(command, {"input": shlex.quote(str(request.input))}))]
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -190,14 +190,14 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
     program, *arguments = words
     if "/" in program and not program.startswith(("/", "~")):
         program = f"./{os.path.relpath(program, folder)}"
-    return [program, *map(_escaped, arguments)]
+    return [program, *map(escaped, arguments)]
 
 
-def _escaped(word: str) -> str:
-    """Double all braces except those of ``{input}``, which the scenario replaces."""
+def escaped(word: str, slots: str = "input") -> str:
+    """Double all braces except those of ``{input}`` or other slots, which the scenario replaces."""
     return "".join(
-        text if text == "{input}" else text.replace("{", "{{").replace("}", "}}")
-        for text in re.split(r"((?<!\$)\{input\})", word)
+        part if number % 2 else part.replace("{", "{{").replace("}", "}}")
+        for number, part in enumerate(re.split(rf"((?<!\$)\{{(?:{slots})\}})", word))
     )
 
 

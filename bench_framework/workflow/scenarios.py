@@ -59,24 +59,31 @@ def codes() -> dict[str, list[str]]:
     return tomllib.loads(Path(__file__).with_name("codes.toml").read_text(encoding="utf-8"))
 
 
-def start_folder(folder: Path, *, force: bool = False) -> tuple[Path, ...]:
-    """Write a commented, runnable ``scenario.yaml`` and its schema. Return the files.
+def start_folder(
+    folder: Path, *, name: str = "scenario", text: str | None = None, force: bool = False
+) -> tuple[Path, ...]:
+    """Write a scenario and its schema. Return the files. Without `text`, it is an example.
 
     Raises:
-        UsageError: BX103, a file exists and `force` is not set, or the folder is not writable.
+        UsageError: BX103, a file with other content exists and `force` is not set, or the folder is
+            not writable.
+        ScenarioError: the text has errors.
     """
+    from bench_framework.scenario.load import load
     from bench_framework.scenario.schema import schema_text
 
-    scenario, schema = folder / "scenario.yaml", folder / "scenario.schema.json"
-    existing = [path for path in (scenario, schema) if path.exists()]
-    if existing and not force:
-        fix = "use --force to overwrite it, or another folder"
-        raise UsageError(f"{existing[0]} exists already", code="BX103", fix=fix)
-    text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
+    if text is None:
+        text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
+    files = {folder / f"{name}.yaml": text, folder / "scenario.schema.json": schema_text()}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        scenario.write_text(text, encoding="utf-8")
-        schema.write_text(schema_text(), encoding="utf-8")
+        for path, content in () if force else files.items():
+            if path.exists() and (path.suffix == ".yaml" or path.read_bytes() != content.encode()):
+                fix = "use --force to overwrite it, or another folder"
+                raise UsageError(f"{path} exists already", code="BX103", fix=fix)
+        folder.mkdir(parents=True, exist_ok=True)  # relative paths in the scenario start here
+        load(folder / f"{name}.yaml", text=text)
+        for path, content in files.items():
+            path.write_text(content, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write into {folder}: {error.strerror}", code="BX103") from error
-    return scenario, schema
+    return tuple(files)

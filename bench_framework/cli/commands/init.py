@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
+from typer.core import TyperCommand
 
-from bench_framework.cli.console import Console
+from bench_framework.cli.console import Console, wrap
+from bench_framework.errors import Interrupted
 
 EXAMPLES = """
-benchctl init bench && benchctl run bench/scenario.yaml
+benchctl init
+benchctl init -- --count data.txt
+benchctl init --package cli --input data.txt -- {bin} --count {input}
+benchctl init bench --crate ../parser --bin parse --yes -- words.txt
 """
+SUBJECT = 10
+
+
+class CommandLine(TyperCommand):
+    """A command whose last argument consists of the words after ``--``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words before ``--``; the other ones are not options."""
+        end = args.index("--") if "--" in args else len(args)
+        rest = super().parse_args(ctx, args[:end])
+        if ctx.params["words"]:
+            ctx.fail("write the command after `--`")
+        ctx.params["words"] = args[end + 1 :] if end < len(args) else None
+        return rest
+
+
+COMMAND = CommandLine
 
 
 def init(
@@ -20,13 +44,87 @@ def init(
     folder: Annotated[
         Path, Argument(metavar="DIR", help="Folder to write to; created if it does not exist.")
     ] = Path("bench"),
+    words: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="-- ARGS",
+            help="Arguments of one run of the program. {input} is the input; an argument that is "
+            "the only file among them becomes it. Default: {input}, if --input is given.",
+        ),
+    ] = None,
+    crate: Annotated[
+        Path | None,
+        Option(metavar="FOLDER", help="Crate; default: the one that contains the current folder."),
+    ] = None,
+    package: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="Package of a workspace; default: the one in this folder, the only one with a "
+            "binary, or the default member.",
+        ),
+    ] = None,
+    binary: Annotated[
+        str | None,
+        Option(
+            "--bin",
+            metavar="NAME",
+            help="Binary; default: the only one, `default-run`, or that with the package's name.",
+        ),
+    ] = None,
+    input_file: Annotated[
+        Path | None,
+        Option("--input", metavar="FILE", help="Input file; the stdin if no argument has {input}."),
+    ] = None,
+    yes: Annotated[
+        bool, Option("--yes", help="Use defaults, even if there is a terminal.")
+    ] = False,
     force: Annotated[bool, Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Write a commented, runnable scenario and the JSON Schema for editors."""
+    """Write a commented, runnable scenario and the JSON Schema for editors.
+
+    In a crate, the scenario builds its binary. `cargo metadata` and the sources
+    give the binary, its features and its profile; what was guessed is printed.
+    With a terminal, it asks for what is missing. Outside of a crate, an example
+    is written.
+    """
+    from bench_framework.workflow.crate_scenario import Draft, Request, crate_above, draft_scenario
     from bench_framework.workflow.scenarios import start_folder
 
     console: Console = context.obj
-    for path in start_folder(folder, force=force):
+    request = Request(folder, crate, package, binary, input_file, words)
+    given = (crate, package, binary, input_file, words)
+    draft = Draft("scenario")
+    if crate_above(Path.cwd()) or any(value is not None for value in given):
+        terminal = sys.stdin.isatty() and sys.stderr.isatty() and not yes
+        draft = draft_scenario(request, _ask if terminal else None)
+    files = start_folder(folder, name=draft.name, text=draft.text or None, force=force)
+    for subject, text in draft.guesses:
+        lines = wrap(text, console.width, f"{subject:<{SUBJECT}}", " " * SUBJECT)
+        console.say("\n".join(lines))
+    for path in files:
         console.say(f"wrote {path}")
-    console.say("its comments explain what to change; run it with:")
-    console.emit(f"benchctl run {folder / 'scenario.yaml'}")
+    following = [f"benchctl {word} {files[0]}" for word in ("try", "run")]
+    if console.json:
+        names = [str(path) for path in files]
+        console.emit_json({"files": names, "guesses": draft.guesses, "next": following})
+    else:
+        console.say("its comments explain what to change; check it, then run it with:")
+        console.emit("\n".join(following))
+
+
+def _ask(what: str, names: Sequence[str], default: str) -> str:
+    def read(text: str) -> str:
+        if names and text not in names:
+            raise typer.BadParameter(f"choose one of: {', '.join(names)}")
+        return text
+
+    text = f"{what} ({', '.join(names)})" if names else what
+    preset = default if default or not names else None
+    try:
+        answer: str = typer.prompt(
+            text, default=preset, value_proc=read, show_default=bool(default), err=True
+        )
+    except typer.Abort:
+        raise Interrupted("interrupted", effect="nothing was written") from None
+    return answer

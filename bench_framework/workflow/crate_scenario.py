@@ -1,0 +1,311 @@
+"""The scenario that ``benchctl init`` writes for a crate: what it contains, and what was guessed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework.errors import UsageError
+from bench_framework.foreign import fault_of, read_regular
+from bench_framework.scenario import feature_groups
+from bench_framework.scenario.scalars import did_you_mean
+from bench_framework.workflow.ab import escaped
+
+if TYPE_CHECKING:
+    from bench_framework.execution.build.metadata import Package
+
+Ask = Callable[[str, Sequence[str], str], str]
+"""Asks the user: what is asked for, the allowed answers (all if empty), and the default."""
+Settings = Mapping[str, Mapping[str, Any]]
+"""The values of an axis; the first one is the baseline's."""
+_LARGEST: Final = 1 << 20
+"""Largest source file that is searched for `cfg`, in bytes."""
+_SHOWN: Final = 8
+"""Values of the proposed axis of further features."""
+_WORD: Final = re.compile(
+    r"(?!(?:true|false|yes|no|on|off|null|y|n)$)-{0,2}[a-z./_][\w./+=-]*", re.IGNORECASE
+)
+_NOUNS: Final = {
+    "package": ("package with a binary", "packages with a binary"),
+    "bin": ("binary", "binaries"),
+}
+_TOOLCHAIN: Final = ("rust-toolchain", "rust-toolchain.toml")
+_FAST: Final = {"lto": "off", "codegen-units": 16}
+_SLOW: Final = {"lto": "fat", "codegen-units": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The options of ``benchctl init``. `words` are the words after ``--``, if it was given."""
+
+    folder: Path
+    crate: Path | None = None
+    package: str | None = None
+    bin: str | None = None
+    input: Path | None = None
+    words: Sequence[str] | None = None
+
+
+@dataclass(slots=True)
+class Draft:
+    """A scenario for a crate: its name, its text, and the guesses, each with its subject."""
+
+    name: str = ""
+    text: str = ""
+    guesses: list[tuple[str, str]] = field(default_factory=list)
+
+
+def crate_above(folder: Path) -> Path | None:
+    """Return the folder of the crate that contains a folder, if there is one."""
+    return next((p for p in (folder, *folder.parents) if (p / "Cargo.toml").is_file()), None)
+
+
+def draft_scenario(request: Request, ask: Ask | None) -> Draft:
+    """Return a scenario for a binary of a crate. `ask` is called for what is missing.
+
+    Raises:
+        UsageError: BX124, something is missing or unknown, or cargo cannot read the crate.
+        MachineError: cargo cannot be started.
+    """
+    from bench_framework.execution.build.metadata import read_packages
+
+    crate = (request.crate or crate_above(Path.cwd()) or Path.cwd()).resolve()
+    if not (crate / "Cargo.toml").is_file():
+        raise _unfit(f"{crate} is not a crate: it has no Cargo.toml", "use --crate FOLDER")
+    draft = Draft()
+    usable = {package.name: package for package in read_packages(crate) if package.bins}
+    with_bin = [name for name, package in usable.items() if request.bin in package.bins]
+    names = sorted((request.package is None and with_bin) or usable)
+    default = [name for name in names if usable[name].default]
+    name, why = _choose(
+        "package",
+        f"{crate} has",
+        names,
+        request.package or next((name for name in names if usable[name].folder == crate), None),
+        default[0] if len(default) == 1 else None,
+        ask,
+    )
+    package = usable[name]
+    draft.guesses.append(("package", f"{name} {package.version}{why}"))
+    binary, why = _choose(
+        "bin",
+        f"package {name} has",
+        sorted(package.bins),
+        request.bin,
+        package.default_run or (name if name in package.bins else None),
+        ask,
+    )
+    draft.guesses.append(("binary", f"{binary}{why}"))
+    words, path = _command(binary, request, ask)
+    _add_text(draft, request.folder.resolve(), package, binary, words, path)
+    return draft
+
+
+def _choose(
+    option: str,
+    owner: str,
+    names: Sequence[str],
+    given: str | None,
+    default: str | None,
+    ask: Ask | None,
+) -> tuple[str, str]:
+    """Return the name for ``--package`` or ``--bin``, and the reason. `owner` begins messages."""
+    one, several = _NOUNS[option]
+    fix = f"use --{option} NAME, one of: {', '.join(names)}"
+    if not names:
+        fix = "add a binary that calls the library, such as src/bin/measure.rs"
+        raise _unfit(f"{owner} no {one}", fix)
+    if given is not None:
+        if given not in names:
+            raise _unfit(f"{owner} no {one} named `{given}`", did_you_mean(given, names) or fix)
+        return given, ""
+    if len(names) == 1:
+        return names[0], ", the only one"
+    if ask is not None:
+        return ask(one, names, default or ""), ""
+    if default is None:
+        raise _unfit(f"{owner} several {several}", fix)
+    return default, f", the default of {', '.join(names)}"
+
+
+def _command(binary: str, request: Request, ask: Ask | None) -> tuple[list[str], Path | None]:
+    """Return the arguments of a run and its input.
+
+    An argument that is the only file among them is the input. Without arguments, it is the input.
+    """
+    given, path = request.words, request.input
+    if given is None and ask is not None:
+        text = ask(f"arguments of {binary}, with {{input}} for the input", (), "")
+        try:
+            given = shlex.split(text)
+        except ValueError as error:
+            raise _unfit(f"`{text}`: {str(error).lower()}", "close the quotes") from None
+    if given is None and path is None:
+        fix = "write its arguments after `--`, such as: benchctl init -- --count data.txt"
+        raise _unfit(f"the arguments of {binary} are not known", fix)
+    words = ["{input}"] if given is None else list(given)
+    if words[:1] in (["{bin}"], [binary]):
+        del words[0]
+    if path is None and any("{input}" in word for word in words):
+        if ask is None:
+            raise _unfit("the command has {input}, but there is no input", "add --input FILE")
+        path = Path(ask("input, a file", (), ""))
+    files = [word for word in words if not fault_of(Path(word))]
+    if path is None and len(files) == 1:
+        path = Path(files[0])
+        words[words.index(files[0])] = "{input}"
+    fault = fault_of(path) if path else ""
+    if path and not fault and not os.access(path, os.R_OK):
+        fault = "cannot be read"
+    if fault:
+        raise _unfit(f"the input file {path} {fault}", "correct --input FILE")
+    return words, path
+
+
+def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, Settings]]:
+    """Return the question and the axes: one to measure, and others to propose as comments."""
+    features = package.features
+    axes: dict[str, Settings] = {}
+    grouped: set[str] = set()
+    for group in feature_groups.groups(features, _sources(package.folder / "src")):
+        grouped |= set(group.features.values())
+        values = feature_groups.settings(group, features)
+        text = f"{', '.join(values or group.features)}: alternatives {group.reason}"
+        if values:
+            axes[group.axis] = values
+        else:
+            text += "; not varied, because the default features need one of them"
+        draft.guesses.append((group.axis, text))
+    for allocator in filter(None, map(feature_groups.allocator_of, package.dependencies)):
+        draft.guesses.append((feature_groups.ALLOCATOR, f"{allocator} is in every build"))
+    question = f"Which {next(iter(axes), '')} is best for {binary}?"
+    release = _release(package.root / "Cargo.toml")
+    keys = {key: release[key] for key in _SLOW if key in release}
+    text = ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
+    draft.guesses.append(("profile", f"release, with {text or 'the defaults of cargo'}"))
+    if not axes:
+        question = f"Does link-time optimization make {binary} faster?"
+    if _slow(release):
+        axes["profile"] = {"release": {}, "fast-build": {"profile": _FAST}}
+    else:
+        axes["profile"] = {"release": {}, "fat-lto": {"profile": _SLOW}}
+    included = feature_groups.closure(features, ["default"])
+    included |= {item for items in features.values() for item in items}
+    rest = [n for n in features if not feature_groups.closure(features, [n]) & (included | grouped)]
+    if rest := rest[:_SHOWN]:
+        axes["features"] = {"default": {}, **{name: {"features": [name]} for name in rest}}
+    measured, *proposed = axes
+    text = f"{measured}: {', '.join(axes[measured])}; the first one is the baseline"
+    if proposed:
+        text += f"; proposed as comments: {', '.join(proposed)}"
+    draft.guesses.append(("axis", text))
+    return question, axes
+
+
+def _release(manifest: Path) -> dict[str, Any]:
+    """Return the profile `release` of a workspace that cargo could read."""
+    profiles = tomllib.loads(manifest.read_text(encoding="utf-8")).get("profile", {})
+    release: dict[str, Any] = profiles.get("release", {})
+    return release
+
+
+def _slow(release: Mapping[str, Any]) -> bool:
+    return release.get("lto") in {True, "fat"} or release.get("codegen-units") == 1
+
+
+def _sources(folder: Path) -> Iterable[str]:
+    for path in sorted(folder.rglob("*.rs")):
+        try:
+            yield read_regular(path, _LARGEST).decode(errors="replace")
+        except OSError:
+            continue
+
+
+def _add_text(
+    draft: Draft, folder: Path, package: Package, binary: str, words: list[str], path: Path | None
+) -> None:
+    """Add the name, the text and the remaining guesses. Relative paths start at `folder`."""
+    question, axes = _axes(package, binary, draft)
+    files = (place / name for place in (package.folder, package.root) for name in _TOOLCHAIN)
+    if toolchain := next((file for file in files if file.is_file()), None):
+        draft.guesses.append(("rust", f"the toolchain that {toolchain} names"))
+    elif package.rust_version:
+        draft.guesses.append(("rust", f"{package.rust_version} or newer (rust-version)"))
+    stdin = path is not None and not any("{input}" in word for word in words)
+    if path is not None:
+        draft.guesses.append(("input", f"{path}{', as stdin' if stdin else ''}"))
+    shown = (word.replace("{input}", str(path)) for word in words)
+    draft.guesses.append(("command", shlex.join([binary, *shown])))
+    (axis, values), *others = axes.items()
+    default = feature_groups.closure(package.features, ["default"])
+    required = [item for item in package.bins[binary] if item not in default]
+    command = ["{bin}", *(escaped(word, "bin|input") for word in words)]
+    draft.name = binary.lstrip("-_") or "scenario"
+    lines = [
+        "# yaml-language-server: $schema=scenario.schema.json",
+        f"# Written by `benchctl init` for {package.name} {package.version}.",
+        "# All keys: docs/reference/scenario.md in the repository of benchctl.",
+        "version: 1",
+        f"name: {_flow(draft.name)}",
+        f"question: {_flow(question)}",
+        "",
+        "# The program: a binary of a crate, built with cargo in its profile `release`.",
+        "worker:",
+        f"  crate: {_flow(os.path.relpath(package.folder, folder))}",
+        f"  bin: {_flow(binary)}",
+    ]
+    if required:
+        lines.append(f"  features: {_flow(required)}  # the binary requires them")
+    if "fast-build" in axes["profile"] and axis != "profile":
+        lines.append("  # To explore, with shorter builds and other times:")
+        lines.append(f"  # profile: {_flow(_FAST)}")
+    lines += ["", "# What varies. Each value is one build.", "axes:", *_axis(axis, values)]
+    if others:
+        lines += [
+            "  # More axes. Every combination is built and measured. If you enable an axis, add its",
+            "  # first value to `baseline`.",
+            *(f"  # {line[2:]}" for other in others for line in _axis(*other)),
+        ]
+    lines.append(f"baseline: {_flow({axis: next(iter(values))})}")
+    if path is not None:
+        lines += ["", f"input: {_flow({'file': os.path.relpath(path.resolve(), folder)})}"]
+    lines += ['stdin: "{input}"'] if stdin else []
+    lines += [
+        "",
+        "# One run: {bin} is the built program, {input} the input, `cwd` the folder.",
+        f"command: {_flow(command)}",
+        f"cwd: {_flow(os.path.relpath(Path.cwd(), folder) + '/')}",
+        "",
+        "# Outputs must be equal. If only the order of lines varies, write sorted-lines.",
+        "answer: {compare: exact}",
+        "# Measure until every comparison is conclusive, or for 2 minutes.",
+        "measure: {budget: 2m}",
+        "# Differences of up to 2 % count as equivalent.",
+        "margin: 2%",
+    ]
+    draft.text = "\n".join(lines) + "\n"
+
+
+def _axis(name: str, values: Settings) -> list[str]:
+    return [f"  {name}:", *(f"    {_flow(key)}: {_flow(value)}" for key, value in values.items())]
+
+
+def _flow(value: Any) -> str:
+    """Return a value in YAML's flow style, with quotes where a plain word would be ambiguous."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_flow(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    plain = isinstance(value, str) and _WORD.fullmatch(value)
+    return str(value) if plain else json.dumps(value, ensure_ascii=False)
+
+
+def _unfit(message: str, fix: str) -> UsageError:
+    return UsageError(message, code="BX124", effect="nothing was written", fix=fix)
