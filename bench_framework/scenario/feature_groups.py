@@ -19,7 +19,7 @@ ALLOCATOR: Final = "allocator"
 NAMES: Final = {
     ALLOCATOR: r"(?:tikv-)?(jemalloc|mimalloc|snmalloc|tcmalloc|rpmalloc|dlmalloc)(?:ator)?",
     "runtime": "(tokio|async-std|smol|glommio|monoio|compio)",
-    "tls": "(rustls|native|native-tls|openssl|boringssl)",
+    "tls": "(rustls|native-tls|openssl|boringssl)",
     "regex": "(onig|oniguruma|fancy|fancy-regex|pcre2)",
     "zlib": "(zlib-ng|zlib-rs|miniz-oxide|rust-backend|cloudflare-zlib)",
     "hash": "(ahash|fxhash|foldhash|rustc-hash|siphash)",

@@ -235,7 +235,7 @@ def _add_text(
     question, axes = _axes(package, binary, draft)
     files = (place / name for place in (package.folder, package.root) for name in _TOOLCHAIN)
     if toolchain := next((file for file in files if file.is_file()), None):
-        draft.guesses.append(("rust", f"the toolchain that {toolchain} names"))
+        draft.guesses.append(("rust", f"the toolchain that {os.path.relpath(toolchain)} names"))
     elif package.rust_version:
         draft.guesses.append(("rust", f"{package.rust_version} or newer (rust-version)"))
     stdin = path is not None and not any("{input}" in word for word in words)

@@ -1,0 +1,196 @@
+"""The scenario of `benchctl init` for a crate. Packages are given; cargo is not run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_framework.errors import UsageError
+from bench_framework.execution.build import metadata
+from bench_framework.execution.build.metadata import Package
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
+from bench_framework.workflow.crate_scenario import Ask, Draft, Request, draft_scenario
+
+RELEASE = "[workspace]\n[profile.release]\nlto = true\ncodegen-units = 1\n"
+FEATURES = {"default": ("gzip",), "gzip": (), "jemalloc": (), "simd": (), "tls": ("dep:tls",)}
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Make a workspace in the current folder. Its packages are the values, which tests change."""
+    (tmp_path / "data.txt").write_text("a\n")
+    (tmp_path / "Cargo.toml").write_text(RELEASE)
+    monkeypatch.chdir(tmp_path)
+    packages: dict[str, Any] = {}
+    monkeypatch.setattr(metadata, "read_packages", lambda _: tuple(packages.values()))
+    return packages
+
+
+def package(name: str = "tool", *bins: str, **keys: Any) -> Package:
+    root = Path.cwd()
+    folder = root / name
+    (folder / "src" / "bin").mkdir(parents=True, exist_ok=True)
+    for bin_name in bins:
+        (folder / "src" / "bin" / f"{bin_name}.rs").write_text("fn main() {}\n")
+    features = "".join(
+        f"{key} = {list(value)}\n" for key, value in keys.get("features", {}).items()
+    )
+    (folder / "Cargo.toml").write_text(f'[package]\nname = "{name}"\n[features]\n{features}')
+    given: dict[str, Any] = {
+        "default": True,
+        "bins": dict.fromkeys(bins, ()),
+        "default_run": None,
+        "features": {},
+        "dependencies": (),
+        "rust_version": None,
+    }
+    return Package(name, "1.2.3", folder, root, **(given | keys))
+
+
+def drafted(ask: Ask | None = None, **keys: Any) -> tuple[Draft, dict[str, str]]:
+    draft = draft_scenario(Request(Path("bench"), **keys), ask)
+    return draft, dict(draft.guesses)
+
+
+def refused(ask: Ask | None = None, **keys: Any) -> str:
+    with pytest.raises(UsageError) as raised:
+        drafted(ask, **keys)
+    assert raised.value.code == "BX124"
+    assert raised.value.effect == "nothing was written"
+    return f"{raised.value.message}; {raised.value.fix}"
+
+
+def variants(text: str) -> list[str]:
+    Path("bench").mkdir(exist_ok=True)
+    plan = expand(load(Path("bench/tool.yaml"), text=text))
+    assert not [cell for cell in plan.cells if "{" in str(cell.label)]
+    return [variant.label for variant in plan.variants]
+
+
+def test_the_scenario_measures_one_axis_and_proposes_others(packages: dict[str, Any]) -> None:
+    packages["tool"] = package("tool", "tool", features=FEATURES, dependencies=("mimalloc",))
+    draft, guesses = drafted(words=["--count", "data.txt"])
+    assert draft.name == "tool"
+    assert variants(draft.text)[:2] == ["system", "jemalloc"]
+    assert guesses == {
+        "package": "tool 1.2.3, the only one",
+        "binary": "tool, the only one",
+        "allocator": "mimalloc is in every build",
+        "profile": "release, with lto = true, codegen-units = 1",
+        "axis": "allocator: system, jemalloc; the first one is the baseline; proposed as comments: "
+        "profile, features",
+        "input": "data.txt",
+        "command": "tool --count data.txt",
+    }
+    assert ("allocator", "system, jemalloc: alternatives by their names") in draft.guesses
+    assert "input: {file: ../data.txt}" in draft.text
+    assert 'command: ["{bin}", --count, "{input}"]' in draft.text
+    assert '# profile: {lto: "off", codegen-units: 16}' in draft.text
+
+
+def test_the_proposals_in_comments_are_valid_too(packages: dict[str, Any]) -> None:
+    packages["tool"] = package("tool", "tool", features=FEATURES)
+    text = drafted(words=[])[0].text
+    explored = text.replace("  # profile: {lto", "  profile: {lto")
+    assert explored != text
+    assert len(variants(explored)) == 2
+    head, axes = text.split("axes:")
+    axes = re.sub(r"^  # (?=profile|features|  )", "  ", axes, flags=re.MULTILINE)
+    axes = axes.replace(": system}", ": system, profile: release, features: default}")
+    assert len(variants(f"{head}axes:{axes}")) == 2 * 2 * 3
+
+
+def test_without_alternatives_the_profile_is_varied(packages: dict[str, Any]) -> None:
+    packages["tool"] = package("tool", "tool")
+    assert variants(drafted(words=[])[0].text)[:2] == ["release", "fast-build"]
+    Path("Cargo.toml").write_text("[workspace]\n")
+    draft, guesses = drafted(words=[])
+    assert variants(draft.text)[:2] == ["release", "fat-lto"]
+    assert guesses["profile"] == "release, with the defaults of cargo"
+
+
+def test_required_features_of_the_binary_are_enabled(packages: dict[str, Any]) -> None:
+    bins = {"tool": ("gzip", "simd")}
+    packages["tool"] = package("tool", "tool", features=FEATURES, bins=bins)
+    assert "  features: [simd]  # the binary requires them" in drafted(words=[])[0].text
+
+
+def test_words_that_yaml_or_placeholders_would_change_are_kept(packages: dict[str, Any]) -> None:
+    packages["tool"] = package("tool", "tool")
+    words = ["no", "1e3", "{x}", "${input}", "a: b", "-", "#c", 'q"', "{input}"]
+    text = drafted(words=["{bin}", *words], input=Path("data.txt"))[0].text
+    Path("bench").mkdir()
+    plan = expand(load(Path("bench/tool.yaml"), text=text))
+    expected = ["no", "1e3", "{x}", "${input}", "a: b", "-", "#c", 'q"']
+    assert plan.cells[0].command[1:-1] == tuple((word,) for word in expected)
+
+
+def test_an_input_that_no_argument_names_is_the_stdin(packages: dict[str, Any]) -> None:
+    packages["tool"] = package("tool", "tool")
+    draft, guesses = drafted(words=["-c"], input=Path("data.txt"))
+    assert 'stdin: "{input}"' in draft.text
+    assert guesses["input"] == "data.txt, as stdin"
+    draft, _ = drafted(input=Path("data.txt"))
+    assert 'command: ["{bin}", "{input}"]' in draft.text
+
+
+def test_the_package_and_binary_follow_from_options_folder_and_defaults(
+    packages: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages["a"] = package("a", "a", "extra", default_run="extra")
+    packages["b"] = package("b", "b", "b2")
+    packages["lib"] = package("lib")
+    assert "--package NAME, one of: a, b" in refused(words=[])
+    assert "did you mean `b2`?" in refused(words=[], package="b", bin="b22")
+    assert "no package with a binary named `lib`" in refused(words=[], package="lib")
+    assert drafted(words=[], bin="b2")[1]["package"] == "b 1.2.3, the only one"
+    assert drafted(words=[], package="a")[1]["binary"] == "extra, the default of a, extra"
+    monkeypatch.chdir("b")
+    assert drafted(words=[])[1]["binary"] == "b, the default of b, b2"
+    monkeypatch.chdir("../lib")  # it has no binary, so the other members are the candidates
+    assert "several packages with a binary" in refused(words=[])
+
+
+def test_a_default_member_is_chosen_without_a_terminal(packages: dict[str, Any]) -> None:
+    packages["a"] = package("a", "a", default=False)
+    packages["b"] = package("b", "b")
+    assert drafted(words=[])[1]["package"] == "b 1.2.3, the default of a, b"
+
+
+def test_the_user_is_asked_for_what_is_missing(packages: dict[str, Any]) -> None:
+    packages["a"] = package("a", "a", "a2")
+    packages["b"] = package("b", "b")
+    asked: list[tuple[Sequence[str], str]] = []
+
+    def ask(_: str, names: Sequence[str], default: str) -> str:
+        asked.append((names, default))
+        return ["a", "a2", "--sum '{input}'", "data.txt"][len(asked) - 1]
+
+    draft, guesses = drafted(ask)
+    assert asked == [(["a", "b"], ""), (["a", "a2"], "a"), ((), ""), ((), "")]
+    assert guesses["command"] == "a2 --sum data.txt"
+    assert draft.name == "a2"
+    assert "close the quotes" in refused(lambda *_: "a 'b", package="b")
+
+
+def test_what_is_missing_or_wrong_is_refused(packages: dict[str, Any]) -> None:
+    packages["tool"] = package("tool", "tool")
+    assert "not known; write its arguments after `--`" in refused()
+    assert "add --input FILE" in refused(words=["{input}"])
+    assert "nope does not exist" in refused(input=Path("nope"))
+    assert "tool is a folder" in refused(input=Path("tool"))
+    assert "is not a crate" in refused(crate=Path("tool/src"))
+    packages["tool"] = package("tool")
+    assert "src/bin/measure.rs" in refused(words=[])
+
+
+def test_the_toolchain_file_precedes_the_rust_version(packages: dict[str, Any]) -> None:
+    packages["tool"] = package("tool", "tool", rust_version="1.80")
+    assert drafted(words=[])[1]["rust"] == "1.80 or newer (rust-version)"
+    Path("rust-toolchain.toml").write_text('[toolchain]\nchannel = "1.88"\n')
+    assert drafted(words=[])[1]["rust"] == "the toolchain that rust-toolchain.toml names"
