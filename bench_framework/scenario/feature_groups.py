@@ -48,16 +48,16 @@ def groups(features: Mapping[str, Sequence[str]], sources: Iterable[str]) -> lis
         # `use-jemalloc` includes the optional dependency `jemallocator`, not the reverse.
         if axis and (value not in members or members[value] in closure(features, [name])):
             members[value] = name
-    found = [
+    result = [
         Group(axis, members, "by their names")
         for axis, members in by_axis.items()
         if axis and len(members) > (axis != ALLOCATOR)
     ]
-    taken = {name for group in found for name in group.features.values()}
+    taken = {name for group in result for name in group.features.values()}
     for number, part in enumerate(_components(_exclusive(sources), set(features) - taken)):
         axis = f"feature-{number + 1}" if number else "feature"
-        found.append(Group(axis, {name: name for name in sorted(part)}, "by `cfg` in the sources"))
-    return found
+        result.append(Group(axis, {name: name for name in sorted(part)}, "by `cfg` in the sources"))
+    return result
 
 
 def allocator_of(name: str) -> str | None:
@@ -107,7 +107,7 @@ def settings(group: Group, features: Mapping[str, Sequence[str]]) -> dict[str, d
 
 
 def _by_name(name: str) -> tuple[str, str]:
-    """Return the axis and the value that a feature's name suggests; both empty if there is none."""
+    """Return the axis and the value that a feature's name suggests, or two empty texts."""
     plain = name.lower().replace("_", "-")
     for axis, values in NAMES.items():
         around = rf"(?:(?:use|with|enable|alloc|rt|{axis})-)?{values}(?:-(?:rs|alloc|rt|{axis}))?"

@@ -27,7 +27,7 @@ Settings = Mapping[str, Mapping[str, Any]]
 """The values of an axis; the first one is the baseline's."""
 _LARGEST: Final = 1 << 20
 """Largest source file that is searched for `cfg`, in bytes."""
-_SHOWN: Final = 8
+_MOST_FEATURES: Final = 8
 """Values of the proposed axis of further features."""
 _WORD: Final = re.compile(
     r"(?!(?:true|false|yes|no|on|off|null|y|n)$)-{0,2}[a-z./_][\w./+=-]*", re.IGNORECASE
@@ -84,7 +84,7 @@ def draft_scenario(request: Request, ask: Ask | None) -> Draft:
     with_bin = [name for name, package in usable.items() if request.bin in package.bins]
     names = sorted((request.package is None and with_bin) or usable)
     default = [name for name in names if usable[name].default]
-    name, why = _choose(
+    name, note = _choose(
         "package",
         f"{crate} has",
         names,
@@ -93,8 +93,8 @@ def draft_scenario(request: Request, ask: Ask | None) -> Draft:
         ask,
     )
     package = usable[name]
-    draft.guesses.append(("package", f"{name} {package.version}{why}"))
-    binary, why = _choose(
+    draft.guesses.append(("package", f"{name} {package.version}{note}"))
+    binary, note = _choose(
         "bin",
         f"package {name} has",
         sorted(package.bins),
@@ -102,7 +102,7 @@ def draft_scenario(request: Request, ask: Ask | None) -> Draft:
         package.default_run or (name if name in package.bins else None),
         ask,
     )
-    draft.guesses.append(("binary", f"{binary}{why}"))
+    draft.guesses.append(("binary", f"{binary}{note}"))
     words, path = _command(binary, request, ask)
     _add_text(draft, request.folder.resolve(), package, binary, words, path)
     return draft
@@ -199,7 +199,7 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
     included = feature_groups.closure(features, ["default"])
     included |= {item for items in features.values() for item in items}
     rest = [n for n in features if not feature_groups.closure(features, [n]) & (included | grouped)]
-    if rest := rest[:_SHOWN]:
+    if rest := rest[:_MOST_FEATURES]:
         axes["features"] = {"default": {}, **{name: {"features": [name]} for name in rest}}
     measured, *proposed = axes
     text = f"{measured}: {', '.join(axes[measured])}; the first one is the baseline"
@@ -241,8 +241,8 @@ def _add_text(
     stdin = path is not None and not any("{input}" in word for word in words)
     if path is not None:
         draft.guesses.append(("input", f"{path}{', as stdin' if stdin else ''}"))
-    shown = (word.replace("{input}", str(path)) for word in words)
-    draft.guesses.append(("command", shlex.join([binary, *shown])))
+    filled = (word.replace("{input}", str(path)) for word in words)
+    draft.guesses.append(("command", shlex.join([binary, *filled])))
     (axis, values), *others = axes.items()
     default = feature_groups.closure(package.features, ["default"])
     required = [item for item in package.bins[binary] if item not in default]
@@ -254,7 +254,7 @@ def _add_text(
         "# All keys: docs/reference/scenario.md in the repository of benchctl.",
         "version: 1",
         f"name: {_flow(draft.name)}",
-        f"question: {_flow(question)}",
+        f"question: {question}",
         "",
         "# The program: a binary of a crate, built with cargo in its profile `release`.",
         "worker:",

@@ -64,6 +64,16 @@ def test_validate_and_plan_print_the_output_on_the_page(
         )
 
 
+def test_init_prints_the_guesses_on_the_page(
+    crate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ((line, output),) = [item for item in consoles() if item[0].split()[1] == "init"]
+    assert run_command_line(shlex.split(line)[1:]) == 0
+    printed = capsys.readouterr()
+    assert printed.err + printed.out == output
+    assert run_command_line(["validate", "bench/top-words.yaml"]) == 0
+
+
 def test_every_scenario_of_the_page_is_valid_after_the_correction(
     crate: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

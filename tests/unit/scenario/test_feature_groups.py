@@ -21,7 +21,7 @@ def test_alternatives_are_recognised_by_their_names() -> None:
 
 
 def test_one_allocator_is_a_group_and_one_runtime_is_none() -> None:
-    features = {"tikv-jemallocator": [], "tokio": [], "jemalloc-stats": []}
+    features: dict[str, list[str]] = {"tikv-jemallocator": [], "tokio": [], "jemalloc-stats": []}
     assert members(features) == {"allocator": {"jemalloc": "tikv-jemallocator"}}
 
 

@@ -165,14 +165,14 @@ def test_a_default_member_is_chosen_without_a_terminal(packages: dict[str, Any])
 def test_the_user_is_asked_for_what_is_missing(packages: dict[str, Any]) -> None:
     packages["a"] = package("a", "a", "a2")
     packages["b"] = package("b", "b")
-    asked: list[tuple[Sequence[str], str]] = []
+    questions: list[tuple[Sequence[str], str]] = []
 
     def ask(_: str, names: Sequence[str], default: str) -> str:
-        asked.append((names, default))
-        return ["a", "a2", "--sum '{input}'", "data.txt"][len(asked) - 1]
+        questions.append((names, default))
+        return ["a", "a2", "--sum '{input}'", "data.txt"][len(questions) - 1]
 
     draft, guesses = drafted(ask)
-    assert asked == [(["a", "b"], ""), (["a", "a2"], "a"), ((), ""), ((), "")]
+    assert questions == [(["a", "b"], ""), (["a", "a2"], "a"), ((), ""), ((), "")]
     assert guesses["command"] == "a2 --sum data.txt"
     assert draft.name == "a2"
     assert "close the quotes" in refused(lambda *_: "a 'b", package="b")

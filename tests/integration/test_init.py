@@ -1,0 +1,216 @@
+"""Tests of `benchctl init` in crates: real `cargo metadata`, crates without dependencies."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CALL = """
+import sys
+from pathlib import Path
+from bench_framework.__main__ import main
+from bench_framework.execution.machine import lock
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # no figure matters here, so the lock is not needed
+sys.exit(main())
+"""
+MANIFEST = '[package]\nname = "{}"\nversion = "0.1.0"\nedition = "2021"\n'
+FEATURES = """
+[features]
+default = ["fast"]
+fast = []
+exact = []
+mimalloc = []
+"""
+MAIN = """
+#[cfg(all(feature = "fast", feature = "exact"))]
+compile_error!("choose one");
+fn main() {}
+"""
+
+
+def environment(**given: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", **given}
+
+
+def benchctl(
+    folder: Path, *words: str, code: int = 0, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", CALL, str(folder), *words],
+        env=environment(BENCHCTL_CACHE=str(folder / "cache"), **variables),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "ws"
+    files = {
+        "Cargo.toml": '[workspace]\nmembers = ["cli", "server", "core"]\nresolver = "2"\n'
+        "[profile.release]\nlto = true\n",
+        "cli/Cargo.toml": MANIFEST.format("cli") + FEATURES,
+        "cli/src/main.rs": MAIN,
+        "server/Cargo.toml": MANIFEST.format("server"),
+        "server/src/main.rs": "fn main() {}\n",
+        "core/Cargo.toml": MANIFEST.format("core"),
+        "core/src/lib.rs": "",
+        "data.txt": "one\n",
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def test_a_workspace_from_init_to_validate_and_plan(workspace: Path) -> None:
+    done = benchctl(workspace, "init", "--package", "cli", "--", "--sum", "data.txt", "-v")
+    assert "package   cli 0.1.0\n" in done.stderr
+    assert "allocator system, mimalloc: alternatives by their names" in done.stderr
+    assert "feature   fast, exact: alternatives by `cfg` in the sources" in done.stderr
+    assert "profile   release, with lto = true\n" in done.stderr
+    assert "command   cli --sum data.txt -v\n" in done.stderr
+    assert done.stdout.splitlines() == [
+        "benchctl try bench/cli.yaml",
+        "benchctl run bench/cli.yaml",
+    ]
+    valid = benchctl(workspace, "validate", "bench/cli.yaml").stdout
+    assert "ok, 2 variants × 1 input, 2 configurations and 1 A/A control" in valid
+    plan = json.loads(benchctl(workspace, "plan", "bench/cli.yaml", "--json").stdout)
+    assert plan["scenario"] == "cli"
+    assert plan["variants"] == ["system", "mimalloc"]
+    assert [build["cached"] for build in plan["builds"]] == [False, False]
+    # The schema is the same, so another scenario can be written next to it.
+    benchctl(workspace / "server", "init", "../bench", "--", "x")
+    benchctl(workspace, "validate", "bench/server.yaml")
+
+
+def test_exclusive_features_of_a_member_are_never_enabled_together(workspace: Path) -> None:
+    manifest = workspace / "cli" / "Cargo.toml"
+    manifest.write_text(manifest.read_text().replace("mimalloc = []\n", ""))
+    done = benchctl(workspace / "cli", "init", "--input", "../data.txt", "--json")
+    written = json.loads(done.stdout)
+    assert written["files"] == ["bench/cli.yaml", "bench/scenario.schema.json"]
+    assert written["next"] == ["benchctl try bench/cli.yaml", "benchctl run bench/cli.yaml"]
+    assert ["input", "../data.txt"] in written["guesses"]
+    text = (workspace / "cli" / "bench" / "cli.yaml").read_text()
+    assert "exact: {no-default-features: true, features: [exact]}" in text
+    tried = benchctl(workspace / "cli", "try", "bench/cli.yaml").stdout
+    assert "fast (baseline), data.txt" in tried
+    assert "exit status 0" in tried
+
+
+def test_nothing_is_lost_without_force(workspace: Path) -> None:
+    benchctl(workspace, "init", "--package", "server", "--", "a")
+    path = workspace / "bench" / "server.yaml"
+    path.write_text("mine\n")
+    done = benchctl(workspace, "init", "--package", "server", "--", "b", code=2)
+    assert "error[BX103]: bench/server.yaml exists already" in done.stderr
+    assert path.read_text() == "mine\n"
+    benchctl(workspace, "init", "--package", "server", "--force", "--", "b")
+    assert '["{bin}", b]' in path.read_text()
+    schema = workspace / "bench" / "scenario.schema.json"
+    schema.write_text("mine\n")
+    path.unlink()
+    assert (
+        "scenario.schema.json exists already"
+        in benchctl(workspace, "init", "--package", "server", "--", "b", code=2).stderr
+    )
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "use --package NAME, one of: cli, server"),
+        (["--package", "srver", "--", "x"], "did you mean `server`?"),
+        (["--package", "core", "--", "x"], "no package with a binary named `core`"),
+        (["--package", "cli", "--bin", "clu", "--", "x"], "did you mean `cli`?"),
+        (["--package", "cli", "--yes"], "write its arguments after `--`"),
+        (["--package", "cli", "--input", "none"], "the input file none does not exist"),
+        (["--crate", "core/src", "--", "x"], "is not a crate"),
+        (["bench", "word"], "write the command after `--`"),
+    ],
+)
+def test_what_is_wrong_gives_one_error_and_no_file(
+    workspace: Path, words: list[str], message: str
+) -> None:
+    done = benchctl(workspace, "init", *words, code=2)
+    assert message in done.stderr
+    assert done.stderr.count("error[") <= 1
+    assert not (workspace / "bench").exists()
+
+
+def test_errors_of_cargo_are_shown(workspace: Path) -> None:
+    (workspace / "core" / "Cargo.toml").write_text("[package\n")
+    done = benchctl(workspace, "init", "--", "x", code=2)
+    assert "error[BX124]: cargo cannot read the crate in" in done.stderr
+    assert "core/Cargo.toml:1:9" in done.stderr
+    done = benchctl(workspace, "init", "--", "x", code=3, PATH=str(workspace))
+    assert "error[BX231]: cannot start cargo" in done.stderr
+    cargo = workspace / "cargo"
+    for output in ("[]", '{"packages": [{}], "workspace_root": "/"}', "no JSON"):
+        cargo.write_text(f"#!/bin/sh\necho '{output}'\n")
+        cargo.chmod(0o755)
+        done = benchctl(workspace, "init", "--", "x", code=2, PATH=f"{workspace}:/usr/bin:/bin")
+        assert "its output is not that of cargo metadata" in done.stderr
+    assert not (workspace / "bench").exists()
+
+
+def test_a_folder_without_a_crate_gets_the_example(tmp_path: Path) -> None:
+    done = benchctl(tmp_path, "init")
+    assert done.stdout.splitlines()[-1] == "benchctl run bench/scenario.yaml"
+    assert "is not a crate" in benchctl(tmp_path, "init", "--", "x", code=2).stderr
+
+
+def test_with_a_terminal_it_asks_for_what_is_missing(workspace: Path) -> None:
+    output, code = talk(workspace, ["srv\n", "cli\n", "-c {input}\n", "data.txt\n"])
+    assert "Error: choose one of: cli, server" in output
+    assert "command   cli -c data.txt" in output
+    assert code == 0
+    benchctl(workspace, "validate", "bench/cli.yaml")
+    output, code = talk(workspace, ["server\n", "\x04"])
+    assert "error[BX130]: interrupted" in output
+    assert code == 130
+    assert not (workspace / "bench" / "server.yaml").exists()
+
+
+def talk(folder: Path, answers: list[str]) -> tuple[str, int]:
+    """Run `benchctl init` on a terminal, and answer each time when it ends a line with ``: ``."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench_framework", "init"],
+        env=environment(),
+        cwd=folder,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    output = b""
+    waiting = list(answers)
+    while select.select([ours], [], [], 120)[0]:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        output += part
+        if waiting and output.endswith(b": "):
+            os.write(ours, waiting.pop(0).encode())
+    os.close(ours)
+    return output.decode(), process.wait(60)
