@@ -5,12 +5,13 @@ The author decides whether an experiment is adopted. The verdict is measured.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from bench_framework.claims.phrases import detectable, noun
 from bench_framework.claims.value_phrases import upward
+from bench_framework.features.changed_settings import changed_settings
 from bench_framework.model.declarations import Experiment
 from bench_framework.model.judgement import (
     ONE_PROGRAM,
@@ -20,8 +21,8 @@ from bench_framework.model.judgement import (
     HypothesisTest,
 )
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.plan import BuildSpec, Input, Word
 from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, verdict_text
@@ -49,58 +50,7 @@ def implementation(data: ReportData, experiment: Experiment, item: Input) -> str
     """Return a text such as ``feature jemalloc; argument --parser sonic-rs``, or nothing."""
     before = data.plan.baseline_cell(item.id)
     after = next((c for c in data.arms(item.id) if c.variant_id == experiment.variant_id), None)
-    if before is None or after is None:
-        return ""
-    builds = data.variant_of(before).build, data.variant_of(after).build
-    return "; ".join((*_build(*builds), *_run(before, after)))
-
-
-def _build(before: BuildSpec | None, after: BuildSpec | None) -> list[str]:
-    if before is None or after is None:
-        return []
-    keys = ({f"{key}={value}" for key, value in spec.profile_keys} for spec in (before, after))
-    old, new = keys
-    groups = (
-        ("feature", before.features, after.features),
-        ("profile", sorted({*old, before.profile}), sorted({*new, after.profile})),
-        ("rustflags", before.rustflags, after.rustflags),
-        ("toolchain", (before.toolchain,), (after.toolchain,)),
-        ("revision", (before.revision,), (after.revision,)),
-    )
-    texts = []
-    for name, first, second in groups:
-        added = [str(value) for value in second if value and value not in first]
-        removed = [str(value) for value in first if value and value not in second]
-        texts += [f"{name} {' '.join(added)}"] if added else []
-        texts += [f"without {name} {' '.join(removed)}"] if removed and not added else []
-    return texts
-
-
-def _run(before: PlanCell, after: PlanCell) -> list[str]:
-    words, others = ([_text(w) for w in cell.command] for cell in (before, after))
-    changed = _arguments(words, others)
-    env = [f"{name}={value}" for name, value in after.env if (name, value) not in before.env]
-    return [
-        *([f"argument{'s' if len(changed) > 1 else ''} {' '.join(changed)}"] if changed else []),
-        *([f"environment {' '.join(env)}"] if env else []),
-    ]
-
-
-def _arguments(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """Return the arguments that only the second command has, each with its option."""
-    if len(before) != len(after):
-        return [word for word in after if word not in before]
-    arguments = []
-    for number, (old, new) in enumerate(zip(before, after, strict=True)):
-        option = after[number - 1] if number else ""
-        if old != new:
-            takes = option.startswith("-") and "=" not in option and not new.startswith("-")
-            arguments.append(f"{option} {new}" if takes else new)
-    return arguments
-
-
-def _text(word: Word) -> str:
-    return "".join(piece if isinstance(piece, str) else f"{{{piece.slot}}}" for piece in word)
+    return changed_settings(data.plan, before, after) if before and after else ""
 
 
 REASONS: Final = {

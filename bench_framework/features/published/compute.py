@@ -128,8 +128,7 @@ def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
     if e.interval is None:
         return "inconclusive", e.reason
     if figure.kind == "value":
-        lo, hi = figure.lo / (1 + e.margin), figure.hi * (1 + e.margin)
-        return ("confirmed" if _overlap(e.interval, lo, hi) else "refuted"), ""
+        return _value(figure, e, e.interval)
     verdict = e.verdict or Verdict.INCONCLUSIVE
     if e.reason in {ONE_PROGRAM, CONTROL_DIFFERS} or e.interval.level < LEAST_LEVEL:
         return "inconclusive", e.reason or TOO_FEW
@@ -140,6 +139,14 @@ def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
     if figure.kind == "limit":
         return _limit(figure, e, verdict)
     return _change(figure, e, verdict)
+
+
+def _value(figure: Figure, e: Evidence, interval: Interval) -> tuple[Status, str]:
+    if _overlap(interval, figure.lo, figure.hi):
+        return "confirmed", ""
+    if _overlap(interval, figure.lo / (1 + e.margin), figure.hi * (1 + e.margin)):
+        return "confirmed", f"the interval is within {format_percent(e.margin)} of the figure"
+    return "refuted", ""
 
 
 def _equal(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
@@ -184,6 +191,8 @@ def _change(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]
     if sized:
         lo, hi = figure.ratio(higher=e.higher)
         both = _inside(Interval(lo, lo, hi, 1.0), e.margin) and _inside(e.interval, e.margin)
+        # A significant change in the other direction does not confirm the figure.
+        both = both and (e.interval.hi >= 1 if hi > 1 else e.interval.lo <= 1)
         fits = both or _overlap(e.interval, lo, hi)
     if verdict.decided:
         return ("confirmed", "") if fits else ("direction confirmed, size refuted", "")

@@ -14,7 +14,7 @@ from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import TIMES_FROM
 from bench_framework.compare.derived_values import limit_shares
 from bench_framework.features.summary.evidence import Evidence, listed, statement
-from bench_framework.model.judgement import Claim, Comparison, Derived
+from bench_framework.model.judgement import Claim, Comparison, Derived, Scaling
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
@@ -197,12 +197,15 @@ def growth(at: Evidence, variant_id: str) -> str:
         return ""
     parts = []
     for word in dict.fromkeys(s.word for s in steps):
-        same = [s for s in steps if s.word == word]
-        ends = [at.plan.input(i).label for i in (same[0].from_input_id, same[-1].to_input_id)]
-        figures = [f"{s.exponent:.2f} [{s.lo:.2f}, {s.hi:.2f}]".replace("-", MINUS) for s in same]
-        plural = "s" if len(same) > 1 else ""
-        parts.append(f"{word}ly from {ends[0]} to {ends[1]} (exponent{plural} {listed(figures)})")
+        figures = [_exponent(at, s) for s in steps if s.word == word]
+        parts.append(f"{word}ly ({', '.join(figures)})")
     return f"The time of {at.plan.variant(variant_id).label} grows {listed(parts)}"
+
+
+def _exponent(at: Evidence, s: Scaling) -> str:
+    figure = f"{s.exponent:.2f} [{s.lo:.2f}, {s.hi:.2f}]".replace("-", MINUS)
+    start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
+    return f"exponent {figure} from {start} to {end}"
 
 
 ANSWERS: Final[tuple[Callable[[Evidence, Input], list[Claim]], ...]] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import Final
 
 from bench_framework.claims import value_phrases
@@ -20,6 +21,8 @@ from bench_framework.model.words import word
 from bench_framework.units import THIN_SPACE, counted, every
 
 MOST_EFFECTS: Final = 3
+LEAST_ORDERED: Final = 2
+"""The number of variants for which the one that is fastest determines the order."""
 EFFECTS: Final = "Effect of each axis, averaged over the other axes"
 
 
@@ -95,6 +98,7 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
             ]
             ties = f", tied with {'; '.join(tied)}" if tied else ""
             sentences.append(f"{label} is {best} on {every(count, 'input')}{ties}")
+            sentences += _order(at)
         else:
             each = (
                 f"{at.label(at.leaders(g)[0])} on {at.plan.input(g.input_id).label}" for g in groups
@@ -114,6 +118,27 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
     if sentences:
         starts = (v.label for v in at.plan.variants if sentences[0].startswith(v.label))
         yield statement("summary", next(starts, ""), ". ".join(sentences), lead="Inputs")
+
+
+def _order(at: Evidence) -> Iterator[str]:
+    """Yield whether the variants have the same order on every input.
+
+    Two variants are in order if their comparison is significant, or if their intervals relative to
+    the baseline do not overlap.
+    """
+    orders = [{c.variant_id: c.id for c in at.compared(item.id)} for item in at.plan.inputs]
+    shared = [v for v in orders[0] if all(v in cells for cells in orders)]
+    swapped = [
+        f"{at.plan.variant(a).label} and {at.plan.variant(b).label}"
+        for a, b in combinations(shared, 2)
+        if {-1, 1} <= {at.order(cells[a], cells[b]) for cells in orders}
+    ]
+    if swapped:
+        yield f"The order of these depends on the input: {listed(swapped)}"
+    elif len(shared) > LEAST_ORDERED:
+        same = all([v for v in cells if v in shared] == shared for cells in orders)
+        rest = "" if same else " except for differences that are not significant"
+        yield f"The order of the variants is the same on {every(len(orders), 'input')}{rest}"
 
 
 def _effects(at: Evidence, item: Input) -> Iterator[Claim]:

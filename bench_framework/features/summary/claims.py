@@ -10,7 +10,11 @@ from bench_framework.features.summary import bullets, main
 from bench_framework.features.summary.answers import ANSWERS
 from bench_framework.features.summary.contrasts import contrast_claims, contrast_text
 from bench_framework.features.summary.evidence import Evidence
-from bench_framework.features.summary.recommendation import recommendation, recommendations
+from bench_framework.features.summary.recommendation import (
+    recommendation,
+    recommendations,
+    used,
+)
 from bench_framework.model.judgement import Claim
 
 
@@ -25,6 +29,7 @@ def summary_claims(at: Evidence) -> Iterator[Claim]:
     if item is not None:
         special = next((claims for answer in ANSWERS if (claims := answer(at, item))), [])
         yield from special
+        yield from used(at, item)
         yield from bullets.lines(at, item)
     yield from contrast_claims(at, answered=not special)
     yield from bullets.not_adopted(at, item)
@@ -40,6 +45,7 @@ SUMMARY_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "main": main.main_sentence,
     "nothing": main.nothing_sentence,
     "answer": _text,
+    "use": _text,
     "summary": _text,
     "experiments": _text,
     "trust": _text,

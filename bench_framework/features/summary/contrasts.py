@@ -84,7 +84,8 @@ def _without_place(claim: Claim) -> str:
         reason = detectable(value_phrases.upward(float(values.pop("mde"))))
         short = replace(claim, values=values)
         return f"{comparison(short)}. {reason[:1].upper()}{reason[1:]}"
-    return comparison(claim)
+    medians = f" ({claim.values['medians']})" if "medians" in claim.values else ""
+    return f"{comparison(claim)}{medians}"
 
 
 def _defaults(at: Evidence, *, answered: bool) -> Iterator[Claim]:
@@ -117,4 +118,8 @@ def _claim(at: Evidence, cell_id: str, ref_cell_id: str, name: str, metric: str)
     c = at.pair(cell_id, ref_cell_id, metric)
     if c is not None:
         claim = at.comparison(c, "contrast")
-        yield replace(claim, values={**claim.values, "name": name})
+        values: dict[str, float | int | str] = {**claim.values, "name": name}
+        mine, theirs = (at.amount(cell, metric) for cell in claim.cells)
+        if metric != at.metric and mine and theirs:
+            values["medians"] = f"medians {mine} and {theirs}"
+        yield replace(claim, values=values)

@@ -11,10 +11,11 @@ from bench_framework.claims import phrases, value_phrases
 from bench_framework.claims.comparison_claims import ComparisonClaims
 from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim, Comparison, Judgement
-from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.plan import Cell, Input, Plan, Role
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
+from bench_framework.units import format_duration
 
 CLOSE: Final = 1.02
 """Two medians of memory or CPU time whose quotient is at most this count as equal."""
@@ -72,6 +73,23 @@ class Evidence(ComparisonClaims):
         ratio = mine / theirs if mine > 0 and theirs > 0 else math.inf
         return 1 / ratio if self.higher else ratio
 
+    def order(self, cell_id: str, other_id: str) -> int:
+        """Return -1 if a cell is significantly better than another on one input, 1 if worse.
+
+        Without a comparison of the two, their intervals relative to the baseline decide. The result
+        is 0 if the order is not significant.
+        """
+        pair = self.pair(cell_id, other_id)
+        if pair is not None:
+            return (pair.verdict.worse - pair.verdict.better) if pair.verdict.decided else 0
+        baseline = self.plan.baseline_cell(self.cells[cell_id].input_id)
+        pairs = [self.pair(c, baseline.id) if baseline else None for c in (cell_id, other_id)]
+        first, second = (p.shown if p is not None else None for p in pairs)
+        if first is None or second is None:
+            return 0
+        sign = (first.lo > second.hi) - (first.hi < second.lo)
+        return -sign if self.higher else sign
+
     def leaders(self, group: BestGroup) -> list[str]:
         """Return the members of a best group, the first row of the table first."""
         return sorted(group.cell_ids, key=self._place)
@@ -100,9 +118,19 @@ class Evidence(ComparisonClaims):
         return replace(claim, values=values)
 
     def amount(self, cell_id: str, metric: str = PEAK_RSS) -> str:
-        """Return the median memory of a cell as text, or nothing if it was not measured."""
+        """Return the median of a cell in bytes or seconds as text, or nothing without one."""
         value = self.medians.get((cell_id, metric))
-        return value_phrases.size(value, self.plan.unit_family) if value is not None else ""
+        if value is None:
+            return ""
+        kind = METRICS.get(metric)
+        declared = next((m.unit for m in self.plan.metrics if m.name == metric), "")
+        match kind.unit if kind is not None else declared:
+            case "bytes":
+                return value_phrases.size(value, self.plan.unit_family)
+            case "s":
+                return format_duration(value)
+            case _:
+                return ""
 
     def choice(self) -> dict[str, str]:
         """Return the restriction of the choice for the values of a claim, empty without one."""

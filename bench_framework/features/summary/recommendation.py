@@ -9,9 +9,11 @@ from typing import Final
 
 from bench_framework.claims.phrases import noun
 from bench_framework.claims.value_phrases import where
-from bench_framework.features.summary.evidence import CLOSE, Evidence, listed
+from bench_framework.features.changed_settings import changed_settings
+from bench_framework.features.summary.evidence import CLOSE, Evidence, listed, statement
 from bench_framework.model.judgement import BestGroup, Claim
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.plan import Input
 from bench_framework.units import every
 
 LEAST: Final = "the least memory"
@@ -38,6 +40,23 @@ def recommendations(at: Evidence) -> Iterator[Claim]:
             yield replace(claim, values={**claim.values, "size": size})
         else:
             yield claim
+
+
+def used(at: Evidence, item: Input) -> Iterator[Claim]:
+    """Yield how the recommended variant of an input is built and run, unlike the baseline.
+
+    Nothing is yielded for another program than the baseline's.
+    """
+    baseline = at.plan.baseline_cell(item.id)
+    claim = next((c for c in recommendations(at) if c.scope in ((), at.scope(item.id))), None)
+    if claim is None or baseline is None or claim.cells[0] == baseline.id:
+        return
+    cell = at.cells[claim.cells[0]]
+    settings = changed_settings(at.plan, baseline, cell)
+    if not settings or cell.command[:1] != baseline.command[:1]:
+        return
+    reason = f". Of the tied variants, it has {claim.values['why']}" if claim.values["why"] else ""
+    yield statement("use", claim.subject, f"Use {claim.subject}: {settings}{reason}")
 
 
 def _claim(at: Evidence, group: BestGroup, cell: str, reason: str) -> Claim:

@@ -15,12 +15,12 @@ MOST_LINES: Final = 6
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the answer, then at most six lines. The line on confidence is always included."""
+    """Return the answer and what to use, then at most six lines, the last one on confidence."""
     main = _leading(data)
     answer = data.claims("answer") or ((main,) if main is not None else ())
     if not answer:
         return (Fallback(_no_result(data)),)
-    first, *more = map(sentence, answer)
+    first, *more = map(sentence, (*answer, *data.claims("use")))
     rest = (Paragraph(tuple(more)),) if more else ()
     return (Paragraph((first,), lead=True), *rest, *claim_bullets(lines(data)))
 

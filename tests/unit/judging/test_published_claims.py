@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
     from bench_framework.model.plan import Plan
 
-SPEEDS = {"a": 1.0, "quick": 0.5, "alike": 1.0, "slow": 1.3, "near": 0.97}
+SPEEDS = {"a": 1.0, "quick": 0.5, "alike": 1.0, "slow": 1.3, "near": 0.97, "close": 0.99}
+SOME_NOISE = 0.025
 MEMORY = {"a": 34e6, "quick": 90e6}
 MIB = 1 << 20
 
@@ -130,10 +131,30 @@ def test_noise_confirms_nothing(example: Study, figure: str, status: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("figure", "status", "reason"),
+    [
+        ("1 % faster", "confirmed", "both are within ±5\u202f%"),
+        ("1 % slower", "refuted", "equivalent"),
+    ],
+)
+def test_a_small_change_in_the_other_direction_is_refuted(
+    example: Study, figure: str, status: str, reason: str
+) -> None:
+    """The comparison is equivalent, and its 95 % confidence interval is below 1."""
+    assert verdict(example, figure, "close", spread=SOME_NOISE) == (status, reason)
+
+
+@pytest.mark.parametrize(
     ("figure", "status"), [("90.0 MB", "confirmed"), ("92 MB", "confirmed"), ("33.7 MB", "refuted")]
 )
 def test_a_value_is_confirmed_within_the_margin(example: Study, figure: str, status: str) -> None:
     assert verdict(example, figure, metric="peak_rss")[0] == status
+
+
+def test_a_value_outside_the_interval_is_confirmed_with_a_reason(example: Study) -> None:
+    assert verdict(example, "90.0 MB", metric="peak_rss") == ("confirmed", "")
+    reason = "the interval is within 5\u202f% of the figure"
+    assert verdict(example, "92 MB", metric="peak_rss") == ("confirmed", reason)
 
 
 def test_a_claim_that_was_not_measured_is_inconclusive(example: Study) -> None:

@@ -221,6 +221,55 @@ def test_the_best_on_every_input_is_named_with_the_variants_that_tie(study: type
     assert text.startswith("b is fastest on both inputs, tied with c on 1MiB")
 
 
+@pytest.mark.parametrize(
+    ("small", "text"),
+    [
+        (0.9, "The order of the variants is the same on both inputs"),
+        (
+            0.4985,
+            "The order of the variants is the same on both inputs except for differences that ",
+        ),
+        (0.2, "The order of these depends on the input: c and d"),
+    ],
+)
+def test_the_order_of_the_variants_is_compared_between_inputs(
+    study: type[Study], small: float, text: str
+) -> None:
+    example = study(arms=("a", "b", "c", "d"), sizes=(1, 8))
+    draw = timing({}, 0.01)
+
+    def wall(arm: str, where: str, number: int) -> float:
+        factors = {"b": 0.1, "c": small * 1.001 if where == "1MiB" else 0.7, "d": 0.5}
+        return draw(arm, where, number) * factors.get(arm, 1.0)
+
+    assert f". {text}" in line(example.judge(example.blocks(wall)), "Inputs").text
+
+
+def test_the_settings_of_the_recommended_variant_are_stated(study: type[Study]) -> None:
+    example = study(arms=("a", "b", "c"))
+    faster = timing({"b": -0.5, "c": -0.4}, 0.01)
+    assert texts(example.judge(example.blocks(faster)), "use") == ["Use b: argument b"]
+    slower = timing({"b": 0.5, "c": 0.4}, 0.01)
+    assert not texts(example.judge(example.blocks(slower)), "use")
+
+
+def test_a_contrast_in_another_metric_has_the_medians(study: type[Study]) -> None:
+    example = study(arms=("a", "b"))
+    plan = example.plan
+    b, a = plan.variants[1].id, plan.variants[0].id
+    inputs = (plan.inputs[0].id,)
+    contrasts = (
+        NamedContrast("CPU", b, a, inputs, "cpu"),
+        NamedContrast("time", b, a, inputs, "wall"),
+    )
+    plan = replace(plan, contrasts=contrasts)
+    blocks = example.blocks(timing({"b": 0.5}, 0.001), cpu=timing({"b": 2.0}, 0.001))
+    cpu, wall = texts(judge(plan, blocks, {}, example.inputs(), example.looks()), "contrast")
+    assert cpu.startswith("b uses 3.00× as much CPU time as a [")
+    assert cpu.endswith("] (medians 150\u202fms and 50.0\u202fms)")
+    assert "medians" not in wall
+
+
 def test_memory_that_is_equivalent_and_not_equal_is_about_the_same(study: type[Study]) -> None:
     example = study(arms=("a", "b"))
     wall = timing({"b": -0.5}, 0.01)

@@ -79,7 +79,9 @@ def test_sections_come_in_the_order_of_the_page(document: Document) -> None:
 def test_the_summary_has_the_answer_first_and_at_most_six_lines(
     document: Document, data: ReportData
 ) -> None:
-    lead, rest = section(document, "S02").blocks
+    lead, use, rest = section(document, "S02").blocks
+    assert isinstance(use, Paragraph)
+    assert use.sentences[0].text.startswith("Use smol+jemalloc: feature jemalloc; argument ")
     assert isinstance(lead, Paragraph)
     assert lead.lead
     assert lead.sentences[0].text.startswith(

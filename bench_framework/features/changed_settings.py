@@ -1,0 +1,65 @@
+"""The settings that differ between two configurations, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bench_framework.model.plan import BuildSpec, Cell, Plan, Word
+
+
+def changed_settings(plan: Plan, before: Cell, after: Cell) -> str:
+    """Return what the second configuration is built and run with and the first is not.
+
+    An example is ``feature jemalloc; argument --parser sonic-rs``. The text is empty if nothing
+    differs.
+    """
+    builds = plan.variant(before.variant_id).build, plan.variant(after.variant_id).build
+    return "; ".join((*_build(*builds), *_run(before, after)))
+
+
+def _build(before: BuildSpec | None, after: BuildSpec | None) -> list[str]:
+    if before is None or after is None:
+        return []
+    keys = ({f"{key}={value}" for key, value in spec.profile_keys} for spec in (before, after))
+    old, new = keys
+    groups = (
+        ("feature", before.features, after.features),
+        ("profile", sorted({*old, before.profile}), sorted({*new, after.profile})),
+        ("rustflags", before.rustflags, after.rustflags),
+        ("toolchain", (before.toolchain,), (after.toolchain,)),
+        ("revision", (before.revision,), (after.revision,)),
+    )
+    texts = []
+    for name, first, second in groups:
+        added = [str(value) for value in second if value and value not in first]
+        removed = [str(value) for value in first if value and value not in second]
+        texts += [f"{name} {' '.join(added)}"] if added else []
+        texts += [f"without {name} {' '.join(removed)}"] if removed and not added else []
+    return texts
+
+
+def _run(before: Cell, after: Cell) -> list[str]:
+    words, others = ([_text(w) for w in cell.command] for cell in (before, after))
+    changed = _arguments(words, others)
+    env = [f"{name}={value}" for name, value in after.env if (name, value) not in before.env]
+    return [
+        *([f"argument{'s' if len(changed) > 1 else ''} {' '.join(changed)}"] if changed else []),
+        *([f"environment {' '.join(env)}"] if env else []),
+    ]
+
+
+def _arguments(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """Return the arguments that only the second command has, each with its option."""
+    if len(before) != len(after):
+        return [word for word in after if word not in before]
+    arguments = []
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        option = after[number - 1] if number else ""
+        if old != new:
+            takes = option.startswith("-") and "=" not in option and not new.startswith("-")
+            arguments.append(f"{option} {new}" if takes else new)
+    return arguments
+
+
+def _text(word: Word) -> str:
+    return "".join(piece if isinstance(piece, str) else f"{{{piece.slot}}}" for piece in word)
