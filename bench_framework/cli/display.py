@@ -335,7 +335,8 @@ class LineDisplay:
 
     def _built(self, update: progress.BuildFinished) -> None:
         build = update.build
-        outcome = "unchanged" if build.build_s is None else f"{build.build_s:.1f} s"
+        wrapper = f" with {build.wrapper}" if build.wrapper else ""
+        outcome = "unchanged" if build.build_s is None else f"{build.build_s:.1f} s{wrapper}"
         outcome = outcome if build.ok else "failed"
         self._line("build", f"{update.index}/{update.total} {update.label}: {outcome}")
         if update.index == update.total:

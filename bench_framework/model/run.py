@@ -183,6 +183,8 @@ class Build:
     """Duration of the build in seconds, `None` if the binary existed already."""
     cached: bool = False
     rustc: str | None = None
+    wrapper: str | None = None
+    """Program that cargo called in place of rustc, such as ``sccache 0.10.0``, if any."""
     lockfile_sha256: str | None = None
     revision: str | None = None
     dirty: bool | None = None

@@ -21,6 +21,7 @@ from typing import Final
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
 from bench_framework.execution.build import binaries, revisions, sharing
+from bench_framework.execution.build.compiler_cache import Wrapper, find_wrapper
 from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.machine.lock import MachineLock
@@ -61,6 +62,7 @@ class Builder:
     """Folder in which the binaries will work."""
     further: tuple[str, ...] = ()
     """Additional arguments of cargo."""
+    _wrappers: dict[Path, Wrapper] = field(default_factory=dict)
     _rustc: dict[tuple[str | None, Path], str | None] = field(default_factory=dict)
     _states: dict[Path, tuple[str | None, bool | None]] = field(default_factory=dict)
 
@@ -101,12 +103,13 @@ class Builder:
                 path.unlink(missing_ok=True)
         lock = lockfile_of(crate)
         most = lock.read_bytes().count(b"[[package]]") if lock else 0
+        wrapper = self._wrapper(crate)
         steps = Steps(messages, self.observer, place, most)
         start = seconds()
         finished = self.launcher.run(
             Command(
                 [*arguments(spec, crate), *self.further],
-                self._environment(spec, units),
+                {**self._environment(spec, units), **wrapper.variables},
                 str(crate),
                 stdout=str(messages),
                 stderr=str(log),
@@ -135,6 +138,7 @@ class Builder:
         build = self._stored(spec, crate, artifacts)
         return replace(
             build,
+            wrapper=wrapper.name or None,
             build_s=None if artifacts.fresh else taken,
             cached=artifacts.fresh,
             log=str(log),
@@ -195,6 +199,11 @@ class Builder:
         if spec.toolchain:
             env["RUSTUP_TOOLCHAIN"] = spec.toolchain
         return env
+
+    def _wrapper(self, crate: Path) -> Wrapper:
+        if crate not in self._wrappers:
+            self._wrappers[crate] = find_wrapper(self.launcher, self.env, self.cache, crate)
+        return self._wrappers[crate]
 
     def _version(self, spec: BuildSpec, crate: Path) -> str | None:
         """Return the compiler's version line for the crate, which may select a toolchain."""

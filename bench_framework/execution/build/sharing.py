@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import tomllib
@@ -135,14 +136,20 @@ def _configuration(crate: Path, top: Path) -> Iterator[str]:
     ``[env]`` can change dependencies, so equal texts are required. Raises `ValueError` if the
     repository replaces dependencies.
     """
+    for file in configuration_files(crate):
+        text = file.read_text(encoding="utf-8")
+        if file.is_relative_to(top) and _REPLACING & tomllib.loads(text).keys():
+            raise ValueError(f"{file} replaces sources")
+        yield text
+
+
+def configuration_files(crate: Path) -> Iterator[Path]:
+    """Yield cargo's configuration files in the folder of a crate and in its parents."""
     folder = crate.resolve()
     for parent in (folder, *folder.parents):
         for file in (parent / ".cargo" / "config", parent / ".cargo" / "config.toml"):
-            if file.is_file():
-                text = file.read_text(encoding="utf-8")
-                if parent.is_relative_to(top) and _REPLACING & tomllib.loads(text).keys():
-                    raise ValueError(f"{file} replaces sources")
-                yield text
+            if os.access(file, os.R_OK):
+                yield file
 
 
 def _move(source: Path, target: Path, packages: set[str] | None = None) -> int:

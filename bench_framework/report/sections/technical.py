@@ -61,7 +61,7 @@ def _row(data: ReportData, b: Build) -> Row:
         value_cell(b.stripped_bytes, format_size),
         value_cell(b.dependencies, str),
         Cell(duration, b.build_s),
-        Cell(b.rustc or DASH),
+        Cell(", ".join(filter(None, (b.rustc, b.wrapper))) or DASH),
         _digest(b.sha256, 16) if b.ok else Cell(f"not built: {b.message or 'no message'}"),
         _digest(b.code_sha256, 12),
         _digest(b.lockfile_sha256, 12),

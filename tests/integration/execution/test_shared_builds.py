@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.execution.build import cargo, revisions, sharing
+from bench_framework.execution.build import cargo, compiler_cache, revisions, sharing
+from bench_framework.execution.build.compiler_cache import Wrapper
 from bench_framework.execution.machine import host
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.model.plan import BuildSpec
@@ -119,12 +120,14 @@ def set_past(folder: Path) -> None:
 @pytest.fixture
 def bench(tmp_path: Path, launcher: Launcher) -> Bench:
     home = tmp_path / "cargo"
-    write(tmp_path / "registry" / "common", COMMON)
-    source = json.dumps(str(tmp_path / "registry"))
+    registry = tmp_path / "registry" / "src" / "here"
+    write(registry / "common", COMMON)
+    source = json.dumps(str(registry))
     config = f'[source.crates-io]\nreplace-with = "here"\n[source.here]\ndirectory = {source}\n'
     write(home, {"config.toml": config})
+    shell = host.environment().items()
     env = {
-        **host.environment(),
+        **{name: value for name, value in shell if name not in compiler_cache.SETTINGS},
         "BENCHCTL_CACHE": str(tmp_path / "cache"),
         "CARGO_HOME": str(home),
         "CARGO_NET_OFFLINE": "true",
@@ -198,10 +201,50 @@ def test_an_interrupted_change_of_the_source_folder_costs_a_build_and_nothing_el
     assert bench.outputs([*first, *second])[1].startswith("mine 2")
 
 
+SCCACHE = """#!/bin/sh
+[ "$1" = --version ] && echo "sccache 9.8" && exit
+echo "$CARGO_PKG_NAME $SCCACHE_SERVER_PORT" >> {log}
+{then}
+"""
+
+
+@pytest.mark.parametrize("then", ['exec "$@"', "exit 2"])
+def test_sccache_compiles_downloaded_sources_if_it_is_installed(bench: Bench, then: str) -> None:
+    spec = bench.commit("one")
+    (plain,) = bench.build(spec)
+    log, program = bench.cache.parent / "log", bench.cache.parent / "bin" / "sccache"
+    write(program.parent, {"sccache": SCCACHE.format(log=log, then=then)})
+    program.chmod(0o755)
+    env = {**bench.env, "PATH": f"{program.parent}:{bench.env['PATH']}"}
+    results = []
+    for number, further in enumerate(({}, {"RUSTC_WRAPPER": ""})):
+        bench.cache.rename(bench.cache.with_name(f"cache-{number}"))
+        (build,) = Bench(bench.launcher, {**env, **further}, bench.repository).build(spec)
+        results.append((build.wrapper, build.sha256, log.read_text().split()[::2]))
+        assert log.read_text().split()[1].isdigit()
+    # The binary is the same, also if sccache fails; local packages are compiled without it.
+    calls = ["common"]
+    assert results == [("sccache 9.8", plain.sha256, calls), (None, plain.sha256, calls)]
+
+
+def test_a_wrapper_of_the_user_is_kept(bench: Bench) -> None:
+    crate, launcher, cache = bench.repository, bench.launcher, bench.cache
+    program = bench.cache.parent / "bin" / "sccache"
+    write(program.parent, {"sccache": "#!/bin/sh\necho sccache 9.8\n"})
+    program.chmod(0o755)
+    env = {**bench.env, "PATH": f"{program.parent}:{bench.env['PATH']}"}
+    found = compiler_cache.find_wrapper(launcher, env, cache, crate)
+    assert found.name == "sccache 9.8"
+    mine = {**env, "RUSTC_WRAPPER": "/opt/mine"}
+    assert compiler_cache.find_wrapper(launcher, mine, cache, crate) == Wrapper("mine")
+    write(crate, {".cargo/config.toml": '[build]\nrustc-wrapper = "other"\n'})
+    assert compiler_cache.find_wrapper(launcher, env, cache, crate) == Wrapper()
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        '[source.crates-io]\nreplace-with = "mine"\n[source.mine]\ndirectory = "../registry"\n',
+        '[source.crates-io]\nreplace-with = "mine"\n[source.mine]\ndirectory = "../registry/src/here"\n',
         "[env]\nLEVEL = '2'\n",
     ],
 )
