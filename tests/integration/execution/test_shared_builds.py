@@ -233,8 +233,7 @@ def test_a_wrapper_of_the_user_is_kept(bench: Bench) -> None:
     write(program.parent, {"sccache": "#!/bin/sh\necho sccache 9.8\n"})
     program.chmod(0o755)
     env = {**bench.env, "PATH": f"{program.parent}:{bench.env['PATH']}"}
-    found = compiler_cache.find_wrapper(launcher, env, cache, crate)
-    assert found.name == "sccache 9.8"
+    assert compiler_cache.find_wrapper(launcher, env, cache, crate).name == "sccache 9.8"
     mine = {**env, "RUSTC_WRAPPER": "/opt/mine"}
     assert compiler_cache.find_wrapper(launcher, mine, cache, crate) == Wrapper("mine")
     write(crate, {".cargo/config.toml": '[build]\nrustc-wrapper = "other"\n'})

@@ -391,6 +391,12 @@ def test_binaries_answers_commands_and_gaps_are_listed(document: Document) -> No
         assert words in gaps
 
 
+def test_the_table_of_binaries_names_a_wrapper_of_the_compiler(data: ReportData) -> None:
+    builds = tuple(replace(build, wrapper="sccache 9.8") for build in data.builds)
+    binaries = tables(section(build_document(replace(data, builds=builds)), "S22"))[0]
+    assert "1.91.0, sccache 9.8" in texts(binaries.rows[0])
+
+
 def test_the_text_of_the_author_is_separate(document: Document) -> None:
     notes = section(document, "S23").blocks
     assert isinstance(notes[0], AuthorText)
