@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -10,8 +11,11 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import Template
+from textwrap import indent
 from typing import TYPE_CHECKING, Any, Final
 
+from bench_framework import assets
 from bench_framework.errors import UsageError
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.scenario import feature_groups
@@ -136,9 +140,10 @@ def _choose(
 
 
 def _command(binary: str, request: Request, ask: Ask | None) -> tuple[list[str], Path | None]:
-    """Return the arguments of a run and its input.
+    """Return the command of a run and its input.
 
     An argument that is the only file among them is the input. Without arguments, it is the input.
+    If no word has ``{bin}``, the words are the arguments of the binary.
     """
     given, path = request.words, request.input
     if given is None and ask is not None:
@@ -151,8 +156,10 @@ def _command(binary: str, request: Request, ask: Ask | None) -> tuple[list[str],
         fix = "write its arguments after `--`, such as: benchctl init -- --count data.txt"
         raise _unfit(f"the arguments of {binary} are not known", fix)
     words = ["{input}"] if given is None else list(given)
-    if words[:1] in (["{bin}"], [binary]):
-        del words[0]
+    if words[:1] == [binary]:
+        words[0] = "{bin}"
+    if not any("{bin}" in word for word in words):
+        words.insert(0, "{bin}")
     if path is None and any("{input}" in word for word in words):
         if ask is None:
             raise _unfit("the command has {input}, but there is no input", "add --input FILE")
@@ -184,7 +191,7 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
             text += "; not varied, because the default features need one of them"
         draft.guesses.append((group.axis, text))
     for allocator in filter(None, map(feature_groups.allocator_of, package.dependencies)):
-        draft.guesses.append((feature_groups.ALLOCATOR, f"{allocator} is in every build"))
+        draft.guesses.append((feature_groups.ALLOCATOR, f"{allocator} is a dependency, no feature"))
     question = f"Which {next(iter(axes), '')} is best for {binary}?"
     release = _release(package.root / "Cargo.toml")
     keys = {key: release[key] for key in _SLOW if key in release}
@@ -192,14 +199,14 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
     draft.guesses.append(("profile", f"release, with {text or 'the defaults of cargo'}"))
     if not axes:
         question = f"Does link-time optimization make {binary} faster?"
-    if _slow(release):
+    if release.get("lto") in {True, "fat"} or release.get("codegen-units") == 1:
         axes["profile"] = {"release": {}, "fast-build": {"profile": _FAST}}
     else:
         axes["profile"] = {"release": {}, "fat-lto": {"profile": _SLOW}}
     included = feature_groups.closure(features, ["default"])
     included |= {item for items in features.values() for item in items}
-    rest = [n for n in features if not feature_groups.closure(features, [n]) & (included | grouped)]
-    if rest := rest[:_MOST_FEATURES]:
+    included |= {n for n in features if feature_groups.closure(features, [n]) & grouped}
+    if rest := [name for name in features if name not in included][:_MOST_FEATURES]:
         axes["features"] = {"default": {}, **{name: {"features": [name]} for name in rest}}
     measured, *proposed = axes
     text = f"{measured}: {', '.join(axes[measured])}; the first one is the baseline"
@@ -210,14 +217,12 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
 
 
 def _release(manifest: Path) -> dict[str, Any]:
-    """Return the profile `release` of a workspace that cargo could read."""
-    profiles = tomllib.loads(manifest.read_text(encoding="utf-8")).get("profile", {})
-    release: dict[str, Any] = profiles.get("release", {})
-    return release
-
-
-def _slow(release: Mapping[str, Any]) -> bool:
-    return release.get("lto") in {True, "fat"} or release.get("codegen-units") == 1
+    """Return the profile `release`; it is empty if Python cannot read the manifest, unlike cargo."""
+    with contextlib.suppress(OSError, ValueError):
+        manifest_table = tomllib.loads(manifest.read_text(encoding="utf-8-sig"))
+        release: dict[str, Any] = manifest_table.get("profile", {}).get("release", {})
+        return release
+    return {}
 
 
 def _sources(folder: Path) -> Iterable[str]:
@@ -238,63 +243,47 @@ def _add_text(
         draft.guesses.append(("rust", f"the toolchain that {os.path.relpath(toolchain)} names"))
     elif package.rust_version:
         draft.guesses.append(("rust", f"{package.rust_version} or newer (rust-version)"))
-    stdin = path is not None and not any("{input}" in word for word in words)
+    given = {"{bin}": binary, "{input}": str(path)}
+    filled = [re.sub(r"\{bin\}|\{input\}", lambda m: given[m[0]], word) for word in words]
+    draft.guesses.append(("command", shlex.join(filled)))
+    input_lines = []
     if path is not None:
-        draft.guesses.append(("input", f"{path}{', as stdin' if stdin else ''}"))
-    filled = (word.replace("{input}", str(path)) for word in words)
-    draft.guesses.append(("command", shlex.join([binary, *filled])))
-    (axis, values), *others = axes.items()
+        input_lines.append(f"input: {_flow({'file': os.path.relpath(path.resolve(), folder)})}")
+        if not any("{input}" in word for word in words):
+            input_lines.append('stdin: "{input}"')
+        draft.guesses.append(("input", f"{path}{', as stdin' if len(input_lines) > 1 else ''}"))
+    worker = [f"crate: {_flow(os.path.relpath(package.folder, folder))}", f"bin: {_flow(binary)}"]
     default = feature_groups.closure(package.features, ["default"])
-    required = [item for item in package.bins[binary] if item not in default]
-    command = ["{bin}", *(escaped(word, "bin|input") for word in words)]
-    draft.name = binary.lstrip("-_") or "scenario"
-    lines = [
-        "# yaml-language-server: $schema=scenario.schema.json",
-        f"# Written by `benchctl init` for {package.name} {package.version}.",
-        "# All keys: docs/reference/scenario.md in the repository of benchctl.",
-        "version: 1",
-        f"name: {_flow(draft.name)}",
-        f"question: {question}",
-        "",
-        "# The program: a binary of a crate, built with cargo in its profile `release`.",
-        "worker:",
-        f"  crate: {_flow(os.path.relpath(package.folder, folder))}",
-        f"  bin: {_flow(binary)}",
-    ]
-    if required:
-        lines.append(f"  features: {_flow(required)}  # the binary requires them")
+    if required := [item for item in package.bins[binary] if item not in default]:
+        worker.append(f"features: {_flow(required)}  # the binary requires them")
+    (axis, values), *others = axes.items()
     if "fast-build" in axes["profile"] and axis != "profile":
-        lines.append("  # To explore, with shorter builds and other times:")
-        lines.append(f"  # profile: {_flow(_FAST)}")
-    lines += ["", "# What varies. Each value is one build.", "axes:", *_axis(axis, values)]
+        worker.append("# To explore, with shorter builds and other times:")
+        worker.append(f"# profile: {_flow(_FAST)}")
+    axis_lines = _axis(axis, values)
     if others:
-        lines += [
-            "  # More axes. Every combination is built and measured. If you enable an axis, add its",
-            "  # first value to `baseline`.",
-            *(f"  # {line[2:]}" for other in others for line in _axis(*other)),
+        axis_lines += [
+            "# More axes. Every combination is built and measured. If you enable an axis, add its",
+            "# first value to `baseline`.",
+            *(f"# {line}" for other in others for line in _axis(*other)),
         ]
-    lines.append(f"baseline: {_flow({axis: next(iter(values))})}")
-    if path is not None:
-        lines += ["", f"input: {_flow({'file': os.path.relpath(path.resolve(), folder)})}"]
-    lines += ['stdin: "{input}"'] if stdin else []
-    lines += [
-        "",
-        "# One run: {bin} is the built program, {input} the input, `cwd` the folder.",
-        f"command: {_flow(command)}",
-        f"cwd: {_flow(os.path.relpath(Path.cwd(), folder) + '/')}",
-        "",
-        "# Outputs must be equal. If only the order of lines varies, write sorted-lines.",
-        "answer: {compare: exact}",
-        "# Measure until every comparison is conclusive, or for 2 minutes.",
-        "measure: {budget: 2m}",
-        "# Differences of up to 2 % count as equivalent.",
-        "margin: 2%",
-    ]
-    draft.text = "\n".join(lines) + "\n"
+    draft.name = binary.lstrip("-_") or "scenario"
+    template = Template((assets.template_dir() / "crate.yaml").read_text(encoding="utf-8"))
+    draft.text = template.substitute(
+        package=f"{package.name} {package.version}",
+        name=_flow(draft.name),
+        question=question,
+        worker=indent("\n".join(worker), "  "),
+        axes=indent("\n".join(axis_lines), "  "),
+        baseline=_flow({axis: next(iter(values))}),
+        command=_flow([escaped(word, "bin|input") for word in words]),
+        cwd=_flow(os.path.relpath(Path.cwd(), folder) + "/"),
+        input="\n".join(input_lines) or "# input: {file: ../data.txt}",
+    )
 
 
 def _axis(name: str, values: Settings) -> list[str]:
-    return [f"  {name}:", *(f"    {_flow(key)}: {_flow(value)}" for key, value in values.items())]
+    return [f"{name}:", *(f"  {_flow(key)}: {_flow(value)}" for key, value in values.items())]
 
 
 def _flow(value: Any) -> str:

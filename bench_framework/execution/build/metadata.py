@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bench_framework.errors import MachineError, UsageError
-from bench_framework.execution.build.cargo import MOST_MESSAGES, failure_text
+from bench_framework.execution.build.cargo import MOST_MESSAGES
+from bench_framework.execution.build.messages import failure_text
 from bench_framework.execution.machine.host import environment, require_linux
 from bench_framework.execution.process import Launcher
 from bench_framework.foreign import parse_json

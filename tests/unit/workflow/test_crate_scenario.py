@@ -80,7 +80,7 @@ def test_the_scenario_measures_one_axis_and_proposes_others(packages: dict[str, 
     assert guesses == {
         "package": "tool 1.2.3, the only one",
         "binary": "tool, the only one",
-        "allocator": "mimalloc is in every build",
+        "allocator": "mimalloc is a dependency, no feature",
         "profile": "release, with lto = true, codegen-units = 1",
         "axis": "allocator: system, jemalloc; the first one is the baseline; proposed as comments: "
         "profile, features",
@@ -103,6 +103,17 @@ def test_the_proposals_in_comments_are_valid_too(packages: dict[str, Any]) -> No
     axes = re.sub(r"^  # (?=profile|features|  )", "  ", axes, flags=re.MULTILINE)
     axes = axes.replace(": system}", ": system, profile: release, features: default}")
     assert len(variants(f"{head}axes:{axes}")) == 2 * 2 * 3
+
+
+def test_a_feature_that_includes_others_is_proposed_in_their_place(
+    packages: dict[str, Any],
+) -> None:
+    features = {"all": ("cbor", "yaml"), "cbor": (), "yaml": (), "base": ("jemalloc",)}
+    packages["tool"] = package("tool", "tool", features={**features, "jemalloc": ()})
+    assert (
+        "features:\n  #   default: {}\n  #   all: {features: [all]}\nbase"
+        in drafted(words=[])[0].text
+    )
 
 
 def test_without_alternatives_the_profile_is_varied(packages: dict[str, Any]) -> None:
@@ -128,6 +139,20 @@ def test_words_that_yaml_or_placeholders_would_change_are_kept(packages: dict[st
     plan = expand(load(Path("bench/tool.yaml"), text=text))
     expected = ["no", "1e3", "{x}", "${input}", "a: b", "-", "#c", 'q"']
     assert plan.cells[0].command[1:-1] == tuple((word,) for word in expected)
+
+
+def test_words_with_the_program_are_the_whole_command(packages: dict[str, Any]) -> None:
+    packages["tool"] = package("tool", "tool")
+    draft, guesses = drafted(words=["sh", "-c", "{bin} data.txt | head"])
+    assert 'command: [sh, -c, "{bin} data.txt | head"]' in draft.text
+    assert guesses["command"] == "sh -c 'tool data.txt | head'"
+    assert 'command: ["{bin}", -x]' in drafted(words=["tool", "-x"])[0].text
+
+
+def test_a_manifest_that_only_cargo_reads_has_no_known_profile(packages: dict[str, Any]) -> None:
+    packages["tool"] = package("tool", "tool")
+    Path("Cargo.toml").write_text("[profile]\nrelease = {lto = true,\n}\n")  # TOML 1.1
+    assert "with the defaults of cargo" in drafted(words=[])[1]["profile"]
 
 
 def test_an_input_that_no_argument_names_is_the_stdin(packages: dict[str, Any]) -> None:
