@@ -71,7 +71,9 @@ def change(
         bounds = signed_bounds(estimate, lo, hi, margin)
         return f"equivalent in {what} (within ±{format_percent(margin)}) {bounds}"
     if verdict is None or not verdict.decided:
-        return f"inconclusive in {what} {signed_bounds(estimate, lo, hi, margin, keep=False)}"
+        corrected = "" if lo <= 1 <= hi else f", {words.CORRECTED}"
+        bounds = signed_bounds(estimate, lo, hi, margin, keep=False)
+        return f"inconclusive in {what} {bounds}{corrected}"
     if estimate >= TIMES_FROM and not percent:
         ratio = _factor(estimate, lo, hi, margin)
         times = "slower" if metric == WALL else f"{frame.times} {what}"

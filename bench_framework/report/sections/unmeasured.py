@@ -56,7 +56,10 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
     others = [f"{c.label} ({c.figure})" for c in doubts if c not in noise]
     lines = [
         f"{len(refused)} configuration{several} no result: {listed(refused, 3)}" if refused else "",
-        f"{excluded} combination{'s are' if excluded > 1 else ' is'} excluded" if excluded else "",
+        f"{excluded} combination{'s are' if excluded > 1 else ' is'} excluded by the scenario; "
+        "the appendix names the rules"
+        if excluded
+        else "",
         f"{noise[0].label}: {noise[0].figure}" if noise else "",
         f"Data quality: {listed(others, 3)}" if others else "",
         f"not measured: {'; '.join(_conditions(data))}",
