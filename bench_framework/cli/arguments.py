@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from typer import Argument, Option
+from typer.core import TyperCommand
 
 ScenarioFile = Annotated[
     str, Argument(metavar="FILE", help="A scenario file, or the name of a bundled scenario.")
@@ -62,3 +63,58 @@ EmbedRuns = Annotated[
         "default: if they take at most 1 MB.",
     ),
 ]
+Prepare = Annotated[
+    str | None,
+    Option("--prepare", "-p", metavar="CMD", help="Command to run before each run."),
+]
+Budget = Annotated[str, Option(metavar="TIME", help="Start no further round after this time.")]
+Margin = Annotated[
+    str | None,
+    Option(metavar="PERCENT", help="Change that is too small to matter; default: 2%."),
+]
+InputFile = Annotated[
+    Path | None,
+    Option(
+        "--input",
+        metavar="FILE",
+        help="File that replaces {input}; without this placeholder, it is the stdin.",
+    ),
+]
+IgnoreOutput = Annotated[bool, Option("--ignore-output", help="Do not compare the outputs.")]
+RecordsName = Annotated[
+    str | None,
+    Option(
+        metavar="NAME",
+        help="Name for its records; default: that of the command, or of the saved file.",
+    ),
+]
+Save = Annotated[
+    Path | None, Option(metavar="FILE", help="Write the scenario, for `benchctl run FILE`.")
+]
+CrateFolder = Annotated[
+    Path | None,
+    Option(metavar="FOLDER", help="Crate; default: the one that contains the current folder."),
+]
+Package = Annotated[str | None, Option(metavar="NAME", help="Package of a workspace.")]
+Binary = Annotated[
+    str | None, Option("--bin", metavar="NAME", help="Binary of the crate; default: the only one.")
+]
+
+
+AFTER_DASHES: Final = "benchctl.after_dashes"
+"""Key of ``context.meta``: the words after ``--``, or `None` without them."""
+
+
+class CommandLine(TyperCommand):
+    """A command line that ends with ``--`` and the words of another command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words before ``--``; the other ones are not options."""
+        end = args.index("--") if "--" in args else len(args)
+        rest = super().parse_args(ctx, args[:end])
+        ctx.meta[AFTER_DASHES] = args[end + 1 :] if end < len(args) else None
+        if "words" in ctx.params:
+            if ctx.params["words"]:
+                ctx.fail("write the command after `--`")
+            ctx.params["words"] = ctx.meta[AFTER_DASHES]
+        return rest

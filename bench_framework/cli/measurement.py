@@ -14,6 +14,7 @@ from bench_framework.errors import BuildError
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
+    from bench_framework.model.plan import Plan
     from bench_framework.workflow.gate import GateResult
     from bench_framework.workflow.run import Outcome
     from bench_framework.workflow.run_options import RunOptions
@@ -54,6 +55,23 @@ def measure(console: Console, file: str, options: RunOptions, *, confirm: bool =
         console.say(f"digest of the measured files: {digest} (`benchctl verify --digest`)")
     if code:
         raise typer.Exit(code)
+
+
+def measure_plan(console: Console, plan: Plan, text: str, *, fresh: bool) -> None:
+    """Measure a plan without a scenario file, and print the result.
+
+    Raises `typer.Exit`: the exit code is not 0.
+    """
+    from bench_framework.cli.display import display_for
+    from bench_framework.workflow.run import run_plan
+    from bench_framework.workflow.run_options import RunOptions
+
+    options = RunOptions(results=console.results, fresh=fresh)
+    with display_for(console) as display:
+        outcome = run_plan(plan, text, options, display)
+    print_outcome(console, outcome)
+    if outcome.exit_code:
+        raise typer.Exit(outcome.exit_code)
 
 
 def show(console: Console, result: GateResult) -> None:

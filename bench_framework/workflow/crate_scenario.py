@@ -20,7 +20,7 @@ from bench_framework.errors import UsageError
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.scenario import feature_groups
 from bench_framework.scenario.scalars import did_you_mean
-from bench_framework.workflow.ab import escaped
+from bench_framework.workflow.request import escaped
 
 if TYPE_CHECKING:
     from bench_framework.execution.build.metadata import Package

@@ -1,4 +1,4 @@
-"""Tests of `benchctl ab` from its arguments to its sentences, with the fake and the real hyperfine."""
+"""Tests of `ab`, `sweep` and `ablate` from arguments to sentences, with the fake and the real hyperfine."""
 
 from __future__ import annotations
 
@@ -119,6 +119,32 @@ def test_without_commands_the_error_has_an_example(folder: Path) -> None:
     done = benchctl(folder, "ab", code=2)
     assert "error[BX122]: there are no commands to compare" in done.stderr
     assert "benchctl ab './old data.json' './new data.json'" in done.stderr
+
+
+def test_values_of_an_argument_are_compared_with_the_first(folder: Path) -> None:
+    done = benchctl(folder, "sweep", "which=old,new", "--ignore-output", "--", "echo", "-{which}")
+    assert "new is fastest: it is 1.3" in " ".join(done.stdout.split())
+    (record,) = find_records(folder / "results", "sweep")
+    benchctl(folder, "verify", str(record))
+    missing = benchctl(folder, "sweep", "which=old,new", code=2)
+    assert "error[BX122]: there is no command" in missing.stderr
+
+
+def test_a_feature_that_makes_a_crate_faster_is_worth_its_time(folder: Path) -> None:
+    """The two builds are real, and their times are those of the fake hyperfine."""
+    (folder / "src").mkdir()
+    (folder / "src" / "main.rs").write_text(
+        'fn main() { println!("{}", if cfg!(feature = "fast") { "-new" } else { "-old" }); }\n'
+    )
+    (folder / "Cargo.toml").write_text(
+        '[package]\nname = "toy"\nversion = "0.1.0"\nedition = "2021"\n'
+        '[features]\ndefault = ["fast"]\nfast = []\n'
+    )
+    done = benchctl(folder, "ablate", "--features", "fast", "--ignore-output", "--", "x")
+    assert "without fast" in done.stdout
+    (record,) = find_records(folder / "results", "ablate")
+    builds = json.loads((record / "plan.json").read_text())["builds"]
+    assert sorted((b["features"], b["default_features"]) for b in builds) == [([], False), (["fast"], False)]  # fmt: skip
 
 
 @pytest.mark.real

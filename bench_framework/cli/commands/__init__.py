@@ -6,6 +6,7 @@ from typing import Final
 
 from bench_framework.cli.commands import (
     ab,
+    ablate,
     audit,
     clean,
     compare,
@@ -19,13 +20,14 @@ from bench_framework.cli.commands import (
     report,
     run,
     schema,
+    sweep,
     try_scenario,
     validate,
     verify,
 )
 
 COMMANDS: Final = {
-    "Run": (run, ab, validate, plan, try_scenario, init),
+    "Run": (run, ab, sweep, ablate, validate, plan, try_scenario, init),
     "Inspect": (compare, report, profile, verify, import_files, audit),
     "CI": (gate,),
     "Machine": (doctor, clean),

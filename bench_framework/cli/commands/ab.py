@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bench_framework.cli.arguments import Fresh
+from bench_framework.cli.arguments import (
+    Budget,
+    Fresh,
+    IgnoreOutput,
+    InputFile,
+    Margin,
+    Prepare,
+    RecordsName,
+    Save,
+)
 from bench_framework.cli.console import Console
 
 if TYPE_CHECKING:
@@ -39,41 +47,16 @@ def ab(
             help="Run each command that contains {NAME} with each of these values, such as 1,2,4.",
         ),
     ] = None,
-    prepare: Annotated[
-        str | None,
-        typer.Option("--prepare", "-p", metavar="CMD", help="Command to run before each run."),
-    ] = None,
-    budget: Annotated[
-        str, typer.Option(metavar="TIME", help="Start no further round after this time.")
-    ] = "30s",
-    margin: Annotated[
-        str | None,
-        typer.Option(metavar="PERCENT", help="Change that is too small to matter; default: 2%."),
-    ] = None,
-    input_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--input",
-            metavar="FILE",
-            help="File that replaces {input}; without this placeholder, it is the stdin.",
-        ),
-    ] = None,
+    prepare: Prepare = None,
+    budget: Budget = "30s",
+    margin: Margin = None,
+    input_file: InputFile = None,
     shell: Annotated[
         bool, typer.Option("--shell", help="Run the commands with `sh -c`; default: without.")
     ] = False,
-    ignore_output: Annotated[
-        bool, typer.Option("--ignore-output", help="Do not compare the outputs.")
-    ] = False,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Name for its records; default: ab, or the name of the saved file."
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the scenario, for `benchctl run FILE`."),
-    ] = None,
+    ignore_output: IgnoreOutput = False,
+    name: RecordsName = None,
+    save: Save = None,
     fresh: Fresh = False,
 ) -> None:
     """Compare the time of two or more commands, as hyperfine does, in interleaved rounds.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
-from typer.core import TyperCommand
 
+from bench_framework.cli.arguments import CommandLine
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import Interrupted
 
@@ -21,19 +21,6 @@ benchctl init --package cli --input data.txt -- {bin} --count {input}
 benchctl init bench --crate ../parser --bin parse --yes -- words.txt
 """
 SUBJECT = 10
-
-
-class CommandLine(TyperCommand):
-    """A command whose last argument consists of the words after ``--``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words before ``--``; the other ones are not options."""
-        end = args.index("--") if "--" in args else len(args)
-        rest = super().parse_args(ctx, args[:end])
-        if ctx.params["words"]:
-            ctx.fail("write the command after `--`")
-        ctx.params["words"] = args[end + 1 :] if end < len(args) else None
-        return rest
 
 
 COMMAND = CommandLine

@@ -1,0 +1,77 @@
+"""``benchctl ablate``: what each feature of a crate contributes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from bench_framework.cli.arguments import (
+    Binary,
+    Budget,
+    CommandLine,
+    CrateFolder,
+    Fresh,
+    IgnoreOutput,
+    InputFile,
+    Margin,
+    Package,
+    Prepare,
+    RecordsName,
+    Save,
+)
+from bench_framework.cli.console import Console
+
+EXAMPLES = """
+benchctl ablate --features simd,mimalloc -- --count words.txt
+benchctl ablate --features simd,mimalloc,cache --input data.json --budget 5m -- {input}
+"""
+COMMAND = CommandLine
+
+
+def ablate(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- ARGS", help="Arguments of the binary."),
+    ] = None,
+    features: Annotated[
+        str, typer.Option(metavar="A,B", help="Features of the crate, separated by commas.")
+    ] = "",
+    crate: CrateFolder = None,
+    package: Package = None,
+    binary: Binary = None,
+    prepare: Prepare = None,
+    budget: Budget = "2m",
+    margin: Margin = None,
+    input_file: InputFile = None,
+    ignore_output: IgnoreOutput = False,
+    name: RecordsName = None,
+    save: Save = None,
+    fresh: Fresh = False,
+) -> None:
+    """Compare a crate with all of some features to the same without each of them.
+
+    The baseline is built with all of them.
+    """
+    from bench_framework.cli.measurement import measure_plan
+    from bench_framework.workflow.sweep import BIN, Ablation, plan_ablation
+
+    console: Console = context.obj
+    request = Ablation(
+        command=[BIN, *(words or ())],
+        features=features,
+        crate=crate,
+        package=package,
+        binary=binary,
+        prepare=prepare,
+        budget=budget,
+        margin=margin,
+        input=input_file,
+        ignore_output=ignore_output,
+        name=name,
+        save=save,
+        words=sys.argv[1:],
+    )
+    measure_plan(console, *plan_ablation(request), fresh=fresh)

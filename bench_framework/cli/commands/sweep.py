@@ -1,0 +1,83 @@
+"""``benchctl sweep``: compare values of a variable, an argument or a build setting."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from bench_framework.cli.arguments import (
+    AFTER_DASHES,
+    Binary,
+    Budget,
+    CommandLine,
+    CrateFolder,
+    Fresh,
+    IgnoreOutput,
+    InputFile,
+    Margin,
+    Package,
+    Prepare,
+    RecordsName,
+    Save,
+)
+from bench_framework.cli.console import Console
+
+EXAMPLES = """
+benchctl sweep ENV:BLOCKING_MAX_THREADS=1,2,4,8 -- ./search words.txt
+benchctl sweep threads=1,2,4 buffer=64K,1M -- ./prog --threads {threads} -b {buffer} data
+benchctl sweep PROFILE:lto=off,thin,fat --input data.json -- {bin} {input}
+benchctl sweep FEATURES:allocator=none,jemalloc,mimalloc --budget 5m -- {bin} data.json
+"""
+COMMAND = CommandLine
+
+
+def sweep(
+    context: typer.Context,
+    lists: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME=VALUES",
+            help="Values, separated by commas, of {NAME} in the command, or of ENV:VARIABLE. For a "
+            "crate: PROFILE:KEY, or FEATURES:NAME with sets such as none,a,a+b. The command "
+            "follows after `--`; its program {bin} is the binary of the crate.",
+        ),
+    ] = None,
+    crate: CrateFolder = None,
+    package: Package = None,
+    binary: Binary = None,
+    prepare: Prepare = None,
+    budget: Budget = "2m",
+    margin: Margin = None,
+    input_file: InputFile = None,
+    ignore_output: IgnoreOutput = False,
+    name: RecordsName = None,
+    save: Save = None,
+    fresh: Fresh = False,
+) -> None:
+    """Compare values of a variable, an argument or a build setting of one program.
+
+    With several lists, every combination is measured. The first values are the
+    baseline.
+    """
+    from bench_framework.cli.measurement import measure_plan
+    from bench_framework.workflow.sweep import Sweep, plan_sweep
+
+    console: Console = context.obj
+    request = Sweep(
+        command=context.meta[AFTER_DASHES] or (),
+        lists=lists or (),
+        crate=crate,
+        package=package,
+        binary=binary,
+        prepare=prepare,
+        budget=budget,
+        margin=margin,
+        input=input_file,
+        ignore_output=ignore_output,
+        name=name,
+        save=save,
+        words=sys.argv[1:],
+    )
+    measure_plan(console, *plan_sweep(request), fresh=fresh)

@@ -1,0 +1,146 @@
+"""The scenario of a command line: options and texts that `ab`, `sweep` and `ablate` share."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from bench_framework.errors import ScenarioError, UsageError
+from bench_framework.foreign import fault_of
+from bench_framework.masking import masked
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Plan
+    from bench_framework.scenario.definition import Scenario
+
+# `${HOME}` belongs to a shell and `{ print }` to awk.
+PLACEHOLDER: Final = re.compile(r"(?<!\$)\{([A-Za-z][A-Za-z0-9_-]*)\}")
+COMMA: Final = re.compile(r"(?<!\\),")
+_OPTIONS: Final = {
+    "margin": ("margin", "--margin"),
+    "name": ("name", "--name"),
+    "measure": ("measure.budget", "--budget"),
+    "prepare": ("prepare", "--prepare"),
+}
+"""Option whose value is in the line of the scenario that begins with the key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The options of a command without a scenario file; `words` is the command line, for messages.
+
+    `tool` is the name of the command, which is also the name of its records.
+    """
+
+    tool: ClassVar[str]
+    prepare: str | None = None
+    budget: str = "30s"
+    margin: str | None = None
+    input: Path | None = None
+    ignore_output: bool = False
+    name: str | None = None
+    save: Path | None = None
+    words: Sequence[str] = ()
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder at which relative paths of the scenario start."""
+        return (self.save or Path("here")).absolute().parent
+
+    def head(self, question: str) -> list[str]:
+        """Return the first lines of the scenario."""
+        name = self.name or (self.save.stem if self.save else self.tool)
+        return ["version: 1", f"name: {flow(name)}", f"question: {flow(question)}"]
+
+    def tail(self, prepare: Sequence[str] | None, *, used: bool) -> Iterator[str]:
+        """Yield the lines of the options.
+
+        Args:
+            prepare: words of the command before each run.
+            used: true if a command contains ``{input}``; otherwise the input is the stdin.
+
+        Raises `UsageError` (BX122): the input cannot be read.
+        """
+        yield f"cwd: {flow(os.path.relpath(Path.cwd(), self.folder) + '/')}"
+        yield f"measure: {{budget: {flow(self.budget)}}}"
+        yield f"answer: {'{compare: none}' if self.ignore_output else '{differs: warn}'}"
+        if self.margin is not None:
+            yield f"margin: {flow(self.margin)}"
+        if prepare is not None:
+            yield f"prepare: {flow(prepare)}"
+        if self.input is not None:
+            if fault := fault_of(self.input):
+                raise unfit(f"the input file {self.input} {fault}", "correct --input")
+            yield f"input: {{file: {flow(os.path.relpath(self.input, self.folder))}}}"
+            if not used:
+                yield 'stdin: "{input}"'
+
+    def plan(self, text: str) -> Plan:
+        """Return the plan of a scenario, and save it if that was requested.
+
+        Raises `UsageError`: BX122, an option has an invalid value; BX103, the file cannot be saved.
+        """
+        from bench_framework.scenario.plan import expand
+
+        save = self.save
+        if save is None:
+            # `--fresh` would not resume an interrupted run.
+            words = tuple(masked(word) for word in self.words if word != "--fresh")
+            plan = expand(self._load(Path(f"benchctl {self.tool}"), text))
+            return replace(plan, scenario_path="", asked=words)
+        try:
+            save.parent.mkdir(parents=True, exist_ok=True)  # relative paths start at this folder
+            plan = expand(self._load(save, text))
+            if save.exists() and save.read_bytes() != text.encode():
+                raise unfit(f"{save} exists already", "use another file, or remove it", "BX103")
+            save.write_text(text, encoding="utf-8")
+        except OSError as error:
+            message = f"cannot write {save}: {error.strerror}"
+            raise unfit(message, "use another file", "BX103") from error
+        return plan
+
+    def _load(self, path: Path, text: str) -> Scenario:
+        """Load the scenario. An error in the value of an option names the option, not a line."""
+        from bench_framework.scenario.load import load
+
+        try:
+            return load(path, text=text)
+        except ScenarioError as error:
+            for problem in error.problems:
+                line = text.splitlines()[problem.at.line - 1] if problem.at else ""
+                if (key := line.partition(":")[0]) in _OPTIONS:
+                    name, option = _OPTIONS[key]
+                    message = problem.message.replace(f"`{name}`", option)
+                    example = f"correct {option}; `benchctl {self.tool} --help` shows examples"
+                    raise unfit(message, problem.fix or example) from None
+            raise
+
+
+def escaped(word: str, slots: str = "input") -> str:
+    """Double all braces except those of ``{input}`` or other slots, which the scenario replaces."""
+    return "".join(
+        part if number % 2 else part.replace("{", "{{").replace("}", "}}")
+        for number, part in enumerate(re.split(rf"((?<!\$)\{{(?:{slots})\}})", word))
+    )
+
+
+def flow(value: Any) -> str:
+    """Return a value as JSON, which YAML contains."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def program_path(program: str, folder: Path) -> str:
+    """Return a program of the command line relative to a folder; a name on the `PATH` as it is."""
+    if "/" in program and not program.startswith(("/", "~")):
+        return f"./{os.path.relpath(program, folder)}"
+    return program
+
+
+def unfit(message: str, fix: str, code: str = "BX122") -> UsageError:
+    """Return the error for arguments that do not give a comparison."""
+    return UsageError(message, code=code, effect="nothing was measured", fix=fix)

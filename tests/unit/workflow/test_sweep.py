@@ -1,0 +1,126 @@
+"""Tests of the scenarios that `benchctl sweep` and `benchctl ablate` write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_framework.errors import UsageError
+from bench_framework.execution.build.metadata import Package
+from bench_framework.model.plan import Plan
+from bench_framework.workflow import sweep
+from bench_framework.workflow.sweep import BIN, Ablation, Sweep, plan_ablation, plan_sweep
+
+FEATURES = {"default": ("full",), "full": ("simd", "log"), "simd": (), "log": (), "mimalloc": ()}
+
+
+@pytest.fixture(autouse=True)
+def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "toy"\n', encoding="utf-8")
+    bins: dict[str, tuple[str, ...]] = {"toy": ()}
+    toy = Package("toy", "1.0.0", tmp_path, tmp_path, True, bins, None, FEATURES, (), None)  # noqa: FBT003 -- fields of a record
+    monkeypatch.setattr(sweep, "read_packages", lambda _: (toy,))
+    return tmp_path
+
+
+def swept(*lists: str, command: str = "./prog {n}", **options: Any) -> Plan:
+    return plan_sweep(Sweep(lists=lists, command=command.split(), **options))[0]
+
+
+def ablated(features: str, **options: Any) -> Plan:
+    return plan_ablation(Ablation(features=features, command=[BIN, "x"], **options))[0]
+
+
+def labels(plan: Plan) -> list[str]:
+    return [cell.label for cell in plan.cells]
+
+
+def test_a_variable_is_set_to_each_value_and_the_first_is_the_baseline() -> None:
+    plan = swept("ENV:RAYON_NUM_THREADS=4,1", command="./prog {x}")
+    names = [f"RAYON_NUM_THREADS={n}" for n in (4, 1)]
+    assert labels(plan) == [*names, "control"]
+    assert [dict(cell.env)["RAYON_NUM_THREADS"] for cell in plan.cells] == ["4", "1", "4"]
+    assert plan.baseline_id == plan.cells[0].variant_id
+    assert plan.cells[0].command[1] == ("{x}",), "braces without values are text"
+
+
+def test_every_combination_of_several_lists_is_measured() -> None:
+    plan = swept("n=1,2", "ENV:MODE=a\\,b,c")
+    assert labels(plan)[:-1] == ["n=1 + a,b", "n=1 + c", "n=2 + a,b", "n=2 + c"]
+    assert [cell.command[1] for cell in plan.cells] == [("1",), ("1",), ("2",), ("2",), ("1",)]
+
+
+def test_build_settings_of_the_crate_are_varied() -> None:
+    lists = ("PROFILE:lto=off,fat", "PROFILE:codegen-units=16,1", "FEATURES:set=none,simd+log")
+    plan = swept(*lists, command="{bin} x")
+    builds = [v.build for v in plan.variants if v.build is not None]
+    assert len(builds) == 8
+    assert dict(builds[0].profile_keys) == {"lto": "off", "codegen-units": "16"}
+    assert {build.features for build in builds} == {(), ("log", "simd")}
+
+
+@pytest.mark.parametrize(
+    ("lists", "command", "options", "text"),
+    [
+        ((), "./p", {}, "there are no values to compare"),
+        (("n=1,2",), "", {}, "there is no command"),
+        (("n=1,2",), "./p", {}, "the command does not contain {n}"),
+        (("n=1",), "./p {n}", {}, "`n` has 1 value: 1"),
+        (("n=1,1",), "./p {n}", {}, "`n` has 1 value: 1,1"),
+        (("n",), "./p {n}", {}, "`n` is not a name with values"),
+        (("CPU:n=1,2",), "./p {n}", {}, "`CPU:n=1,2` is not a name with values"),
+        (("n=1,2", "n=3,4"), "./p {n}", {}, "`n` is given twice"),
+        (("PROFILE:lto=off,fat",), "./p", {}, "PROFILE needs a crate that is built"),
+        (("n=1,2",), "./p {n}", {"package": "toy"}, "--package has no effect"),
+        (("n=1,2",), "{bin} {n}", {"crate": Path("none")}, "none is not a crate"),
+        (("n=1,2",), "./p {n} {input}", {}, "{input} is used, but there is no input"),
+        (("n=1,2",), "./p {n}", {"budget": "soon"}, "--budget"),
+    ],
+)
+def test_arguments_that_give_no_comparison_are_refused(
+    lists: tuple[str, ...], command: str, options: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(UsageError) as error:
+        swept(*lists, command=command, **options)
+    assert text in error.value.message
+    assert error.value.code == "BX122"
+
+
+def test_an_ablation_builds_with_all_features_and_without_each() -> None:
+    plan = ablated("mimalloc,simd")
+    assert sorted(labels(plan)) == ["control", "with mimalloc, simd", "without mimalloc", "without simd"]  # fmt: skip
+    builds = {v.label: v.build for v in plan.variants if v.build is not None}
+    features = {label: build.features for label, build in builds.items()}
+    # `simd` is a default feature, so the other default features are named one by one.
+    assert features == {
+        "with mimalloc, simd": ("log", "mimalloc", "simd"),
+        "without mimalloc": ("log", "simd"),
+        "without simd": ("log", "mimalloc"),
+    }
+    assert not any(build.default_features for build in builds.values())
+    assert all(v.build.default_features for v in ablated("mimalloc").variants if v.build)
+
+
+def test_an_ablation_needs_known_features_of_one_package() -> None:
+    for features, options, text in (
+        ("", {}, "there are no features to compare"),
+        ("simd,simd", {}, "the feature `simd` is given twice"),
+        ("smid", {}, "the package has no feature `smid`"),
+        ("simd", {"package": "other"}, "other is not a package"),
+    ):
+        with pytest.raises(UsageError) as error:
+            ablated(features, **options)
+        assert text in error.value.message
+
+
+def test_a_saved_scenario_gives_the_same_plan(crate: Path) -> None:
+    from bench_framework.scenario.load import load
+    from bench_framework.scenario.plan import expand
+
+    save = crate / "bench" / "simd.yaml"
+    plan = ablated("simd", save=save, margin="3%")
+    assert expand(load(save)) == plan
+    assert plan.name == "simd"
