@@ -10,6 +10,8 @@ import pytest
 from bench_framework.errors import UsageError
 from bench_framework.execution.build.metadata import Package
 from bench_framework.model.plan import Plan
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
 from bench_framework.workflow import sweep
 from bench_framework.workflow.sweep import BIN, Ablation, Sweep, plan_ablation, plan_sweep
 
@@ -21,7 +23,7 @@ def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "Cargo.toml").write_text('[package]\nname = "toy"\n', encoding="utf-8")
     bins: dict[str, tuple[str, ...]] = {"toy": ()}
-    toy = Package("toy", "1.0.0", tmp_path, tmp_path, True, bins, None, FEATURES, (), None)  # noqa: FBT003 -- fields of a record
+    toy = Package("toy", "1.0.0", tmp_path, tmp_path, True, bins, None, FEATURES, (), None)
     monkeypatch.setattr(sweep, "read_packages", lambda _: (toy,))
     return tmp_path
 
@@ -117,9 +119,6 @@ def test_an_ablation_needs_known_features_of_one_package() -> None:
 
 
 def test_a_saved_scenario_gives_the_same_plan(crate: Path) -> None:
-    from bench_framework.scenario.load import load
-    from bench_framework.scenario.plan import expand
-
     save = crate / "bench" / "simd.yaml"
     plan = ablated("simd", save=save, margin="3%")
     assert expand(load(save)) == plan
