@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from bench_framework.execution.build.metadata import read_packages
+from bench_framework.scenario.feature_groups import closure
 from bench_framework.units import counted
 from bench_framework.workflow.crate_scenario import crate_above
 from bench_framework.workflow.request import (
@@ -131,21 +132,11 @@ class Ablation(_OfProgram):
         if unknown := next((name for name in self.listed if name not in features), None):
             names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
             raise unfit(f"the package has no feature `{unknown}`", f"choose from: {names}")
-        enabled, removed = _enabled(_DEFAULT, features), {*self.listed}
+        enabled, removed = closure(features, [_DEFAULT]), {*self.listed}
         if not enabled & removed:
             return {}
-        kept = (name for name in enabled - {_DEFAULT} if not _enabled(name, features) & removed)
+        kept = (name for name in enabled - {_DEFAULT} if not closure(features, [name]) & removed)
         return {"default-features": False, "features": sorted(kept)}
-
-
-def _enabled(name: str, features: Mapping[str, Sequence[str]]) -> set[str]:
-    """Return a feature and those of the same package that it enables."""
-    found, left = set[str](), [name]
-    while left:
-        if (feature := left.pop()) in features and feature not in found:
-            found.add(feature)
-            left += features[feature]
-    return found
 
 
 def plan_sweep(request: Sweep) -> tuple[Plan, str]:
