@@ -21,7 +21,15 @@ FEATURES = {"default": ("full",), "full": ("simd", "log"), "simd": (), "log": ()
 @pytest.fixture(autouse=True)
 def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "Cargo.toml").write_text('[package]\nname = "toy"\n', encoding="utf-8")
+    lines = (
+        "[package]",
+        'name = "toy"',
+        "[features]",
+        *(f"{k} = {[*v]}" for k, v in FEATURES.items()),
+    )
+    (tmp_path / "Cargo.toml").write_text("\n".join(lines).replace("'", '"'), encoding="utf-8")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.rs").write_text("fn main() {}", encoding="utf-8")
     bins: dict[str, tuple[str, ...]] = {"toy": ()}
     toy = Package("toy", "1.0.0", tmp_path, tmp_path, True, bins, None, FEATURES, (), None)
     monkeypatch.setattr(sweep, "read_packages", lambda _: (toy,))
