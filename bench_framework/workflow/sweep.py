@@ -67,7 +67,7 @@ class _OfProgram(Request):
     def crate_folder(self) -> Path:
         """Return the folder of the crate.
 
-        Raises `UsageError` (BX122): there is none.
+        Raises `UsageError` (BX122): no crate was found.
         """
         crate = self.crate or crate_above(Path.cwd())
         if crate is None or not (crate / "Cargo.toml").is_file():
@@ -124,8 +124,10 @@ class Ablation(_OfProgram):
         """
         folder = self.crate_folder()
         packages = read_packages(folder)
-        wanted = (p for p in packages if self.package in (None, p.name))
-        features = next((p.features for p in wanted if self.package or p.folder == folder), None)
+        candidates = (p for p in packages if self.package in (None, p.name))
+        features = next(
+            (p.features for p in candidates if self.package or p.folder == folder), None
+        )
         if features is None:
             names = ", ".join(sorted(p.name for p in packages))
             raise unfit(f"{self.package or folder} is not a package", f"use --package: {names}")
@@ -135,8 +137,8 @@ class Ablation(_OfProgram):
         enabled, removed = closure(features, [_DEFAULT]), {*self.listed}
         if not enabled & removed:
             return {}
-        kept = (name for name in enabled - {_DEFAULT} if not closure(features, [name]) & removed)
-        return {"default-features": False, "features": sorted(kept)}
+        others = (name for name in enabled - {_DEFAULT} if not closure(features, [name]) & removed)
+        return {"default-features": False, "features": sorted(others)}
 
 
 def plan_sweep(request: Sweep) -> tuple[Plan, str]:
