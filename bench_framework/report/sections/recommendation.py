@@ -43,8 +43,8 @@ def _pasted(data: ReportData, variant: Variant) -> list[Code]:
     """Return the lines of Cargo.toml and other files, then the command, of a variant."""
     files, command = files_of(variant), command_of(data, variant)
     return [
-        *([Code(files, "toml", f"{variant.label}: build")] if files else []),
-        *([Code(command, "sh", f"{variant.label}: run")] if command else []),
+        *([Code(files, "toml", f"Build {variant.label}")] if files else []),
+        *([Code(command, "sh", f"Run {variant.label}")] if command else []),
     ]
 
 
