@@ -40,10 +40,20 @@ class Prepared:
 def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     """Prepare tools, builds and inputs of a plan, and collect facts about the machine.
 
+    Nothing is measured on this machine meanwhile, and other processes may build too.
+
     Raises:
         MachineError, BuildError: a tool, build or input is missing, or a judged metric is unknown.
         Interrupted: the user stopped it.
     """
+    from bench_framework.execution.machine.lock import MachineLock
+
+    what = f"the builds of {plan.name}"
+    with MachineLock(what, session.observer, session.stop, shared=True):
+        return _prepare(plan, options, session)
+
+
+def _prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     from bench_framework.execution import hyperfine
     from bench_framework.execution.build import binaries
     from bench_framework.execution.counting import instructions
@@ -96,36 +106,34 @@ def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
 
 
 @contextmanager
-def locked_session(plan: Plan, observer: Observer) -> Iterator[Session]:
-    """Open a session that starts programs of a plan while no other benchctl measures.
-
-    Raises:
-        MachineError: this machine cannot run the plan.
-        Interrupted: the user stopped it while it waited for the lock.
-    """
+def open_session(plan: Plan, observer: Observer) -> Iterator[Session]:
+    """Open a session that starts programs of a plan. Raises `MachineError`: it cannot run here."""
     from bench_framework.execution import process, stop, target
-    from bench_framework.execution.machine import host, lock
+    from bench_framework.execution.machine import host
 
     host.require_linux()
     target.require_cpus(plan.cells)
     observer.notify(PlanReady(plan))
     with process.Launcher() as launcher:
         stopping = stop.Stop(launcher, observer)
-        session = stop.Session(launcher, host.environment(), observer, stopping)
-        with stopping.on_signals(), lock.MachineLock(plan.name, observer, stopping):
-            yield session
+        with stopping.on_signals():
+            yield stop.Session(launcher, host.environment(), observer, stopping)
 
 
 def try_plan(plan: Plan, session: Session) -> Trials:
-    """Build the baseline and run each configuration of a plan once.
+    """Build the baseline and run each configuration of a plan once, while nothing is measured.
 
     Raises:
         MachineError, BuildError: the baseline cannot be built, or a program or input is missing.
         Interrupted: the user stopped it.
     """
-    builds = _programs(plan, session) or _builds(plan, session, all_builds=False)
-    _require_builds(plan, builds)
-    return _try_builds(plan, builds, session)
+    from bench_framework.execution.machine.lock import MachineLock
+
+    what = f"the builds of {plan.name}"
+    with MachineLock(what, session.observer, session.stop, shared=True):
+        builds = _programs(plan, session) or _builds(plan, session, all_builds=False)
+        _require_builds(plan, builds)
+        return _try_builds(plan, builds, session)
 
 
 def _try_builds(plan: Plan, builds: Sequence[Build], session: Session) -> Trials:

@@ -120,11 +120,12 @@ def profile_record(
         stopping = stop.Stop(launcher, observer, "profiles of completed runs are kept")
         session = stop.Session(launcher, host.environment(), observer, stopping)
         observer.notify(PlanReady(record.plan))
-        with stopping.on_signals(), lock.MachineLock(record.plan.name, observer, stopping):
-            folder = datasets.data_dir(record.plan.data_dir, session.env)
-            inputs = datasets.prepare_inputs(
-                record.plan.inputs, folder, session.env, session.interruptible
-            )
+        with stopping.on_signals():
+            with lock.MachineLock(record.plan.name, observer, stopping, shared=True):
+                folder = datasets.data_dir(record.plan.data_dir, session.env)
+                inputs = datasets.prepare_inputs(
+                    record.plan.inputs, folder, session.env, session.interruptible
+                )
             _require_same_inputs(record, inputs)
             outcome = _profile(record, inputs, policy, cells, session)
         return _written(record, outcome, observer)

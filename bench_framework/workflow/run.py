@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from bench_framework.model.policies import GatePolicy
 from bench_framework.model.run import Event, Look
 from bench_framework.units import counted
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
-from bench_framework.workflow.preparation import Prepared, build_failure, locked_session, prepare
+from bench_framework.workflow.preparation import Prepared, build_failure, open_session, prepare
 from bench_framework.workflow.profile import profile_policy, profile_run
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.scenarios import find_scenario
@@ -82,26 +83,24 @@ def run_plan(
     Raises:
         MachineError, RecordError: see `run_scenario`.
     """
-    try:
-        with locked_session(plan, observer or SilentObserver()) as session:
-            return _run_locked(plan, text, options, session)
-    except Interrupted:  # while waiting for the lock
-        return _interrupted(None, plan.command)
+    with open_session(plan, observer or SilentObserver()) as session:
+        return _run(plan, text, options, session)
 
 
-def _run_locked(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcome:
-    from bench_framework.execution.machine.lock import wait_until_idle
+def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcome:
+    from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
 
     record: Record | None = None
     try:
         prepared = prepare(plan, options, session)
         plan = prepared.plan
-        if options.idle is not None:
-            load = wait_until_idle(options.idle, session.observer, session.stop)
-            prepared = replace(prepared, host=replace(prepared.host, load1=load))
-        record = _record_for(text, options, session.observer, prepared)
-        with record:
-            _measure(record, prepared, options, session)
+        with ExitStack() as opened:
+            with MachineLock(plan.name, session.observer, session.stop):
+                load = wait_until_idle(options.idle, session.observer, session.stop)
+                prepared = replace(prepared, host=replace(prepared.host, load1=load))
+                record = _record_for(text, options, session.observer, prepared)
+                opened.enter_context(record)
+                _measure(record, prepared, options, session)
             policy = profile_policy(plan.profile, plan.baseline_id, requested=bool(options.profile))
             stopped = options.profile is not False and profile_run(record, policy, session)
     except Interrupted:

@@ -34,12 +34,12 @@ def try_scenario(
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow import trial
-    from bench_framework.workflow.preparation import locked_session, try_plan
+    from bench_framework.workflow.preparation import open_session, try_plan
     from bench_framework.workflow.run_options import RunOptions, plan_run
 
     console: Console = context.obj
     plan = plan_run(file, RunOptions(console.results, only, overrides or ()))
-    with display_for(console) as display, locked_session(plan, display) as session:
+    with display_for(console) as display, open_session(plan, display) as session:
         trials = try_plan(plan, session)
     errors, warnings = trial.refusals(trials), trial.warnings(trials)
     if console.json:

@@ -1,10 +1,12 @@
-"""Waiting before a measurement: for the lock of the machine, and until the machine is idle."""
+"""Waiting for the lock of the machine before builds and measurements, and until it is idle."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import math
 import os
+import re
 import stat
 import time
 from collections.abc import Callable
@@ -24,64 +26,94 @@ NAME: Final = "benchctl.lock"
 FOR_ALL: Final = 0o666
 RETRY_S: Final = 0.2
 _OWNER_LENGTH: Final = 400
+_PROCESS: Final = re.compile(r"\(process (\d+), since ")
 
 
 class MachineLock:
-    """The lock during a measurement; a context manager. The kernel frees it when its process dies.
+    """The lock during builds or a measurement; a context manager.
+
+    Several processes may build at the same time, and none does while another one measures. The
+    kernel frees the lock when its process dies.
 
     Every user of the machine must be able to take it, so the file is writable for all. It is never
     removed: otherwise a third benchctl could lock a new file while the old one is locked.
     """
 
     def __init__(
-        self, what: str, observer: Observer, stop: Stop | None = None, path: Path | None = None
+        self,
+        what: str,
+        observer: Observer,
+        stop: Stop | None = None,
+        path: Path | None = None,
+        *,
+        shared: bool = False,
     ) -> None:
         """Prepare to take the lock.
 
-        `what` describes the measurement to waiting processes. `observer` receives the current owner
-        every 0.2 s.
+        `what` describes the work to waiting processes. `observer` receives the current owners
+        every 0.2 s. With `shared`, other processes can take the lock shared at the same time.
         """
         self._what = what
         self._observer = observer
         self._stop = stop
         self._path = path or lock_path()
+        self._mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         self._fd = -1
 
     def __enter__(self) -> Self:
-        self._fd = _open(self._path)
-        start = seconds()
-        try:
-            while not self._try():
-                if self._stop is not None:
-                    self._stop.check()
-                self._observer.notify(Waiting(self._owner(), seconds() - start))
-                time.sleep(RETRY_S)
-        except BaseException:
-            os.close(self._fd)
-            raise
-        self._write_owner(f"{self._what} (process {os.getpid()}, since {utc_now()})")
+        with contextlib.ExitStack() as opened:
+            self._fd = _open(self._path)
+            opened.callback(os.close, self._fd)
+            # Who waits has the turn. Otherwise builds that overlap could keep out a measurement.
+            turn = _open(self._path.with_suffix(".turn"))
+            opened.callback(os.close, turn)
+            start = seconds()
+            self._wait(turn, fcntl.LOCK_EX, start)
+            self._wait(self._fd, self._mode, start)
+            opened.pop_all()
+        os.close(turn)
+        self._write_owners(f"{self._what} (process {os.getpid()}, since {utc_now()})")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._write_owner("")
+        self._write_owners()
         os.close(self._fd)
         self._fd = -1
 
-    def _write_owner(self, text: str) -> None:
-        # The text is only for messages, so a full disk or missing rights do not matter.
+    def _wait(self, fd: int, mode: int, start: float) -> None:
+        while True:
+            try:
+                fcntl.flock(fd, mode | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if self._stop is not None:
+                    self._stop.check()
+                owners = ", ".join(self._owners()) or "another benchctl"
+                self._observer.notify(Waiting(owners, seconds() - start))
+                time.sleep(RETRY_S)
+            else:
+                return
+
+    def _write_owners(self, *more: str) -> None:
+        """Replace the line of this process; those of living owners of a shared lock are kept."""
+        # The text is only for messages, so a full disk, missing rights or a line that is lost
+        # because another process writes at the same time do not matter.
         with contextlib.suppress(OSError):
+            mine = f"(process {os.getpid()}, since "
+            others = [] if self._mode == fcntl.LOCK_EX else self._owners()
+            lines = [*more, *(line for line in others if mine not in line)]
+            text = "\n".join(lines).encode()[:_OWNER_LENGTH]
             os.ftruncate(self._fd, 0)
-            os.pwrite(self._fd, text.encode()[:_OWNER_LENGTH], 0)
+            os.pwrite(self._fd, text, 0)
 
-    def _try(self) -> bool:
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+    def _owners(self) -> list[str]:
+        lines = os.pread(self._fd, _OWNER_LENGTH, 0).decode(errors="replace").splitlines()
+        return [line for line in lines if _is_alive(line)]
 
-    def _owner(self) -> str:
-        return os.pread(self._fd, _OWNER_LENGTH, 0).decode(errors="replace") or "another benchctl"
+
+def _is_alive(owner: str) -> bool:
+    """Return False if the process of an owner's line has ended, for example by a kill."""
+    process = _PROCESS.search(owner)
+    return process is not None and Path("/proc", process[1]).exists()
 
 
 def lock_path() -> Path:
@@ -134,7 +166,7 @@ PATIENCE_S: Final = 600.0
 
 
 def wait_until_idle(
-    below: float,
+    below: float | None,
     observer: Observer,
     stop: Stop,
     *,
@@ -142,7 +174,7 @@ def wait_until_idle(
     clock: Callable[[], float] = seconds,
     sleep: Callable[[float], None] = time.sleep,
 ) -> float:
-    """Wait until the load average of the last minute is below a value, and return it.
+    """Wait until the load average of the last minute is below a value, if given, and return it.
 
     benchctl's own builds raise the load too, so this is the last step before the first round.
 
@@ -154,7 +186,7 @@ def wait_until_idle(
         Interrupted: the user stopped it.
     """
     start = clock()
-    while (now := load()) >= below:
+    while (now := load()) >= (math.inf if below is None else below):
         stop.check()
         elapsed = clock() - start
         if elapsed >= PATIENCE_S:

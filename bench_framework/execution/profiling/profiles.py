@@ -12,6 +12,7 @@ from bench_framework.errors import Interrupted, MachineError, MeasureError
 from bench_framework.execution import worker
 from bench_framework.execution.build import cargo
 from bench_framework.execution.inputs.datasets import workplace
+from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.profiling.samplers import Sampler, find_sampler
 from bench_framework.execution.profiling.samples import Samples
@@ -152,7 +153,7 @@ def profile(
         cell_profiler = _CellProfiler(record, inputs, policy, cell, session, sampler)
         try:
             result = cell_profiler.profile(known, tuple(reasons))
-        except Interrupted:  # during the build
+        except Interrupted:  # during the build, or while waiting for another benchctl
             outcome.stopped = True
             break
         outcome.stopped = outcome.stopped or cell_profiler.stopped
@@ -192,7 +193,9 @@ class _CellProfiler:
             return "it was not built"
         if measured.id not in known:
             place = workplace(plan, session.env)
-            known[measured.id] = with_symbols(spec, measured, session, place)
+            what = f"the builds of {plan.name}"
+            with MachineLock(what, session.observer, session.stop, shared=True):
+                known[measured.id] = with_symbols(spec, measured, session, place)
         binary = known[measured.id]
         if binary.failure:
             return binary.failure
@@ -207,7 +210,8 @@ class _CellProfiler:
                 session.env,
                 str(self.record.path / layout.TUNING),
             )
-            self._run_all(target, unwinding)
+            with MachineLock(f"the profile of {plan.name}", session.observer, session.stop):
+                self._run_all(target, unwinding)
         except MeasureError as error:
             if isinstance(error, MachineError) and error.code != "BX231":
                 raise

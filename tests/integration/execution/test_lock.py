@@ -5,16 +5,43 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import signal
+import subprocess
+import sys
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine.lock import MachineLock
-from bench_framework.execution.progress import SilentObserver
+from bench_framework.execution.progress import SilentObserver, Waiting
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from bench_framework.execution.progress import Update
+
+
+class Waiter(Thread):
+    """A thread that takes the lock once, and remembers what it waited for."""
+
+    def __init__(self, path: Path, *, shared: bool = False) -> None:
+        super().__init__()
+        self.reasons: list[str] = []
+        self.waits, self.has_it, self.may_end = Event(), Event(), Event()
+        self._lock = MachineLock("waiter", self, path=path, shared=shared)
+        self.start()
+
+    def notify(self, update: Update) -> None:
+        assert isinstance(update, Waiting)
+        self.reasons.append(update.reason)
+        self.waits.set()
+
+    def run(self) -> None:
+        with self._lock:
+            self.has_it.set()
+            assert self.may_end.wait(30)
 
 
 def take(path: Path) -> None:
@@ -56,7 +83,7 @@ def test_a_read_only_file_of_another_user_works_as_lock(
     real = os.open
 
     def open_as_other_user(name: Path, flags: int, *mode: int) -> int:
-        if flags & os.O_RDWR:
+        if name == path and flags & os.O_RDWR:
             raise PermissionError(errno.EACCES, "Permission denied", str(name))
         return real(name, flags, *mode)
 
@@ -68,3 +95,55 @@ def test_a_read_only_file_of_another_user_works_as_lock(
     fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(other)
     assert path.read_text() == "theirs"
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from bench_framework.execution.machine.lock import MachineLock
+from bench_framework.execution.progress import SilentObserver
+with MachineLock(sys.argv[2], SilentObserver(), path=Path(sys.argv[1]), shared=True):
+    print("has it", flush=True)
+    time.sleep(60)
+"""
+
+
+def builder(path: Path, name: str) -> subprocess.Popen[bytes]:
+    """Start a process that has the lock shared."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path), name], stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"has it\n"
+    return process
+
+
+def test_builds_run_together_and_a_measurement_waits_for_each_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "benchctl.lock"
+    with builder(path, "builds of one") as one, builder(path, "builds of two") as two:
+        measurement = Waiter(path)
+        assert measurement.waits.wait(30)
+        for name, process in (("one", one), ("two", two)):
+            assert f"builds of {name} (process {process.pid}, since" in measurement.reasons[0]
+        # A kill that leaves no time to clean up frees the lock, and the name disappears.
+        one.send_signal(signal.SIGKILL)
+        one.wait()
+        measurement.waits.clear()
+        assert measurement.waits.wait(30)
+        assert measurement.waits.clear() is None
+        assert measurement.waits.wait(30)
+        assert "builds of one" not in measurement.reasons[-1]
+        assert "builds of two" in measurement.reasons[-1]
+        # A build that starts later waits for the measurement that waits.
+        later = Waiter(path, shared=True)
+        assert later.waits.wait(30)
+        assert not measurement.has_it.is_set()
+        two.kill()
+        assert measurement.has_it.wait(30)
+        assert not later.has_it.is_set()
+        measurement.may_end.set()
+        assert later.has_it.wait(30)
+        later.may_end.set()
+        measurement.join()
+        later.join()
+    assert path.read_text() == ""
