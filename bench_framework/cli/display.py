@@ -217,7 +217,7 @@ def _doing(update: progress.Update) -> str | None:
         case progress.Waiting():
             return f"waiting for {update.reason} ({format_clock(update.elapsed_s)})"
         case progress.BuildStep():
-            return f"building: {progress_of(update)} ({format_clock(update.elapsed_s)})"
+            return f"build {progress_of(update)} ({format_clock(update.elapsed_s)})"
         case progress.BuildFinished():
             return f"built {update.index}/{update.total} {update.label}"
         case progress.DataStep():

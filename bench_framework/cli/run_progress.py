@@ -18,10 +18,15 @@ from bench_framework.units import counted, format_clock
 
 
 def progress_of(step: progress.BuildStep) -> str:
-    """Return the progress of a build; cargo names no crate before the first one is finished."""
-    most = f" of at most {step.most}" if step.most else ""
-    done = f"{step.crates}{most} crates, {step.crate}" if step.crate else "cargo started"
-    return f"{step.place} {done}".lstrip()
+    """Return the progress of a build: ``"1/3: 22 of 201 crates, about 3 min left"``."""
+    total = f" of {step.total}" if step.total else ""
+    words = [f"{step.crates}{total} crates" if step.crates or total else "cargo started"]
+    if step.left_s is not None:
+        minutes = round(step.left_s / 60)
+        words.append(f"about {minutes} min left" if minutes else "less than 1 min left")
+    if step.wrapper:
+        words.append(f"with {step.wrapper}")
+    return f"{step.place}: {', '.join(words)}"
 
 
 @dataclass

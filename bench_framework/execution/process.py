@@ -204,6 +204,7 @@ class Launcher:
         timeout_s: float | None = 60.0,
         stdin: str | None = None,
         most: int = MOST_CAPTURED,
+        on_poll: Callable[[], None] | None = None,
     ) -> Captured:
         """Run a tool to its end and return its output; bytes that are not UTF-8 are replaced.
 
@@ -214,7 +215,7 @@ class Launcher:
         with scratch_folder() as folder:
             out, err = Path(folder, "stdout"), Path(folder, "stderr")
             command = Command(argv, env, cwd, stdin, str(out), str(err), timeout_s)
-            finished = self.run(replace(command, most_stdout=most))
+            finished = self.run(replace(command, most_stdout=most), on_poll)
             if finished.killed:
                 raise Interrupted("interrupted", effect=f"{argv[0]} was killed")
             return Captured(finished, _text(out), _text(err))

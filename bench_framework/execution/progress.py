@@ -33,7 +33,7 @@ class ToolInstall(Update):
 
 
 class Waiting(Update):
-    """The measurement waits for another benchctl, or for an idle machine, as `reason` says."""
+    """A build or a measurement waits for another benchctl or an idle machine, as `reason` says."""
 
     reason: str
     elapsed_s: float
@@ -44,17 +44,19 @@ class BuildStarted(Update):
 
 
 class BuildStep(Update):
-    """Progress of cargo: number of compiled crates, the last one, and seconds since the start.
+    """Progress of cargo: number of crates that are ready, and seconds since the start.
 
-    `place` is the number of the build, such as ``1/3``. `most` is the number of crates in the lock
-    file, not all of which need to be compiled; 0 without one.
+    `place` is the number of the build, such as ``1/3``. `total` is the number of crates, 0 if it is
+    not known. `left_s` estimates the remaining time in seconds. `wrapper` is the program that cargo
+    calls in place of rustc, such as ``sccache 0.10.0``.
     """
 
     crates: int
-    crate: str
     elapsed_s: float
     place: str = ""
-    most: int = 0
+    total: int = 0
+    left_s: float | None = None
+    wrapper: str = ""
 
 
 class BuildFinished(Update):

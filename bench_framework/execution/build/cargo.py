@@ -97,19 +97,19 @@ class Builder:
     def _compile(self, spec: BuildSpec, place: str, crate: Path, units: Path) -> Build:
         log = self.cache / "builds" / f"{spec.id}.log"
         messages = log.with_suffix(".jsonl")
+        wrapper = self._wrapper(crate)
+        env = {**self._environment(spec, units), **wrapper.variables}
+        total = self._count_crates(spec, crate, env, messages, place)
         with writing(log):
             log.parent.mkdir(parents=True, exist_ok=True)
             for path in (log, messages):
                 path.unlink(missing_ok=True)
-        lock = lockfile_of(crate)
-        most = lock.read_bytes().count(b"[[package]]") if lock else 0
-        wrapper = self._wrapper(crate)
-        steps = Steps(messages, self.observer, place, most)
+        steps = Steps(messages, self.observer, place, total, wrapper.name)
         start = seconds()
         finished = self.launcher.run(
             Command(
                 [*arguments(spec, crate), *self.further],
-                {**self._environment(spec, units), **wrapper.variables},
+                env,
                 str(crate),
                 stdout=str(messages),
                 stderr=str(log),
@@ -120,9 +120,7 @@ class Builder:
             steps.poll,
         )
         taken = seconds() - start
-        artifacts = (
-            read_messages(messages.read_bytes(), spec.bin) if messages.is_file() else Messages()
-        )
+        artifacts = read_messages(messages, spec.bin)
         if not finished.ok or artifacts.executable is None:
             words = failure_text(
                 log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
@@ -143,6 +141,26 @@ class Builder:
             cached=artifacts.fresh,
             log=str(log),
         )
+
+    def _count_crates(
+        self, spec: BuildSpec, crate: Path, env: Mapping[str, str], messages: Path, place: str
+    ) -> int:
+        """Return the number of crates of a build; 0 if cargo reports an error.
+
+        It is that of the earlier build whose messages exist. Otherwise cargo downloads the sources.
+        """
+        if (earlier := read_messages(messages, spec.bin).dependencies) is not None:
+            return earlier + 1
+        argv = ["cargo", "tree", *selection(spec, crate), "--edges=normal,build", "--prefix=none"]
+        output = self.launcher.capture(
+            argv,
+            env,
+            cwd=str(crate),
+            timeout_s=BUILD_TIMEOUT_S,
+            on_poll=Steps(messages, self.observer, place).poll,
+        )
+        crates = {line.removesuffix(" (*)") for line in output.stdout.splitlines() if line}
+        return len(crates) if output.ok else 0
 
     def _stored(self, spec: BuildSpec, crate: Path, artifacts: Messages) -> Build:
         assert artifacts.executable is not None
@@ -259,9 +277,16 @@ def build_all(
 
 def arguments(spec: BuildSpec, crate: Path) -> list[str]:
     """Return the command line of cargo for a spec whose crate is in a folder."""
-    argv = ["cargo", "build", "--message-format=json-render-diagnostics"]
-    argv += ["--manifest-path", str(crate / "Cargo.toml")]
+    argv = ["cargo", "build", "--message-format=json-render-diagnostics", *selection(spec, crate)]
     argv += ["--profile", spec.profile, "--bin", spec.bin]
+    for key, value in spec.profile_keys:
+        argv += ["--config", f"profile.{spec.profile}.{key}={toml_value(value)}"]
+    return argv
+
+
+def selection(spec: BuildSpec, crate: Path) -> list[str]:
+    """Return the options of cargo that select the package, the features and the lock file."""
+    argv = ["--manifest-path", str(crate / "Cargo.toml")]
     package = spec.package or (spec.bin if spec.crate == BUILTIN else None)
     if package:
         argv += ["--package", package]
@@ -269,8 +294,6 @@ def arguments(spec: BuildSpec, crate: Path) -> list[str]:
         argv += ["--features", ",".join(spec.features)]
     if not spec.default_features:
         argv.append("--no-default-features")
-    for key, value in spec.profile_keys:
-        argv += ["--config", f"profile.{spec.profile}.{key}={toml_value(value)}"]
     if lockfile_of(crate):
         argv.append("--locked")
     return argv

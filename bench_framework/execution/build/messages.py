@@ -11,6 +11,8 @@ from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.progress import BuildStarted, BuildStep, Observer
 from bench_framework.foreign import parse_json
 
+LEAST_COMPILED: Final = 5
+"""Crates that must be compiled before the remaining time is estimated."""
 SHOWN_LINES: Final = 60
 """Lines of cargo's output in a message; the log contains all lines."""
 
@@ -28,9 +30,10 @@ class Messages:
     dependencies: int | None = None
 
 
-def read_messages(text: bytes, name: str) -> Messages:
+def read_messages(file: Path, name: str) -> Messages:
     """Read cargo's messages; other lines, such as the output of a build script, are ignored."""
-    artifacts = [message for line in text.splitlines() if (message := _artifact(line)) is not None]
+    lines = file.read_bytes().splitlines() if file.is_file() else []
+    artifacts = [message for line in lines if (message := _artifact(line)) is not None]
     binaries = [
         message
         for message in artifacts
@@ -55,19 +58,21 @@ def failure_text(log: str) -> str:
 
 @dataclass(slots=True)
 class Steps:
-    """Follower of cargo's messages that reports compiled crates to the observer.
+    """Follower of cargo's messages that reports finished crates to the observer.
 
-    `place` is the number of the build, such as ``1/3``, and `most` the number of locked crates.
+    `place` is the number of the build, such as ``1/3``, and `total` the number of its crates, 0 if
+    it is not known. `wrapper` is the program that cargo calls in place of rustc.
     """
 
     messages: Path
     observer: Observer
     place: str = ""
-    most: int = 0
+    total: int = 0
+    wrapper: str = ""
     _began: float = field(default_factory=seconds)
     _offset: int = 0
-    _crates: set[str] = field(default_factory=set)
-    _last: str = ""
+    _crates: dict[str, bool] = field(default_factory=dict)
+    """True for a crate that was compiled, False for one that existed already."""
     _started: bool = False
 
     def poll(self) -> None:
@@ -77,11 +82,13 @@ class Steps:
             self.observer.notify(BuildStarted())
         for line in self._lines():
             message = _artifact(line)
-            if message is not None and not message.get("fresh"):
-                self._crates.add(str(message["package_id"]))
-                self._last = _package(message)
-        taken = seconds() - self._began
-        self.observer.notify(BuildStep(len(self._crates), self._last, taken, self.place, self.most))
+            if message is not None and "custom-build" not in message["target"]["kind"]:
+                self._crates[message["package_id"]] = not message.get("fresh")
+        done, taken = len(self._crates), seconds() - self._began
+        compiled, left_s = sum(self._crates.values()), None
+        if self.total and compiled >= LEAST_COMPILED:
+            left_s = max(0, self.total - done) * taken / compiled
+        self.observer.notify(BuildStep(done, taken, self.place, self.total, left_s, self.wrapper))
 
     def _lines(self) -> Sequence[bytes]:
         try:
@@ -93,13 +100,6 @@ class Steps:
         whole = text[: text.rfind(b"\n") + 1]
         self._offset += len(whole)
         return whole.splitlines()
-
-
-def _package(message: dict[str, Any]) -> str:
-    """Return the name of the package: the target of a build script is ``build-script-build``."""
-    # ``registry+https://…#libc@0.2.1``, or ``path+file:///…/tally#0.1.0`` for a folder ``tally``.
-    place, _, name = str(message["package_id"]).rpartition("#")
-    return name.partition("@")[0] if "@" in name else place.rpartition("/")[2]
 
 
 def _artifact(line: bytes) -> dict[str, Any] | None:

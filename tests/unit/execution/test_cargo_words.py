@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.cli.run_progress import progress_of
+from bench_framework.execution.build import messages
 from bench_framework.execution.build.cargo import (
     Builder,
     arguments,
@@ -27,12 +28,17 @@ if TYPE_CHECKING:
 
 
 def artifact(
-    package: str, *, executable: str | None = None, fresh: bool = False, name: str = ""
+    package: str,
+    *,
+    executable: str | None = None,
+    fresh: bool = False,
+    name: str = "",
+    kind: str = "",
 ) -> bytes:
     message = {
         "reason": "compiler-artifact",
         "package_id": package,
-        "target": {"name": name or package, "kind": ["bin" if executable else "lib"]},
+        "target": {"name": name or package, "kind": [kind or ("bin" if executable else "lib")]},
         "executable": executable,
         "fresh": fresh,
     }
@@ -157,7 +163,12 @@ def test_builds_have_short_labels() -> None:
     assert label_of(spec) == "tally +jemalloc lto=fat v1"
 
 
-def test_the_binary_and_its_dependencies_are_found_in_the_messages() -> None:
+def read(path: Path, text: bytes, name: str) -> Messages:
+    path.write_bytes(text)
+    return read_messages(path, name)
+
+
+def test_the_binary_and_its_dependencies_are_found_in_the_messages(tmp_path: Path) -> None:
     text = b"\n".join(
         [
             b"a build script printed this",
@@ -169,19 +180,19 @@ def test_the_binary_and_its_dependencies_are_found_in_the_messages() -> None:
             b'{"reason":"build-finished","success":true}',
         ]
     )
-    assert read_messages(text, "prog") == Messages("/t/prog", fresh=False, dependencies=3)
+    assert read(tmp_path / "m", text, "prog") == Messages("/t/prog", fresh=False, dependencies=3)
 
 
-def test_a_build_is_fresh_if_every_artifact_is() -> None:
+def test_a_build_is_fresh_if_every_artifact_is(tmp_path: Path) -> None:
     text = b"\n".join(
         [artifact("dep", fresh=True), artifact("prog", executable="/t/prog", fresh=True)]
     )
-    assert read_messages(text, "prog").fresh
+    assert read(tmp_path / "m", text, "prog").fresh
 
 
-def test_messages_without_the_binary_give_nothing() -> None:
-    assert read_messages(artifact("dep"), "prog") == Messages()
-    assert read_messages(b'{"reason":"compiler-artifact" torn', "prog") == Messages()
+def test_messages_without_the_binary_give_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path / "m", artifact("dep"), "prog") == Messages()
+    assert read(tmp_path / "m", b'{"reason":"compiler-artifact" torn', "prog") == Messages()
 
 
 def test_a_failure_shows_cargos_output_from_the_first_error_on() -> None:
@@ -199,9 +210,14 @@ class Recorder:
         self.updates.append(update)
 
 
-def test_progress_counts_compiled_crates(tmp_path: Path) -> None:
+def test_progress_counts_crates_and_estimates_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(messages, "seconds", lambda: now[0])
     recorder, path = Recorder(), tmp_path / "messages"
-    steps = Steps(path, recorder)
+    steps = Steps(path, recorder, "1/3", 20)
+    steps._began = now[0]
     steps.poll()  # cargo has not written anything yet
     path.write_bytes(
         artifact("registry+https://x/index#libc@0.2.1")
@@ -211,18 +227,27 @@ def test_progress_counts_compiled_crates(tmp_path: Path) -> None:
     )
     steps.poll()
     with path.open("ab") as file:
-        file.write(
-            b"}\n" + artifact("path+file:///src/tally#0.1.0", name="build-script-build") + b"\n"
-        )
+        file.write(b"}\n")
+        for name in "bcde":
+            file.write(artifact(f"p#{name}@1", name="build-script-build", kind="custom-build"))
+            file.write(b"\n" + artifact(f"p#{name}@1") + b"\n")
+        file.write(artifact("p#f@1", name="build-script-build", kind="custom-build") + b"\n")
+    now[0] += 25.0
     steps.poll()
-    assert isinstance(recorder.updates[0], BuildStarted)
-    progress = [
-        (step.crates, step.crate) for step in recorder.updates if isinstance(step, BuildStep)
+    assert recorder.updates == [
+        BuildStarted(),
+        BuildStep(0, 0.0, "1/3", 20),
+        BuildStep(2, 0.0, "1/3", 20),
+        BuildStep(6, 25.0, "1/3", 20, 14 * 5.0),  # 5 of them were compiled
     ]
-    assert progress == [(0, ""), (1, "libc"), (2, "tally")]
 
 
-def test_progress_names_the_build_and_the_most_crates() -> None:
-    step = BuildStep(22, "rustix", 10.0, "1/3", 201)
-    assert progress_of(step) == "1/3 22 of at most 201 crates, rustix"
-    assert progress_of(BuildStep(0, "", 1.0, "1/3", 201)) == "1/3 cargo started"
+def test_the_words_of_the_progress() -> None:
+    assert progress_of(BuildStep(22, 60.0, "1/3", 201, 190.0)) == (
+        "1/3: 22 of 201 crates, about 3 min left"
+    )
+    assert progress_of(BuildStep(200, 60.0, "1/3", 201, 2.0, "sccache 0.10.0")) == (
+        "1/3: 200 of 201 crates, less than 1 min left, with sccache 0.10.0"
+    )
+    assert progress_of(BuildStep(22, 60.0, "1/3")) == "1/3: 22 crates"
+    assert progress_of(BuildStep(0, 1.0, "1/3")) == "1/3: cargo started"
