@@ -128,10 +128,9 @@ def test_builds_run_together_and_a_measurement_waits_for_each_of_them(tmp_path: 
         # A kill that leaves no time to clean up frees the lock, and the name disappears.
         one.send_signal(signal.SIGKILL)
         one.wait()
-        measurement.waits.clear()
-        assert measurement.waits.wait(30)
-        assert measurement.waits.clear() is None
-        assert measurement.waits.wait(30)
+        for _ in range(2):  # the next one may have been read before the kill
+            measurement.waits.clear()
+            assert measurement.waits.wait(30)
         assert "builds of one" not in measurement.reasons[-1]
         assert "builds of two" in measurement.reasons[-1]
         # A build that starts later waits for the measurement that waits.
