@@ -28,7 +28,7 @@ sys.exit(main())
 """
 CARGO = """#!{python} -IS
 import json, os, sys
-if "--version" not in sys.argv:
+if sys.argv[1] == "build":
     features = sys.argv[sys.argv.index("--features") + 1] if "--features" in sys.argv else ""
     with open({builds!r}, "a") as log:
         log.write(features + ";")

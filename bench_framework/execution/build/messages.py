@@ -82,7 +82,7 @@ class Steps:
             self.observer.notify(BuildStarted())
         for line in self._lines():
             message = _artifact(line)
-            if message is not None and "custom-build" not in message["target"]["kind"]:
+            if message is not None and "custom-build" not in message["target"].get("kind", ()):
                 self._crates[message["package_id"]] = not message.get("fresh")
         done, taken = len(self._crates), seconds() - self._began
         compiled, left_s = sum(self._crates.values()), None
