@@ -84,8 +84,8 @@ def main() -> None:
             print(f"same binaries: {[b.sha256 for b in alone] == [b.sha256 for b in shared]}")
             print(f"revisions differ: {shared[0].sha256 != shared[1].sha256}", flush=True)
     for words, values in ratios.items():
-        shown = ", ".join(f"{value:.2f}" for value in values)
-        print(f"{words}: time with sharing ÷ without {statistics.median(values):.2f} ({shown})")
+        each = ", ".join(f"{value:.2f}" for value in values)
+        print(f"{words}: time with sharing ÷ without {statistics.median(values):.2f} ({each})")
 
 
 if __name__ == "__main__":
