@@ -130,6 +130,12 @@ class AnswerError(MeasureError):
 
     default_code = "BX210"
 
+    @property
+    def line(self) -> str:
+        """Return message and details in one line."""
+        cause = "; ".join(f"{name} {text}" for name, text in self.details)
+        return f"{self.message}{f' ({cause})' if cause else ''}"
+
 
 class MachineError(MeasureError):
     """A missing tool, permission, disk space or platform."""

@@ -120,9 +120,10 @@ def _expected_answer(
 ) -> str | None:
     """Return the most frequent answer digest of a cell; the earliest one if several are equal.
 
-    The answer of the baseline is expected of all candidates, unless others are tolerated.
+    The answer of the baseline is expected of all candidates, unless others are tolerated, or each
+    was checked by itself.
     """
-    unchecked = policy.compare == NO_ANSWER or policy.differs == "warn"
+    unchecked = policy.compare == NO_ANSWER or policy.differs == "warn" or policy.check
     if unchecked or cell is None or cell.id not in samples:
         return None
     digests = Counter(_digests(samples[cell.id].blocks))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError
 from bench_framework.execution import declared_metrics, worker
 from bench_framework.execution import hyperfine as hf
+from bench_framework.execution.answers import AnswerReader, WrongAnswer, largest_answer
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.sensors import Gauge, between
@@ -56,6 +57,7 @@ class BlockRunner:
         plan, raw = record.plan, record.raw
         self._launcher, self._tool, self._raw = launcher, tool, raw
         self._policy, self._timeout_s = plan.answer, plan.measure.timeout_s
+        self.reader = AnswerReader(launcher, plan.answer, plan.measure.timeout_s)
         file = Path(self._policy.file) if self._policy.file is not None else None
         self._readings = declared_metrics.Readings(plan.metrics, raw.stdout, file)
         self._log = raw.log("hyperfine.log")
@@ -79,17 +81,6 @@ class BlockRunner:
     def sync(self) -> None:
         """Flush hyperfine's output to the disk. Call it before the journal is flushed."""
         self._exports.sync()
-
-    @property
-    def stdout_is_answer(self) -> bool:
-        """True if the output of a program is stored and digested."""
-        policy = self._policy
-        return (
-            policy.stdout == "file"
-            and not policy.contract
-            and policy.file is None
-            and policy.compare != "none"
-        )
 
     def run(self, target: Target, place: BlockPosition, runs: int) -> Block:
         """Measure one block. A failure is the block's status, not an exception.
@@ -137,7 +128,7 @@ class BlockRunner:
             # Otherwise a file that few variants run starts slower than one that many run.
             with contextlib.suppress(OSError):
                 pagecache.read_file(target.binary)
-        stored = self.stdout_is_answer or self._readings.needs_stdout
+        stored = self._stdout_is_answer or self._readings.needs_stdout
         discarded = "null" if self._policy.stdout == "null" else "pipe"
         output = str(self._raw.stdout) if stored else discarded
         argv = self._tool.call(
@@ -150,7 +141,7 @@ class BlockRunner:
             log_start = self._log.stat().st_size
         timeout_s = runs * self._timeout_s + HYPERFINE_OVERHEAD_S
         # hyperfine itself opens the input.
-        limited = (output, worker.largest_answer(self._policy)) if stored else None
+        limited = (output, largest_answer(self._policy)) if stored else None
         command = target.command(
             self._answers.path,
             timeout_s,
@@ -181,7 +172,14 @@ class BlockRunner:
             return replace(block, status="timeout", timed_out=True, message=message)
         if limited and self._printed > limited[1]:
             return self._cut_output(block, "its output is too large")
-        return self._check_free_space(block) or self._read(block, finished, runs, log_start)
+        return self._check_free_space(block) or self._read(target, block, finished, runs, log_start)
+
+    @property
+    def _stdout_is_answer(self) -> bool:
+        """True if the output of a program is stored and digested."""
+        policy = self._policy
+        stored = policy.stdout == "file" and policy.file is None
+        return stored and not policy.contract and policy.compare != "none"
 
     @property
     def _printed(self) -> int:
@@ -215,7 +213,9 @@ class BlockRunner:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return block
 
-    def _read(self, block: Block, finished: Finished, runs: int, log_start: int) -> Block:
+    def _read(
+        self, target: Target, block: Block, finished: Finished, runs: int, log_start: int
+    ) -> Block:
         if finished.signal is not None:
             return _failed(block, f"hyperfine was {finished.how}")
         try:
@@ -231,18 +231,19 @@ class BlockRunner:
         stored = masked(text.decode(errors="replace")).encode()  # it contains the command
         export = b"".join(stored.split(b"\n"))
         self._exports.append(b'{"seq":%d,"export":%s}\n' % (block.seq, export))
-        return self._check(replace(block, **measured), runs)
+        return self._check(target, replace(block, **measured), runs)
 
-    def _check(self, block: Block, runs: int) -> Block:
+    def _check(self, target: Target, block: Block, runs: int) -> Block:
         if failure := failure_of(block.exit_codes, self._policy.exit_codes):
             return replace(block, status="failed", **failure)
         try:
-            return self._readings.read(self._add_answer(block, runs))
+            return self._readings.read(self._add_answer(target, block, runs))
+        except WrongAnswer as error:
+            return replace(block, status="other-output", message=error.line)
         except AnswerError as error:
-            cause = "; ".join(f"{name} {text}" for name, text in error.details)
-            return _failed(block, f"{error.message}{f' ({cause})' if cause else ''}")
+            return _failed(block, error.line)
 
-    def _add_answer(self, block: Block, runs: int) -> Block:
+    def _add_answer(self, target: Target, block: Block, runs: int) -> Block:
         if self._policy.contract:
             lines = self._answers.read()
             replies = worker.read_replies(lines, runs)
@@ -257,10 +258,11 @@ class BlockRunner:
             if known:
                 return replace(block, peak_rss_bytes=max(known), peak_rss_source="worker")
             return block
-        if self._policy.file is not None:
-            return replace(block, answer=worker.digest_file(Path(self._policy.file), self._policy))
-        if self.stdout_is_answer:
-            return replace(block, answer=worker.digest_file(self._raw.stdout, self._policy))
+        if self._policy.file is not None or self._stdout_is_answer:
+            raw = self._raw
+            reference = raw.reference(target.cell)
+            answer = self.reader.read(target, raw.stdout, raw.edited, reference)
+            return replace(block, answer=answer)
         return block
 
     def _hyperfine_error(self, start: int) -> str | None:

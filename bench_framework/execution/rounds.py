@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule
 from bench_framework.execution.block import BlockPosition, BlockRunner
+from bench_framework.execution.block_checks import BlockChecks
 from bench_framework.execution.hyperfine import Hyperfine
-from bench_framework.execution.input_progress import BlockChecks, InputProgress
+from bench_framework.execution.input_progress import InputProgress
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.schedule import REASONS, Looker, drop_pending
@@ -206,9 +207,12 @@ class Measuring:
             self.plan.measure.seed, state.input.id, number, state.targets, warmup=warmup
         )
         if warmup and number == 1 and state.reference_id in state.targets:
-            # Warm-up rounds are in no statistic, so the reference cell may come first.
-            order.remove(state.reference_id)
-            order.insert(0, state.reference_id)
+            # Warm-up rounds are in no statistic, so the reference cell may come first, and then
+            # its control: a program whose answers vary is found before they are compared.
+            control = self.plan.control_cell(state.input.id)
+            known = [state.reference_id, *([control.id] if control is not None else [])]
+            first = [cell_id for cell_id in known if cell_id in order]
+            order = [*first, *(cell_id for cell_id in order if cell_id not in first)]
         return order
 
     def _block(
@@ -219,8 +223,7 @@ class Measuring:
         place = BlockPosition(len(self.record.contents.blocks), number, position, warmup)
         self.session.observer.notify(progress.BlockStarted())
         block = self.runner.run(target, place, runs)
-        stdout_is_answer = self.runner.stdout_is_answer
-        checks = BlockChecks(self.record, self.session.launcher, stdout_is_answer)
+        checks = BlockChecks(self.record, self.runner.reader)
         block, events = checks.check(state, target, block)
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
@@ -245,8 +248,8 @@ class Measuring:
                 last = blocks[-1].message or "failed"
                 self._drop(state, cell_id, number, "failed", last, warmup=warmup)
             elif blocks and blocks[-1].status == "other-output" and (over or not warmup):
-                words = "its output differs from the baseline's"
-                if cell_id != state.reference_id:
+                words = blocks[-1].message or "its output differs from the baseline's"
+                if cell_id != state.reference_id or self.plan.answer.check:
                     self._drop(state, cell_id, number, "other-output", words, warmup=warmup)
 
     def _drop(

@@ -1,4 +1,4 @@
-"""Answers of runs: lines of a worker that follows the protocol, or the digest of an output."""
+"""Answers of workers that follow the protocol: one line per run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final
 
 from bench_framework.errors import AnswerError
 from bench_framework.foreign import open_regular, parse_json, read_regular
@@ -19,16 +19,9 @@ from bench_framework.model.metrics import RECEIPT_KEYS
 from bench_framework.model.run import Answer, Receipt
 from bench_framework.units import counted
 
-if TYPE_CHECKING:
-    from bench_framework.model.policies import AnswerPolicy
-
 PROTOCOL: Final = 1
 ANSWERS: Final = "BENCHCTL_ANSWERS"
 LARGEST_COUNT: Final = (1 << 63) - 1
-LARGEST_ANSWER: Final = 4 << 30
-"""Largest output of a run that is compared byte by byte."""
-LARGEST_READ: Final = 256 << 20
-"""Largest output of a run that is read whole, to sort its lines or to parse it."""
 MOST_ANSWERS: Final = 64 << 20
 """Bytes that the worker's answers of one block may have."""
 _CHUNK: Final = 1 << 20
@@ -175,56 +168,6 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
     return replies
 
 
-def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
-    """Return the answer of a program without the protocol: the digest of its stdout or answer file.
-
-    ``exact`` hashes the file in pieces; ``sorted-lines`` and ``json`` read it whole.
-
-    Raises `AnswerError` (BX215): the file cannot be read; BX216, it is not the declared JSON.
-    """
-    source: Literal["file", "stdout"] = "file" if policy.file else "stdout"
-    try:
-        match policy.compare:
-            case "none":
-                return Answer("", source="none")
-            case "exact":
-                return Answer(sha256_of(path, LARGEST_ANSWER), source=source)
-            case "sorted-lines":
-                # A missing newline at the end is not a difference.
-                text = read_regular(path, LARGEST_READ)
-                lines = sorted(text.removesuffix(b"\n").split(b"\n"))
-                return Answer(
-                    hashlib.sha256(b"\n".join(lines)).hexdigest(), len(lines), source=source
-                )
-            case "json":
-                text = _canonical(read_regular(path, LARGEST_READ))
-                return Answer(hashlib.sha256(text).hexdigest(), source=source)
-    except OSError as error:
-        raise AnswerError(
-            f"the answer file {path} cannot be read",
-            code="BX215",
-            details=(("cause", str(error.strerror)),),
-            fix="let the program write it, or correct answer: {file: …}",
-        ) from error
-    raise AssertionError(policy.compare)
-
-
-def largest_answer(policy: AnswerPolicy) -> int:
-    """Return the largest size in bytes of an output that `digest_file` accepts."""
-    return LARGEST_READ if policy.compare in {"json", "sorted-lines"} else LARGEST_ANSWER
-
-
-def digest_of_run(policy: AnswerPolicy, answers: Path, stdout: Path) -> str:
-    """Return the digest of the answer of one run; empty if a worker gave none.
-
-    Raises `AnswerError`: see `parse_reply` and `digest_file`.
-    """
-    if policy.contract:
-        lines = answer_lines(answers)
-        return parse_reply(lines[-1]).answer.digest if lines else ""
-    return digest_file(Path(policy.file) if policy.file else stdout, policy).digest
-
-
 def sha256_of(path: Path, most: int | None = None) -> str:
     """Return the SHA-256 of a file in hex, read in pieces of 1 MiB.
 
@@ -238,23 +181,6 @@ def sha256_of(path: Path, most: int | None = None) -> str:
             if most is not None and size > most:
                 raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
     return digest.hexdigest()
-
-
-def _canonical(text: bytes) -> bytes:
-    """Return JSON or JSON lines with sorted keys and no spaces; 1.0 and 1.00 become equal."""
-    try:
-        documents = [parse_json(text)]
-    except ValueError:
-        try:
-            documents = [parse_json(line) for line in text.splitlines() if line.strip()]
-        except ValueError as error:
-            raise AnswerError(
-                "the output is not JSON",
-                code="BX216",
-                details=(("cause", str(error)), ("output", repr(text[:_EXCERPT]))),
-                fix="print JSON, or set answer: {compare: exact}",
-            ) from error
-    return json.dumps(documents, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _count(reply: Mapping[str, Any], key: str) -> int | None:

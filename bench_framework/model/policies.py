@@ -5,13 +5,17 @@ Immutable, no I/O.
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, sampled
 from bench_framework.model.verdict import Thresholds
+from bench_framework.units import format_percent
 
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
+_EDITED: Final = frozenset({"sorted-lines", "json"})
 Metric = str
 """Name of a metric: ``wall``, ``cpu``, ``user``, ``sys``, ``peak_rss``,
 ``binary_size``, ``build_time``, ``instructions``, or a worker's own."""
@@ -39,6 +43,44 @@ class AnswerPolicy:
     stdout: Literal["file", "pipe", "null"] = "file"
     differs: Literal["refuse", "warn"] = "refuse"
     """Effect of another answer than the baseline's: no comparison, or a warning."""
+    filter: tuple[str, ...] = ()
+    """Command whose output for the answer on stdin is compared in its place."""
+    extract: str = ""
+    """Regular expression of the parts that are compared. It is empty for the whole text."""
+    ignore: tuple[str, ...] = ()
+    """Regular expressions of parts that are removed before comparing."""
+    json_ignore: tuple[str, ...] = ()
+    """Keys that are removed from all JSON objects before comparing."""
+    tolerance: float = 0.0
+    """Relative difference up to which numbers count as equal."""
+    tolerated_share: float = 0.0
+    """Share of differing lines below which an answer counts as equal."""
+    check: tuple[str, ...] = ()
+    """Command that gets the answer on stdin and decides by its exit code, without a comparison."""
+
+    @property
+    def edited(self) -> bool:
+        """True if another text than the output itself is compared."""
+        edits = self.filter or self.extract or self.ignore or self.compare in _EDITED
+        return bool(edits) and not self.check
+
+    @property
+    def how(self) -> str:
+        """Return how answers are compared, such as ``exact, without matches of `[0-9]+ ms```."""
+        if self.check:
+            return f"checked by `{shlex.join(self.check)}`"
+        parts = [
+            self.compare,
+            f"after the filter `{shlex.join(self.filter)}`" if self.filter else "",
+            f"only matches of `{self.extract}`" if self.extract else "",
+            f"without matches of {_quoted(self.ignore)}" if self.ignore else "",
+            f"without the JSON keys {_quoted(self.json_ignore)}" if self.json_ignore else "",
+            f"numbers within {self.tolerance:g} (relative)" if self.tolerance else "",
+        ]
+        if self.tolerated_share:
+            share = format_percent(self.tolerated_share)
+            parts.append(f"less than {share} of the lines may differ")
+        return ", ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +212,7 @@ class JudgePolicy:
     def thresholds_of(self, metric: Metric) -> Thresholds:
         """Return the margin δ and the minimum effect size ε of a metric."""
         return Thresholds(self.margin_of(metric), self.epsilon_of(metric))
+
+
+def _quoted(texts: Iterable[str]) -> str:
+    return ", ".join(f"`{text}`" for text in texts)

@@ -20,7 +20,10 @@ class Answer:
     digest: str
     count: int | None = None
     distinct: int | None = None
-    source: Literal["worker", "stdout", "file", "none"] = "worker"
+    source: Literal["worker", "stdout", "file", "check", "none"] = "worker"
+    differing: float | None = None
+    """Share of lines that differ from the baseline's and are tolerated; 0 if only numbers differ
+    within the tolerance. Its digest is then the baseline's. `None`: the texts are equal."""
 
 
 @dataclass(frozen=True, slots=True)

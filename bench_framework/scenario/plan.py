@@ -144,13 +144,27 @@ def _program(scenario: Scenario) -> tuple[str, ...] | None:
 
 def _answer(scenario: Scenario) -> AnswerPolicy:
     part, worker = scenario.spec.answer, scenario.spec.worker
+    contract = worker.contract if worker.contract is not None else worker.crate == BUILTIN
+    stored = contract or part.file is not None or part.stdout == "file"
+    share = part.differs if isinstance(part.differs, float) else 0.0
+
+    def command(words: list[str]) -> tuple[str, ...]:
+        return (scenario.resolve_program(words[0]), *words[1:]) if words else ()
+
     return AnswerPolicy(
-        compare=part.compare,
+        compare=part.kind if stored else "none",
         file=scenario.resolve(part.file) if part.file is not None else None,
-        contract=worker.contract if worker.contract is not None else worker.crate == BUILTIN,
+        contract=contract,
         exit_codes=tuple(scenario.spec.exit_codes),
         stdout=part.stdout,
-        differs=part.differs,
+        differs="refuse" if isinstance(part.differs, float) else part.differs,
+        filter=command(part.filter),
+        extract=part.extract or "",
+        ignore=tuple(part.ignore),
+        json_ignore=tuple(part.json_part.ignore) if part.json_part is not None else (),
+        tolerance=part.tolerance,
+        tolerated_share=share,
+        check=command(part.check),
     )
 
 

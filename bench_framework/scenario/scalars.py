@@ -126,6 +126,25 @@ def fraction_of_all(value: Any) -> float:
     raise Refused("BC102", f"must be between 0% and 100%, got {value}", label="out of range")
 
 
+def tolerance(value: Any) -> float:
+    """Read a relative difference between 0 and 1: ``1e-6`` or ``0.01%``."""
+    if isinstance(value, Scalar) and _NUMBER.fullmatch(value) and 0 < float(value) < 1:
+        return float(value)
+    if isinstance(value, Scalar) and value.endswith("%"):
+        return fraction_of_all(value)
+    message = f"must be a relative difference between 0 and 1, got {describe(value)}"
+    raise Refused("BC102", message, label="expected a number such as 1e-6")
+
+
+def differs(value: Any) -> str | float:
+    """Read ``refuse``, ``warn``, or a share of lines such as ``<0.1%`` as the fraction 0.001."""
+    if isinstance(value, Scalar) and value.startswith("<"):
+        return fraction_of_all(Scalar(value[1:].strip()))
+    if isinstance(value, Scalar) and value.endswith("%"):
+        raise Refused("BC102", f"cannot be {describe(value)}", advice=f'write "<{value}"')
+    return choice("refuse", "warn")(value)
+
+
 def duration(value: Any) -> float:
     """Read a duration such as ``15m`` as seconds, above zero."""
     if isinstance(value, Scalar):

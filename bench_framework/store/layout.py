@@ -9,9 +9,12 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Cell
 
 PLAN: Final = "plan.json"
 SCENARIO: Final = "scenario.yaml"
@@ -46,14 +49,21 @@ class Raw:
         """File with hyperfine's JSON of the current block."""
         self.stdout = root / "stdout"
         """File with the stdout of the current block."""
+        self.edited = root / "edited"
+        """File with the text of the current block's answer that is compared, if it is edited."""
 
     def log(self, name: str) -> Path:
         """Return the path of a log file, such as the stderr of a failed run."""
         return self.root / "logs" / name
 
-    def reference(self, input_id: str) -> Path:
-        """Return the path of the baseline's output on an input."""
-        return self.root / "reference" / input_id
+    @property
+    def scratch(self) -> tuple[Path, ...]:
+        """Return the files that are needed only while a record is measured."""
+        return self.export, self.stdout, self.edited
+
+    def reference(self, cell: Cell) -> Path:
+        """Return the path of the text that a cell's answers are compared with."""
+        return self.root / "reference" / (cell.id if cell.role.separate else cell.input_id)
 
     def diff(self, cell_id: str) -> Path:
         """Return the path of the first difference of a cell's output from the baseline's."""

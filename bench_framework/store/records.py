@@ -170,7 +170,7 @@ class Record:
         """Write ``manifest.json``, after which nothing in the record changes."""
         self.close()
         with layout.writing(self.path):
-            for scratch in (self.raw.export, self.raw.stdout):
+            for scratch in self.raw.scratch:
                 scratch.unlink(missing_ok=True)
             manifest.write_manifest(self.path)
 
@@ -203,7 +203,7 @@ class Record:
 
     def _free_scratch(self) -> bool:
         freed = False
-        for scratch in (self.raw.export, self.raw.stdout):
+        for scratch in self.raw.scratch:
             with contextlib.suppress(OSError):
                 freed = freed or scratch.stat().st_size > 0
                 os.truncate(scratch, 0)

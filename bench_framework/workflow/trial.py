@@ -9,8 +9,9 @@ import contextlib
 import json
 import math
 import shlex
+import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,13 +20,14 @@ from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.progress import Counting
 from bench_framework.model.looks import ALLOWANCE, decidable, limit_of_rounds, limited, looks_of
 from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Answer, Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole
 from bench_framework.units import format_clock, format_duration
 from bench_framework.workflow.time_estimates import UNTIMED_S, trials_file, workload
 
 if TYPE_CHECKING:
+    from bench_framework.execution.answer_differences import Difference
+    from bench_framework.execution.answers import AnswerReader
     from bench_framework.execution.counting.single_run import SingleRun
     from bench_framework.execution.process import Finished
     from bench_framework.execution.stop import Session
@@ -36,32 +38,61 @@ SHOWN_BYTES: Final = 4096
 
 
 @dataclass(slots=True)
-class Output:
-    """The output of a run: its first bytes, its size, its number of lines, and the answer."""
+class Text:
+    """A file: its first bytes, its size and its number of lines."""
 
     head: bytes = b""
     size_bytes: int | None = None
     lines: int = 0
-    answer: Answer | None = None
 
-    def read(self, folder: Path, policy: AnswerPolicy) -> None:
-        """Read the files of a run in its scratch folder."""
-        from bench_framework.execution import worker
-
-        out = folder / "stdout"
-        if out.is_file():
-            with out.open("rb") as file:
+    def read(self, path: Path) -> None:
+        """Read a file; one that does not exist leaves the size unknown."""
+        if path.is_file():
+            with path.open("rb") as file:
                 self.head = file.read(SHOWN_BYTES)
                 file.seek(0)
                 self.lines = sum(1 for _ in file)
-            self.size_bytes = out.stat().st_size
-        with contextlib.suppress(AnswerError):  # a failed run has no answer
-            if policy.contract:
-                lines = worker.answer_lines(folder / "answers")
-                self.answer = worker.read_replies(lines, 1, timed=False)[0].answer
-            elif policy.file is not None or out.is_file():
-                path = Path(policy.file) if policy.file is not None else out
-                self.answer = worker.digest_file(path, policy)
+            self.size_bytes = path.stat().st_size
+
+
+@dataclass(slots=True)
+class Output:
+    """The output of a run, its answer, and the text that is compared."""
+
+    printed: Text = field(default_factory=Text)
+    compared: Text = field(default_factory=Text)
+    """Empty if the worker reports its answer itself, or the answer could not be read."""
+    answer: Answer | None = None
+    error: AnswerError | None = None
+    difference: Difference | None = None
+    """First lines that differ from the first run of the baseline."""
+
+    @property
+    def advice(self) -> str:
+        """Return the form of `answer` that would ignore the difference; empty if unknown."""
+        return self.difference.help if self.difference is not None else ""
+
+    def read(self, target: Target, reader: AnswerReader, folder: Path, texts: Path) -> None:
+        """Read the files of a good run in its scratch folder.
+
+        `texts` is the folder with the compared texts of the baselines.
+        """
+        from bench_framework.execution.answer_differences import first_difference
+        from bench_framework.execution.answers import LARGEST_EDITED
+
+        reference = texts / (target.cell.id if target.cell.role.separate else target.cell.input_id)
+        try:
+            self.answer = reader.read_run(target, folder, reference)
+        except AnswerError as error:
+            self.error = error
+            return
+        path = reader.compared(folder / "stdout", folder / "edited")
+        if reader.policy.contract or not path.is_file():
+            return
+        self.compared.read(path)
+        if not reference.is_file() and (self.compared.size_bytes or 0) <= LARGEST_EDITED:
+            shutil.copyfile(path, reference)
+        self.difference = first_difference(reader.policy, reference, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +112,14 @@ class Trial:
 
     @property
     def ok(self) -> bool:
-        """True if the run succeeded."""
-        return self.run.status == "ok"
+        """True if the run succeeded and gave an answer."""
+        return self.run.status == "ok" and self.output.error is None
+
+    @property
+    def failure(self) -> str:
+        """Return why it is not `ok`."""
+        error = self.output.error
+        return error.line if error is not None else self.run.message or self.run.status
 
     @property
     def peak_bytes(self) -> int | None:
@@ -157,12 +194,15 @@ def try_cells(
         Interrupted: a stop was requested.
         MachineError: the launcher died, or no temporary folder can be created.
     """
+    from bench_framework.execution.answers import AnswerReader
     from bench_framework.execution.counting.observations import memory_of
     from bench_framework.execution.counting.single_run import SingleRunner
+    from bench_framework.execution.process import scratch_folder
     from bench_framework.execution.target import target_of
 
     inherited = memory_of(session.launcher.pid or 0).get("VmHWM", 0)
     runner = SingleRunner(session.launcher, plan.answer, plan.measure.timeout_s)
+    reader = AnswerReader(session.launcher, plan.answer, plan.measure.timeout_s)
     prepared = {item.input_id: item for item in inputs}
     first = builds[plan.variant(plan.baseline_id).build_id]
     trials: list[Trial] = []
@@ -173,29 +213,33 @@ def try_cells(
         session.observer.notify(Counting("commands", len(trials) + 1, len(cells), verb="try"))
         output = Output()
 
-        def read(folder: Path, _: Finished) -> None:
-            output.read(folder, plan.answer)
+        def read(folder: Path, finished: Finished) -> None:
+            output.printed.read(folder / "stdout")
+            if finished.exit_code in plan.answer.exit_codes:
+                output.read(target, reader, folder, Path(texts))
 
         run = runner.run(target, None, plan.measure.timeout_s, read=read)
         return Trial(cell, target, run, output, same_build, inherited)
 
     order = [c for c in plan.cells if c.role is not Role.CONTROL]
     cells = sorted(order, key=lambda cell: cell.role is not Role.BASELINE)
-    for cell in cells:
-        build = builds.get(plan.variant(cell.variant_id).build_id)
-        try:
-            target = target_of(cell, build or first, prepared.get(cell.input_id), session.env)
-        except CellError:
-            continue
-        same = next(
-            (t for t in trials if build is None and _command(t.target) == _command(target)), None
-        )
-        if same is not None:
-            trials.append(replace(same, cell=cell, same_build=False))
-            continue
-        trials.append(tried(cell, target, same_build=build is not None))
-        if again is None and cell.role is Role.BASELINE and trials[-1].ok:
-            again = tried(cell, target, same_build=True)
+    with scratch_folder() as texts:
+        for cell in cells:
+            build = builds.get(plan.variant(cell.variant_id).build_id)
+            try:
+                target = target_of(cell, build or first, prepared.get(cell.input_id), session.env)
+            except CellError:
+                continue
+            same = next(
+                (t for t in trials if build is None and _command(t.target) == _command(target)),
+                None,
+            )
+            if same is not None:
+                trials.append(replace(same, cell=cell, same_build=False))
+                continue
+            trials.append(tried(cell, target, same_build=build is not None))
+            if again is None and cell.role is Role.BASELINE and trials[-1].ok:
+                again = tried(cell, target, same_build=True)
     trials.sort(key=lambda trial: order.index(trial.cell))
     return Trials(plan, tuple(trials), again)
 
@@ -227,7 +271,8 @@ def refusals(trials: Trials) -> list[BenchError]:
                     code="BX214",
                     details=details,
                     effect=nothing,
-                    fix="make the program deterministic, or set answer: {compare: none}",
+                    fix=again.output.advice
+                    or "make the program deterministic, or set answer: {compare: none}",
                 )
             )
     round_s, rounds, budget = trials.round_s, trials.rounds_needed, plan.measure.budget_s
@@ -262,13 +307,14 @@ def warnings(trials: Trials) -> list[Event]:
         elif base and not trial.cell.role.separate and (details := _difference(plan, trial, base)):
             refused = plan.answer.differs == "refuse"
             effect = "its times will not be compared" if refused else "they may do different work"
+            advice = trial.output.advice
             events.append(
                 Event(
                     "BX210" if refused else "BX334",
                     f"{trial.cell.label} prints a different result from {base.cell.label}",
                     cell_id=trial.cell.id,
                     effect=effect,
-                    help="correct the program, or change `answer` in the scenario",
+                    help=f"correct the program{f'; {advice}' if advice else ', or change `answer`'}",
                     details=details,
                 )
             )
@@ -279,7 +325,7 @@ def _failure(plan: Plan, trial: Trial) -> Event:
     where = f" on {plan.input(trial.cell.input_id).label}" if len(plan.inputs) > 1 else ""
     return Event(
         "BX205",
-        f"{trial.cell.label} failed in its trial run{where}: {trial.run.message}",
+        f"{trial.cell.label} failed in its trial run{where}: {trial.failure}",
         cell_id=trial.cell.id,
         effect="it will not be compared; all other configurations are measured",
         help="correct its arguments, or exclude it with -k",
@@ -288,13 +334,16 @@ def _failure(plan: Plan, trial: Trial) -> Event:
 
 
 def _difference(plan: Plan, one: Trial, other: Trial) -> tuple[tuple[str, str], ...]:
-    """Return the digests of two answers as details; empty if they are equal or not compared."""
+    """Return the digests and first lines of two answers that differ; empty if they are equal."""
     ours, theirs = one.output.answer, other.output.answer
     if plan.answer.compare == "none" or ours is None or theirs is None:
         return ()
     if ours.digest == theirs.digest:
         return ()
-    return (("digest", f"{theirs.digest[:12]}… ≠ {ours.digest[:12]}…"),)
+    labels = (other.cell.label, one.cell.label)
+    labels = ("first run", "second run") if one.cell == other.cell else labels
+    lines = one.output.difference.details(*labels) if one.output.difference else ()
+    return ("digest", f"{theirs.digest[:12]}… ≠ {ours.digest[:12]}…"), *lines
 
 
 def trials_document(trials: Trials) -> dict[str, Any]:
@@ -310,13 +359,14 @@ def trials_document(trials: Trials) -> dict[str, Any]:
                 "input": trials.plan.input(t.cell.input_id).label,
                 "command": list(t.target.argv),
                 "same_build": t.same_build,
-                "status": t.run.status,
-                "message": t.run.message,
+                "status": "ok" if t.ok else t.run.status if t.output.error is None else "failed",
+                "message": None if t.ok else t.failure,
                 "exit_code": t.run.finished.exit_code if t.run.finished else None,
                 "seconds": t.seconds,
                 "peak_bytes": t.peak_bytes,
-                "output_bytes": t.output.size_bytes,
+                "output_bytes": t.output.printed.size_bytes,
                 "answer": t.output.answer.digest if t.output.answer else None,
+                "compared_bytes": t.output.compared.size_bytes,
             }
             for t in trials.trials
         ],

@@ -8,8 +8,15 @@ from pathlib import Path
 import pytest
 
 from bench_framework.cli.app import LEAST
-from bench_framework.execution import declared_metrics, input_progress, launcher, process, tuning
-from bench_framework.execution import worker as answers
+from bench_framework.execution import (
+    answer_checks,
+    answers,
+    declared_metrics,
+    launcher,
+    process,
+    tuning,
+    worker,
+)
 from bench_framework.execution.block import KEPT_BYTES
 from bench_framework.execution.build import cargo
 from bench_framework.masking import SHORTEST
@@ -48,9 +55,9 @@ ROWS = dict(
         ("stdout of a timed run that is", f"last {KEPT_BYTES // KIB} KiB"),
         ("stdout of a timed run with", f"{answers.LARGEST_READ // MIB} MiB"),
         ("`answer.file` |", f"{answers.LARGEST_ANSWER // GIB} GiB"),
-        ("output of the baseline", f"{input_progress.LARGEST_REFERENCE_BYTES // MIB} MiB"),
+        ("output of the baseline", f"{answer_checks.LARGEST_REFERENCE_BYTES // MIB} MiB"),
         ("text in which", f"{declared_metrics.LARGEST_BYTES // MIB} MiB"),
-        ("answers of a worker", f"{answers.MOST_ANSWERS // MIB} MiB"),
+        ("answers of a worker", f"{worker.MOST_ANSWERS // MIB} MiB"),
         ("secret that is masked", f"at least {SHORTEST} char"),
         ("draft of a killed", f"{STALE_S / 3600:g} hour"),
     ],

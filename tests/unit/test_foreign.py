@@ -9,11 +9,12 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import AnswerError, MachineError, UsageError
+from bench_framework.execution.answers import digest_file
 from bench_framework.execution.declared_metrics import Readings
 from bench_framework.execution.inputs.datasets import prepare_inputs
 from bench_framework.execution.inputs.folders import digest
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.execution.worker import answer_lines, digest_file, sha256_of
+from bench_framework.execution.worker import answer_lines, sha256_of
 from bench_framework.foreign import fault_of, open_regular, parse_json, read_regular
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import Dataset, Input
@@ -69,7 +70,7 @@ def test_an_answer_that_is_too_large_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compare: AnswerKind
 ) -> None:
     for name in ("LARGEST_READ", "LARGEST_ANSWER"):
-        monkeypatch.setattr(f"bench_framework.execution.worker.{name}", 10)
+        monkeypatch.setattr(f"bench_framework.execution.answers.{name}", 10)
     (tmp_path / "answer").write_bytes(b"x" * 11)
     with pytest.raises(AnswerError) as caught:
         digest_file(tmp_path / "answer", AnswerPolicy(compare))

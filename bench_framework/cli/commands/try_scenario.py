@@ -11,10 +11,17 @@ from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import EXIT_NOT_MEASURED
 from bench_framework.model.plan import Role
-from bench_framework.units import counted, format_clock, format_duration, format_size
+from bench_framework.units import (
+    counted,
+    format_clock,
+    format_duration,
+    format_percent,
+    format_size,
+)
 
 if TYPE_CHECKING:
-    from bench_framework.workflow.trial import Trial, Trials
+    from bench_framework.model.policies import AnswerPolicy
+    from bench_framework.workflow.trial import Text, Trial, Trials
 
 EXAMPLES = """
 benchctl try bench/io.yaml
@@ -61,7 +68,7 @@ def _page(trials: Trials, width: int) -> str:
         where = given.label if given.dataset or given.values else ""
         base = " (baseline)" if trial.cell.role is Role.BASELINE else ""
         lines += wrap(f"{trial.cell.label}{base}{f', {where}' if where else ''}", width)
-        for word, text in _items(trial):
+        for word, text in _items(trial, trials.plan.answer):
             lines += wrap(text, width, f"  {word:<{INDENT - 2}}", " " * INDENT)
         lines.append("")
     if trials.round_s is not None:
@@ -75,25 +82,37 @@ def _page(trials: Trials, width: int) -> str:
     return "\n".join(lines)
 
 
-def _items(trial: Trial) -> list[tuple[str, str]]:
+def _items(trial: Trial, policy: AnswerPolicy) -> list[tuple[str, str]]:
     items = [("command", shlex.join(trial.target.argv))]
     if not trial.same_build:
         items.append(("build", "that of the baseline; its own build may give another result"))
     finished, output = trial.run.finished, trial.output
     if not trial.ok:
-        items.append(("failed", trial.run.message or trial.run.status))
+        items.append(("failed", trial.failure))
     if finished is not None:
         peak = trial.peak_bytes
         memory = format_size(peak) if peak else f"at most {format_size(trial.inherited)}"
         taken = format_duration(finished.seconds)
         items.append(("ended", f"{finished.how} after {taken}, peak memory {memory}"))
-    first = output.head.decode(errors="replace").splitlines()[:SHOWN_LINES]
-    items += [("output" if number == 0 else "", line) for number, line in enumerate(first)]
-    if output.lines > len(first):
-        items.append(("", f"… {counted(output.lines - len(first), 'further line')}"))
+    items += _first_lines("output", output.printed)
     if trial.ok and (answer := output.answer) is not None and answer.source != "none":
-        size = ""
-        if answer.source == "stdout" and output.size_bytes is not None:
-            size = f"{counted(output.lines, 'line')}, {counted(output.size_bytes, 'byte')}, "
-        items.append(("answer", f"{size}digest {answer.digest[:12]} ({answer.source})"))
+        text, given = f"digest {answer.digest[:12]} ({answer.source})", output.compared
+        if given.size_bytes is not None:
+            size = f"{counted(given.lines, 'line')}, {counted(given.size_bytes, 'byte')}"
+            text = f"{size}, {text}"
+        items.append(("answer", policy.how if policy.check else text))
+        if answer.differing is not None:
+            items.append(("", f"{format_percent(answer.differing)} of the lines differ: tolerated"))
+        if policy.edited:
+            items += [("compared", policy.how), *_first_lines("", given)]
+    elif trial.ok:
+        items.append(("answer", "not compared"))
+    return items
+
+
+def _first_lines(word: str, text: Text) -> list[tuple[str, str]]:
+    lines = text.head.decode(errors="replace").splitlines()[:SHOWN_LINES]
+    items = [(word if number == 0 else "", line) for number, line in enumerate(lines)]
+    if text.lines > len(lines):
+        items.append(("", f"… {counted(text.lines - len(lines), 'further line')}"))
     return items

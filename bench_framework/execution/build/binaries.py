@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution import worker
+from bench_framework.execution.answers import AnswerReader, largest_answer
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup, target_of
 from bench_framework.execution.worker import PROTOCOL, sha256_of
 from bench_framework.foreign import parse_json
 from bench_framework.model.plan import PROGRAM, Plan
-from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole, writing
 
@@ -260,27 +259,30 @@ def _same_result(
         if baseline is None or control is None:
             continue
         prepared = inputs.get(item.id)
-        policy, timeout_s = plan.answer, plan.measure.timeout_s
-        target = target_of(baseline, both[0], prepared, env)
-        first = _run_once(target, policy, timeout_s, launcher)
-        target = target_of(control, both[1], prepared, env)
-        return first is not None and first == _run_once(target, policy, timeout_s, launcher)
+        reader = AnswerReader(launcher, plan.answer, plan.measure.timeout_s)
+        with scratch_folder() as folder:
+            target = target_of(baseline, both[0], prepared, env)
+            first = _run_once(target, reader, Path(folder, "first"))
+            text = reader.compared(Path(folder, "first/stdout"), Path(folder, "first/edited"))
+            target = target_of(control, both[1], prepared, env)
+            second = _run_once(target, reader, Path(folder, "second"), text)
+        return first is not None and first == second
     return True
 
 
 def _run_once(
-    target: Target, policy: AnswerPolicy, timeout_s: float, launcher: Launcher
+    target: Target, reader: AnswerReader, folder: Path, reference: Path | None = None
 ) -> tuple[int | None, int | None, str] | None:
-    """Return exit code, signal and answer of one run; `None` if the run failed."""
-    with scratch_folder() as folder:
-        out, answers = Path(folder, "stdout"), Path(folder, "answers")
-        try:
-            run_setup(launcher, target, "prepare", timeout_s)
-            limited = (str(out), worker.largest_answer(policy))
-            command = target.command(answers, timeout_s, stdout=str(out), limited=limited)
-            finished = launcher.run(command)
-            run_setup(launcher, target, "cleanup", timeout_s)
-            digest = worker.digest_of_run(policy, answers, out)
-        except MeasureError:
-            return None
-        return finished.exit_code, finished.signal, digest
+    """Return exit code, signal and answer of one run in a new folder; `None` if the run failed."""
+    launcher, timeout_s, out = reader.launcher, reader.timeout_s, folder / "stdout"
+    folder.mkdir()
+    try:
+        run_setup(launcher, target, "prepare", timeout_s)
+        limited = (str(out), largest_answer(reader.policy))
+        command = target.command(folder / "answers", timeout_s, stdout=str(out), limited=limited)
+        finished = launcher.run(command)
+        run_setup(launcher, target, "cleanup", timeout_s)
+        digest = reader.read_run(target, folder, reference).digest
+    except MeasureError:
+        return None
+    return finished.exit_code, finished.signal, digest

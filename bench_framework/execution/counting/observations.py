@@ -107,7 +107,12 @@ class CountingRuns:
 
     @property
     def _runner(self) -> SingleRunner:
-        return SingleRunner(self.session.launcher, self.plan.answer, self.plan.measure.timeout_s)
+        return SingleRunner(
+            self.session.launcher,
+            self.plan.answer,
+            self.plan.measure.timeout_s,
+            self.record.raw,
+        )
 
     def count_kernel(self, targets: list[Target]) -> None:
         """Read the kernel counters of one run of every cell."""

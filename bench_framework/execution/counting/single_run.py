@@ -9,11 +9,13 @@ from typing import Final, Literal
 
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
+from bench_framework.execution.answers import AnswerReader, largest_answer
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Receipt
+from bench_framework.store.layout import Raw
 
 STDERR_LINES: Final = 3
 SAMPLE_S: Final = 0.001
@@ -44,6 +46,8 @@ class SingleRunner:
     launcher: Launcher
     policy: AnswerPolicy
     setup_timeout_s: float
+    raw: Raw | None = None
+    """Folder of the record whose answers are expected."""
 
     def run(
         self,
@@ -94,7 +98,7 @@ class SingleRunner:
             argv=[*under, *target.argv],
             stdout=str(out) if stored else None,
             stderr=str(errors),
-            limited=(str(out), worker.largest_answer(self.policy)) if stored else None,
+            limited=(str(out), largest_answer(self.policy)) if stored else None,
             observe=(*KERNEL_KEYS.values(), "ru_maxrss"),
         )
         try:
@@ -113,22 +117,23 @@ class SingleRunner:
         if finished.exit_code not in self.policy.exit_codes:
             return SingleRun("failed", finished, f"{finished.how}{_last_lines(errors)}")
         try:
-            return self._check_answer(finished, expected, out, answers)
+            return self._check_answer(target, finished, expected, folder)
         except AnswerError as error:
-            cause = "; ".join(f"{name} {text}" for name, text in error.details)
-            return SingleRun("failed", finished, f"{error.message}{f' ({cause})' if cause else ''}")
+            return SingleRun("failed", finished, error.line)
 
     def _check_answer(
-        self, finished: Finished, expected: str | None, out: Path, answers: Path
+        self, target: Target, finished: Finished, expected: str | None, folder: Path
     ) -> SingleRun:
         receipt = None
         digest = expected
         if self.policy.contract:
-            reply = worker.read_replies(worker.answer_lines(answers), 1, timed=False)[0]
+            lines = worker.answer_lines(folder / "answers")
+            reply = worker.read_replies(lines, 1, timed=False)[0]
             receipt, digest = reply.receipt, reply.answer.digest
         elif expected is not None:
-            path = Path(self.policy.file) if self.policy.file else out
-            digest = worker.digest_file(path, self.policy).digest
+            reader = AnswerReader(self.launcher, self.policy, self.setup_timeout_s)
+            reference = self.raw.reference(target.cell) if self.raw is not None else None
+            digest = reader.read_run(target, folder, reference).digest
         if expected is not None and digest != expected:
             words = (
                 f"its answer {(digest or '')[:12]} differs from {expected[:12]} of the timed runs"

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.errors import Interrupted, MachineError, MeasureError
-from bench_framework.execution import worker
+from bench_framework.errors import AnswerError, Interrupted, MachineError, MeasureError
+from bench_framework.execution.answers import AnswerReader
 from bench_framework.execution.build import cargo
 from bench_framework.execution.inputs.datasets import workplace
 from bench_framework.execution.machine.lock import MachineLock
@@ -18,6 +18,7 @@ from bench_framework.execution.profiling.samplers import Sampler, find_sampler
 from bench_framework.execution.profiling.samples import Samples
 from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.execution.target import Target, target_of
+from bench_framework.execution.worker import sha256_of
 from bench_framework.model.plan import BuildSpec, Cell, Role
 from bench_framework.model.profile import Frame, Profile, ProfilePolicy, Stack, Unwinding
 from bench_framework.model.run import Build, Event, PreparedInput
@@ -58,7 +59,7 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
         return Symbols(failure=measured.message or "it was not built")
     if spec is None:
         path = Path(measured.path)
-        digest = worker.sha256_of(path) if path.is_file() else None
+        digest = sha256_of(path) if path.is_file() else None
         if digest != measured.sha256:
             return Symbols(failure=f"{path} changed since it was measured")
         return Symbols(measured.path, digest)
@@ -252,7 +253,7 @@ class _CellProfiler:
                 return reason
             try:
                 sampled = self.sampler.watch(command, unwinding, folder)
-                reason = self._answer_error(sampled.finished.exit_code, answers, printed)
+                reason = self._answer_error(target, sampled.finished.exit_code, folder)
             finally:
                 after = self._run_setup(target, target.cleanup, "cleanup")
         if sampled.samples is None:
@@ -266,7 +267,7 @@ class _CellProfiler:
         self.runs.append(sampled.samples)
         return ""
 
-    def _answer_error(self, exit_code: int | None, answers: Path, printed: Path) -> str:
+    def _answer_error(self, target: Target, exit_code: int | None, folder: Path) -> str:
         """Return the reason if the run did not do the measured work; empty if it did."""
         policy = self.record.plan.answer
         if exit_code not in policy.exit_codes:
@@ -281,8 +282,12 @@ class _CellProfiler:
         )
         if not digests or policy.compare == "none":
             return ""
-        digest = worker.digest_of_run(policy, answers, printed)
-        return "" if digest in digests else "its answer differs from that of the timed runs"
+        reader = AnswerReader(self.session.launcher, policy, self.policy.timeout_s)
+        try:
+            answer = reader.read_run(target, folder, self.record.raw.reference(target.cell))
+        except AnswerError as error:
+            return error.line
+        return "" if answer.digest in digests else "its answer differs from that of the timed runs"
 
     def _run_setup(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:
         for argv in commands:

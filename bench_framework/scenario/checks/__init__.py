@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import Problem
 from bench_framework.scenario.checks import (
+    answer,
     commands,
     contrasts,
     crate,
@@ -33,6 +34,7 @@ CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     inputs.check,
     rules.check,
     metrics.check,
+    answer.check,
     gate.check,
     derived.check,
     contrasts.check,

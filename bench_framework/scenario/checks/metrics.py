@@ -24,6 +24,7 @@ from bench_framework.scenario.schema.parts import COUNTER_KEYS, SOURCE_KEYS, Met
 if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
 
+IN_QUOTES: Final = "write it in single quotes, in which a backslash is literal"
 GATED_COUNTS: Final = 2
 """Number of counted runs if only the gate uses instructions. Two runs show variation."""
 
@@ -127,15 +128,18 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
         yield scenario.value_problem(place, "BC108", f"metric `{name}`: {message}", advice)
 
 
+def compiled_regex(text: str) -> re.Pattern[str] | str:
+    """Return a regular expression, or the reason why a text is none."""
+    try:
+        return re.compile(text, re.MULTILINE)
+    except (re.error, RecursionError, OverflowError) as error:
+        return str(error)
+
+
 def _regex_fault(text: str) -> tuple[str, str] | None:
     """Return the fault of an expression and the fix, or `None` if it has exactly one group."""
-    try:
-        compiled = re.compile(text, re.MULTILINE)
-    except (re.error, RecursionError, OverflowError) as error:
-        return (
-            f"`regex` is not a regular expression: {error}",
-            "write it in single quotes, in which a backslash is literal",
-        )
+    if isinstance(compiled := compiled_regex(text), str):
+        return f"`regex` is not a regular expression: {compiled}", IN_QUOTES
     if compiled.groups == 0:
         return (
             "`regex` needs a group that matches the number",

@@ -14,6 +14,7 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.scenario import scalars
 from bench_framework.scenario.schema import parts
+from bench_framework.scenario.schema.answer import AnswerPart
 from bench_framework.scenario.schema.measure import Gate, Measure
 from bench_framework.scenario.schema.published import PublishedPart
 from bench_framework.scenario.schema.types import (
@@ -130,7 +131,7 @@ class ScenarioFile(Part):
     """Probability of at least one false positive in the whole report."""
     gate: Gate = Field(default_factory=Gate)
     """Changes that `benchctl gate` and `benchctl run --gate` tolerate."""
-    answer: parts.AnswerPart = Field(default_factory=parts.AnswerPart)
+    answer: AnswerPart = Field(default_factory=AnswerPart)
     """Comparison of outputs, to check that all runs did the same work."""
     fixed: dict[Name, Text] = {}
     """Parameters that are not varied, used as `{name}`. An experiment may change one."""

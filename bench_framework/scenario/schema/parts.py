@@ -59,21 +59,6 @@ class InputPart(Part):
         return self
 
 
-class AnswerPart(Part):
-    """How the output of runs is compared, to check that they did the same work."""
-
-    compare: Annotated[Literal["exact", "sorted-lines", "json", "none"], ONE_OF] = "exact"
-    """`exact`: equal bytes. `sorted-lines`: equal lines in any order. `json`: equal JSON values.
-    `none`: outputs are not compared."""
-    differs: Annotated[Literal["refuse", "warn"], ONE_OF] = "refuse"
-    """Effect of another output than the baseline's. `refuse`: the variant is not compared. `warn`:
-    it is compared, with a warning."""
-    file: ValueName | None = None
-    """File with the output to compare, instead of stdout."""
-    stdout: Annotated[Literal["file", "pipe", "null"], ONE_OF] = "file"
-    """Destination of the program's stdout during timed runs."""
-
-
 class ExperimentPart(Part):
     """The baseline with one change, measured in addition to the combinations of the axes."""
 

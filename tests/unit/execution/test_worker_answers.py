@@ -9,7 +9,8 @@ import pytest
 
 from bench_framework.errors import AnswerError
 from bench_framework.execution import worker
-from bench_framework.execution.worker import AnswersFile, digest_file, parse_reply, read_replies
+from bench_framework.execution.answers import digest_file
+from bench_framework.execution.worker import AnswersFile, parse_reply, read_replies
 from bench_framework.model.metrics import PEAK_RSS, RECEIPT_KEYS
 from bench_framework.model.policies import AnswerKind, AnswerPolicy
 

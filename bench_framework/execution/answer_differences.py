@@ -1,0 +1,237 @@
+"""Differences of two compared texts: the first differing lines, their share, and what would help."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from bench_framework.model.policies import AnswerPolicy
+
+CONTEXT_LINES: Final = 10
+_CONTEXT: Final = 20
+"""Characters before a varying number that are proposed with it."""
+LONGEST_LINE: Final = 160
+"""Characters of a differing line in a message."""
+LARGEST_INDENTED: Final = 4 << 20
+"""JSON above this size is not indented to show a difference: Python needs a second per 4 MiB."""
+_NUMBER: Final = re.compile(rb"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)")
+_VARYING: Final = (
+    ("a date", r"\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?"),
+    ("a time of day", r"\d\d:\d\d(:\d\d(\.\d+)?)?"),
+    ("a time", r"[\d.]+ ?([mnuµ]?s|sec\w*|min)\b"),
+    ("an address", r"0x[0-9a-f]+"),
+    ("a temporary path", r"/tmp/\S+"),  # noqa: S108 -- a pattern
+    ("a rate", r"[\d.,]+ ?[kKMG]?i?[Bb]?\w*/s"),
+)
+"""Names and patterns of texts that vary from run to run."""
+_LAST_DIGITS: Final = (1e-12, 1e-9, 1e-6)
+"""Tolerances that are proposed, the smallest first."""
+Pair: TypeAlias = tuple[bytes | None, bytes | None]
+"""A line of each text; `None` after the end of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first differing lines of two texts."""
+
+    number: int
+    """Number of the first one, from 1."""
+    pairs: tuple[tuple[bytes | None, ...], ...]
+    """The first lines that differ, of the reference and of the other text."""
+    policy: AnswerPolicy
+
+    permuted: bool = False
+    """True if the texts have the same lines in another order."""
+
+    def details(self, theirs: str, ours: str, saved: str = "") -> tuple[tuple[str, str], ...]:
+        """Return the first differing line of both sides with their labels, as a detail."""
+        kind = _TEXTS.get(self.policy.compare, "compared text")
+        place = f" of the {kind}" if self.policy.edited else ""
+        left, right = _excerpts(*self.pairs[0])
+        first = f"line {self.number}{place}{f', saved in {saved}' if saved else ''}"
+        return (("first difference", f"{first}\n{theirs}: {left}\n{ours}: {right}"),)
+
+    def text(self) -> str:
+        """Return the differing lines as a file."""
+        lines = [f"first difference: line {self.number}  (- baseline, + this cell)"]
+        for pair in self.pairs:
+            for sign, line in zip("-+", pair, strict=True):
+                if line is not None:
+                    lines.append(f"{sign} {line.decode(errors='replace').rstrip()}")
+        return "\n".join(lines) + "\n"
+
+    @property
+    def help(self) -> str:
+        """Return what differs and the form of `answer` that would ignore it; empty if unknown."""
+        policy = self.policy
+        if self.permuted:
+            return f"the lines differ in their order: {_form(policy, 'compare', 'sorted-lines')}"
+        both = [(left, right) for left, right in self.pairs if left is not None is not right]
+        if len(both) < len(self.pairs):
+            return ""
+        texts = [(a.decode(errors="replace"), b.decode(errors="replace")) for a, b in both]
+        if (keys := _json_keys(texts, policy)) is not None:
+            if not keys:
+                return f"the lines are equal as JSON: {_form(policy, 'compare', 'json')}"
+            ignored = f"{{ignore: [{', '.join((*policy.json_ignore, *keys))}]}}"
+            return f"the outputs differ in keys of JSON: {_form(policy, 'json', ignored)}"
+        for name, pattern in _VARYING:
+            if all(re.sub(pattern, "", a) == re.sub(pattern, "", b) for a, b in texts):
+                return f"the lines differ in {name}: {_ignore(policy, pattern)}"
+        for tolerance in _LAST_DIGITS:
+            if all(_is_close(a, b, tolerance) for a, b in both):
+                form = _form(policy, "tolerance", f"{tolerance:g}")
+                return f"the lines differ in the last digits of numbers: {form}"
+        pattern = _number_in_context(*texts[0])
+        if pattern and all(re.sub(pattern, "", a) == re.sub(pattern, "", b) for a, b in texts):
+            return f"the lines differ in a number: {_ignore(policy, pattern)}"
+        return ""
+
+
+_TEXTS: Final = {"sorted-lines": "sorted outputs", "json": "indented JSON"}
+
+
+def first_difference(policy: AnswerPolicy, reference: Path, text: Path) -> Difference | None:
+    """Return the first lines that differ; `None` if a file is missing or the lines are equal."""
+    if not reference.is_file() or not text.is_file():
+        return None
+    with reference.open("rb") as expected, text.open("rb") as actual:
+        same = _same(policy)
+        if policy.compare == "json":
+            both: tuple[Iterable[bytes], ...] = (
+                _indented(expected.read()),
+                _indented(actual.read()),
+            )
+        else:
+            both = expected, actual
+        pairs = enumerate(itertools.zip_longest(*both), start=1)
+        differing = ((n, pair) for n, pair in pairs if not same(*pair))
+        found = list(itertools.islice(differing, CONTEXT_LINES + 1))
+    if not found:
+        return None
+    permuted = (
+        policy.compare == "exact"
+        and reference.stat().st_size == text.stat().st_size
+        and Counter(reference.read_bytes().splitlines()) == Counter(text.read_bytes().splitlines())
+    )
+    return Difference(found[0][0], tuple(pair for _, pair in found), policy, permuted)
+
+
+def differing_share(policy: AnswerPolicy, reference: Path, text: Path) -> float:
+    """Return the share of lines that differ, 0 to 1, of the longer text.
+
+    Lines count in pairs from the start, or, if fewer differ then, after lines that only one text
+    contains are left out.
+    """
+    theirs, ours = (path.read_bytes().splitlines() for path in (reference, text))
+    same = _same(policy)
+    pairs = sum(not same(*pair) for pair in itertools.zip_longest(theirs, ours))
+    count = pairs
+    if pairs and policy.tolerated_share:
+        only = (_surplus(theirs, ours), _surplus(ours, theirs))
+        rest = (_without(theirs, only[0]), _without(ours, only[1]))
+        moved = sum(a != b for a, b in zip(*rest, strict=True))
+        count = min(pairs, max(only[0].total(), only[1].total()) + moved)
+    return count / max(len(theirs), len(ours), 1)
+
+
+def _surplus(lines: Sequence[bytes], others: Sequence[bytes]) -> Counter[bytes]:
+    return Counter(lines) - Counter(others)
+
+
+def _without(lines: Sequence[bytes], surplus: Counter[bytes]) -> list[bytes]:
+    """Return the lines without the last occurrences of those that the other text lacks."""
+    left, kept = Counter(surplus), []
+    for line in reversed(lines):
+        if left[line] > 0:
+            left[line] -= 1
+        else:
+            kept.append(line)
+    return kept[::-1]
+
+
+def _same(policy: AnswerPolicy) -> Callable[[bytes | None, bytes | None], bool]:
+    tolerance = policy.tolerance
+    if not tolerance:
+        return lambda a, b: a == b
+    return lambda a, b: a == b or (a is not None is not b and _is_close(a, b, tolerance))
+
+
+def _is_close(one: bytes, other: bytes, tolerance: float) -> bool:
+    """Return whether two lines differ only in numbers, by at most the relative tolerance."""
+    ours, theirs = _NUMBER.split(one.rstrip()), _NUMBER.split(other.rstrip())
+    if len(ours) != len(theirs) or ours[::2] != theirs[::2]:
+        return False
+    numbers = (
+        (float(a), float(b)) for a, b in zip(ours[1::2], theirs[1::2], strict=True) if a != b
+    )
+    return all(math.isfinite(a) and math.isclose(a, b, rel_tol=tolerance) for a, b in numbers)
+
+
+def _indented(text: bytes) -> list[bytes]:
+    """Return JSON in lines, or as it is if it is large."""
+    if len(text) > LARGEST_INDENTED:
+        return [text]
+    return json.dumps(json.loads(text), indent=1).encode().splitlines()
+
+
+def _json_keys(texts: Sequence[tuple[str, str]], policy: AnswerPolicy) -> list[str] | None:
+    """Return the keys of JSON objects whose values differ; `None` if something else differs."""
+    keys: dict[str, None] = {}
+    for pair in texts:
+        if policy.compare == "json":  # a line of the indented text
+            found = [re.fullmatch(r'\s*"([^"\\]+)": .*', text.rstrip()) for text in pair]
+            names = {match[1] if match else None for match in found}
+            if None in names or len(names) > 1:
+                return None
+            keys |= dict.fromkeys(filter(None, names))
+            continue
+        try:
+            one, other = (json.loads(text) for text in pair)
+        except (ValueError, RecursionError):
+            return None
+        if not (isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys()):
+            return None
+        keys |= {key: None for key in one if one[key] != other[key]}
+    return list(keys)
+
+
+def _number_in_context(one: str, other: str) -> str:
+    """Return a pattern of the first number that differs, with the text before it, or nothing."""
+    ours, theirs = (_NUMBER.split(text.encode()) for text in (one, other))
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    first = next((n for n, (a, b) in pairs if a != b), 0)
+    before = ours[first - 1].decode(errors="replace")[-_CONTEXT:] if first % 2 else ""
+    return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", before) + r"[\d.]+" if before.strip() else ""
+
+
+def _ignore(policy: AnswerPolicy, pattern: str) -> str:
+    quoted = ("'" + text.replace("'", "''") + "'" for text in (*policy.ignore, pattern))
+    return _form(policy, "ignore", f"[{', '.join(quoted)}]")
+
+
+def _form(policy: AnswerPolicy, key: str, value: str) -> str:
+    """Return a form of `answer` as a scenario writes it."""
+    others = policy.edited or policy.file or policy.differs != "refuse" or policy.tolerance
+    return f"set {key}: {value} under `answer`" if others else f"answer: {{{key}: {value}}}"
+
+
+def _excerpts(*pair: bytes | None) -> tuple[str, ...]:
+    """Return both lines as text. Of long lines, the part around the first difference is left."""
+    texts = ["" if line is None else line.decode(errors="replace").rstrip() for line in pair]
+    common = next((n for n, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), 0)
+    longest = max(map(len, texts))
+    start = max(0, common - LONGEST_LINE // 2) if longest > LONGEST_LINE else 0
+    shown = []
+    for line, text in zip(pair, texts, strict=True):
+        part = text[start : start + LONGEST_LINE]
+        part = f"{'…' if start else ''}{part}{'…' if start + LONGEST_LINE < len(text) else ''}"
+        shown.append("(end of output)" if line is None else part or "(empty line)")
+    return tuple(shown)

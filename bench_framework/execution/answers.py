@@ -1,0 +1,252 @@
+"""Answers of programs without the worker protocol: their output, edited as the scenario says.
+
+Nothing here runs while a program is timed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from bench_framework.errors import AnswerError, Interrupted, MachineError
+from bench_framework.execution.answer_differences import differing_share
+from bench_framework.execution.process import (
+    MOST_CAPTURED,
+    Command,
+    Finished,
+    Launcher,
+    scratch_folder,
+)
+from bench_framework.execution.target import Target
+from bench_framework.execution.worker import answer_lines, read_replies, sha256_of
+from bench_framework.foreign import open_regular, parse_json, read_regular
+from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.run import Answer
+from bench_framework.store.layout import writing
+
+LARGEST_ANSWER: Final = 4 << 30
+"""Largest output of a run that is compared byte by byte, filtered or checked."""
+LARGEST_READ: Final = 256 << 20
+"""Largest output of a run that is read whole, to sort its lines or to parse it."""
+LARGEST_EDITED: Final = 64 << 20
+"""Largest text that regular expressions search, or whose numbers or lines are tolerated."""
+INPUT: Final = "BENCHCTL_INPUT"
+"""Variable with the path of the input for the commands of `answer`."""
+RIGHT: Final = "right"
+"""Digest of the answers that a `check` accepts."""
+_EXCERPT: Final = 80
+"""Characters of a bad answer that a message quotes."""
+
+
+class WrongAnswer(AnswerError):  # noqa: N818 -- an answer, not a fault of benchctl
+    """An answer that the command of `check` refused."""
+
+
+def largest_answer(policy: AnswerPolicy) -> int:
+    """Return the largest size in bytes of an output that is accepted."""
+    return LARGEST_ANSWER if policy.filter or policy.check else _largest_text(policy)
+
+
+def _largest_text(policy: AnswerPolicy) -> int:
+    if policy.extract or policy.ignore or policy.tolerance or policy.tolerated_share:
+        return LARGEST_EDITED
+    return LARGEST_READ if policy.edited else LARGEST_ANSWER
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReader:
+    """Reader of the answers of a plan. `timeout_s` is the time limit of `filter` and `check`."""
+
+    launcher: Launcher
+    policy: AnswerPolicy
+    timeout_s: float
+
+    def compared(self, stdout: Path, edited: Path) -> Path:
+        """Return the file with the text that is compared: the output, or the edited one."""
+        return edited if self.policy.edited else Path(self.policy.file or stdout)
+
+    def read_run(self, target: Target, folder: Path, reference: Path | None = None) -> Answer:
+        """Return the answer of a single run with `stdout` and `answers` in a scratch folder.
+
+        Raises `AnswerError`: see `read` and `worker.read_replies`.
+        """
+        if self.policy.contract:
+            return read_replies(answer_lines(folder / "answers"), 1, timed=False)[0].answer
+        return self.read(target, folder / "stdout", folder / "edited", reference)
+
+    def read(
+        self, target: Target, stdout: Path, edited: Path, reference: Path | None = None
+    ) -> Answer:
+        """Return the answer of a run, and write the text that is compared to `edited` if it is.
+
+        `reference` is the file with the text of the baseline. An answer that the policy tolerates
+        gets its digest.
+
+        Raises `AnswerError` (BX215): the output cannot be read; BX216, it is not the declared
+        JSON; BX218, a command of `answer` failed, or nothing is left to compare. `WrongAnswer`
+        (BX210): `check` refused it.
+        """
+        policy, path = self.policy, Path(self.policy.file or stdout)
+        if policy.check:
+            return self._check(target, path)
+        if policy.filter:
+            self._filter(target, path, edited)
+            path = edited
+        answer = digest_file(path, policy, edited)
+        tolerant = policy.tolerance or policy.tolerated_share
+        if not tolerant or reference is None or not reference.is_file():
+            return answer
+        expected = sha256_of(reference)
+        if expected == answer.digest:
+            return answer
+        share = differing_share(policy, reference, self.compared(stdout, edited))
+        if share > 0 and share >= policy.tolerated_share:
+            return answer
+        return replace(answer, digest=expected, differing=share)
+
+    def _filter(self, target: Target, path: Path, edited: Path) -> None:
+        edited.unlink(missing_ok=True)
+        edited.touch()
+        limited = (str(edited), LARGEST_EDITED)
+        finished, words = self._run("filter", target, path, stdout=str(edited), limited=limited)
+        if not finished.ok:
+            raise _failed("filter", self.policy.filter, f"{finished.how}{words}")
+        if path.stat().st_size and not edited.stat().st_size:
+            raise _failed("filter", self.policy.filter, "it printed nothing")
+
+    def _check(self, target: Target, path: Path) -> Answer:
+        finished, words = self._run("check", target, path)
+        if finished.exit_code is None:
+            raise _failed("check", self.policy.check, f"{finished.how}{words}")
+        if not finished.ok:
+            name = Path(self.policy.check[0]).name
+            message = f"the check ({name}) finds its answer wrong"
+            details = (("check", f"{finished.how}{words}"),)
+            fix = "correct the program, or the command of answer: {check: …}"
+            raise WrongAnswer(message, code="BX210", details=details, fix=fix)
+        return Answer(RIGHT, source="check")
+
+    def _run(
+        self, key: Literal["filter", "check"], target: Target, path: Path, **more: Any
+    ) -> tuple[Finished, str]:
+        """Run a command of `answer` on a file. Return how it ended, and its last message."""
+        argv = self.policy.filter if key == "filter" else self.policy.check
+        try:
+            with open_regular(path) as file:
+                size = os.fstat(file.fileno()).st_size
+        except OSError as error:
+            raise _unreadable(path, str(error.strerror)) from error
+        if size > LARGEST_ANSWER:
+            raise _unreadable(path, f"more than {LARGEST_ANSWER} bytes")
+        env = {**target.env, INPUT: target.input_path or ""}
+        with scratch_folder() as folder:
+            out, errors = Path(folder, "stdout"), Path(folder, "stderr")
+            command = Command(argv, env, target.cwd, str(path), str(out), str(errors))
+            command = replace(command, timeout_s=self.timeout_s, most_stdout=MOST_CAPTURED)
+            if more:
+                command = replace(command, most_stdout=None, **more)
+            try:
+                finished = self.launcher.run(command)
+            except MachineError as error:
+                if error.code != "BX231":
+                    raise
+                cause = "; ".join((error.message, *(text for _, text in error.details)))
+                raise _failed(key, argv, cause) from error
+            texts = (file.read_text(errors="replace") for file in (errors, out) if file.is_file())
+            lines = next((text.strip().splitlines() for text in texts if text.strip()), [])
+        if finished.killed:
+            raise Interrupted("interrupted", effect="the run in flight is dropped")
+        return finished, f": {lines[-1].strip()}" if lines else ""
+
+
+def digest_file(path: Path, policy: AnswerPolicy, edited: Path | None = None) -> Answer:
+    """Return the answer in a file. A text that differs from the file's is written to `edited`.
+
+    Raises `AnswerError` (BX215): the file cannot be read; BX216, it is not the declared JSON;
+    BX218, nothing is left to compare.
+    """
+    source: Literal["file", "stdout"] = "file" if policy.file else "stdout"
+    if policy.compare == "none":
+        return Answer("", source="none")
+    try:
+        if not policy.edited:
+            return Answer(sha256_of(path, _largest_text(policy)), source=source)
+        text = read_regular(path, _largest_text(policy))
+    except OSError as error:
+        raise _unreadable(path, str(error.strerror)) from error
+    text, count = _edit(text, policy)
+    if edited is not None:
+        with writing(edited):
+            edited.write_bytes(text)
+    return Answer(hashlib.sha256(text).hexdigest(), count, source=source)
+
+
+def _edit(content: bytes, policy: AnswerPolicy) -> tuple[bytes, int | None]:
+    """Return the text that is compared, and its number of lines if they are sorted."""
+    text = content
+    if policy.extract or policy.ignore:
+        decoded = content.decode("utf-8", "surrogateescape")
+        if policy.extract:
+            found = re.finditer(policy.extract, decoded, re.MULTILINE)
+            parts = ("\t".join(match.groups("")) or match[0] for match in found)
+            decoded = "\n".join(part for part in parts if part)
+        for expression in policy.ignore:
+            decoded = re.sub(expression, "", decoded, flags=re.MULTILINE)
+        text = decoded.encode("utf-8", "surrogateescape")
+        if content.strip() and not text.strip():
+            keys = [key for key in ("extract", "ignore") if getattr(policy, key)]
+            raise AnswerError(
+                f"answer: {' and '.join(keys)} leave nothing to compare",
+                code="BX218",
+                details=(("output", repr(content[:_EXCERPT])),),
+                fix="correct the regular expression; `benchctl try` shows the text that is compared",
+            )
+    if policy.compare == "json":
+        return _canonical(text, frozenset(policy.json_ignore)), None
+    if policy.compare != "sorted-lines":
+        return text, None
+    # A missing newline at the end is not a difference.
+    lines = sorted(text.removesuffix(b"\n").split(b"\n"))
+    return b"\n".join(lines), len(lines)
+
+
+def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:
+    """Return JSON or JSON lines with sorted keys and no spaces; 1.0 and 1.00 become equal."""
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {key: value for key, value in pairs if key not in ignored}
+
+    try:
+        documents = [parse_json(text, members=members)]
+    except ValueError:
+        try:
+            lines = (line for line in text.splitlines() if line.strip())
+            documents = [parse_json(line, members=members) for line in lines]
+        except ValueError as error:
+            raise AnswerError(
+                "the output is not JSON",
+                code="BX216",
+                details=(("cause", str(error)), ("output", repr(text[:_EXCERPT]))),
+                fix="print JSON, or set answer: {compare: exact}",
+            ) from error
+    return json.dumps(documents, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _unreadable(path: Path, cause: str) -> AnswerError:
+    fix = "let the program write it, or correct answer: {file: …}"
+    message = f"the answer file {path} cannot be read"
+    return AnswerError(message, code="BX215", details=(("cause", cause),), fix=fix)
+
+
+def _failed(key: str, argv: tuple[str, ...], cause: str) -> AnswerError:
+    return AnswerError(
+        f"answer.{key} ({Path(argv[0]).name}) failed",
+        code="BX218",
+        details=(("cause", cause),),
+        fix="correct the command; it reads the output of the program from stdin",
+    )

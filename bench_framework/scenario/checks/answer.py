@@ -1,0 +1,38 @@
+"""Checks of `answer`: regular expressions, and keys that have no effect on the worker protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bench_framework.errors import Problem
+from bench_framework.scenario.checks.metrics import IN_QUOTES, compiled_regex, follows_protocol
+from bench_framework.scenario.document import Path
+from bench_framework.scenario.schema.answer import EDITS
+
+if TYPE_CHECKING:
+    from bench_framework.scenario.definition import Scenario
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """Yield the problems of `answer`."""
+    part = scenario.spec.answer
+    single = bool(part.ignore) and isinstance(scenario.document.data["answer"]["ignore"], str)
+    paths: list[Path] = [
+        ("answer", "ignore") if single else ("answer", "ignore", index)
+        for index in range(len(part.ignore))
+    ]
+    texts = [*zip(paths, part.ignore, strict=True)]
+    if part.extract is not None:
+        texts.append((("answer", "extract"), part.extract))
+    for path, text in texts:
+        if isinstance(fault := compiled_regex(text), str):
+            message = f"`answer.{path[1]}` is not a regular expression: {fault}"
+            yield scenario.value_problem(path, "BC102", message, IN_QUOTES)
+    if follows_protocol(scenario):
+        for key in (*EDITS, "check"):
+            kept = key == "compare" or (key == "differs" and part.differs == "warn")
+            if part.is_given(key) and not kept:
+                message = f"`answer.{key}` has no effect: the worker reports its answer itself"
+                fix = f"remove `{key}`, or write worker: {{contract: false}} to compare its output"
+                yield scenario.key_problem(("answer", key), "BC108", message, fix)
