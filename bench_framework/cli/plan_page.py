@@ -48,6 +48,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *(_item("Tune", _filled(plan.tuning), width) if plan.tuning else ()),
         *(_item("Cache", cold, width) if (cold := _cold(plan)) else ()),
         *(_item("CPUs", pinned, width) if (pinned := _pinned(plan)) else ()),
+        *(_item("Answer", plan.answer.how, width) if plan.answer.how != "exact" else ()),
         *_item("Run", _run(forecast), width),
         *_item("Estimate", ", ".join(basis), width),
         *_item("Compare", _comparisons(forecast), width),
@@ -133,9 +134,9 @@ def _run(forecast: Forecast) -> str:
     )
     if budget:
         text += f", budget {budget}"
-    # A sum with a guessed time is not an upper bound.
-    bound = "roughly" if forecast.guessed else "at most about"
-    return f"{text}; {bound} {format_clock(forecast.run_s)}"
+    if forecast.guessed:
+        return f"{text}; duration unknown before the first run"
+    return f"{text}; at most about {format_clock(forecast.run_s)}"
 
 
 def _comparisons(forecast: Forecast) -> str:

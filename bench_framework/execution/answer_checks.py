@@ -76,7 +76,7 @@ class AnswerChecks:
                 code="BX334",
                 severity="warning",
                 effect="its times are compared, but the commands may do different work",
-                help=(difference.help if difference is not None else "")
+                help=(difference.advice(varying=True) if difference is not None else "")
                 or f"{advice}(`benchctl ab --ignore-output`)",
             )
         return state.new_event(event)
@@ -159,7 +159,7 @@ def varying_answer_event(cell: Cell, event: Event, difference: Difference | None
         message=f"{cell.label} gives different answers in different runs",
         cell_id=cell.id,
         effect="there is no one answer to compare the others with, so they are not compared",
-        help=(difference.help if difference is not None else "") or DETERMINISTIC,
+        help=(difference.advice(varying=True) if difference is not None else "") or DETERMINISTIC,
     )
 
 
@@ -175,7 +175,7 @@ def other_output_event(
     details = [("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…")]
     if reference.count is not None and block.answer.count is not None:
         details.append(("count", f"{reference.count} ≠ {block.answer.count}"))
-    advice = difference.help if difference is not None else ""
+    advice = difference.advice() if difference is not None else ""
     return Event(
         "BX210",
         f"{target.cell.label} prints a different result from {reference_label}",

@@ -38,12 +38,13 @@ def measure(
     hyperfine: Hyperfine,
     looker: Looker,
     decides: Callable[[Plan], bool] = decidable,
+    enough: str = "",
 ) -> None:
     """Measure the plan of a record. A record with earlier rounds is resumed.
 
     `Record.prepare` must be called before; the builds and inputs are those that it stored. A failure
     of a cell becomes a block and an event of the record; the other cells continue. `decides` is that
-    of `model.looks.limit_of_rounds`.
+    of `model.looks.limit_of_rounds`. `enough` is the reason why one round of each input is enough.
 
     Raises:
         Interrupted: a stop was requested; the record can be continued.
@@ -52,7 +53,7 @@ def measure(
     with BlockRunner(session.launcher, hyperfine, record) as runner:
         began = seconds() - record.contents.elapsed_s
         try:
-            Measuring(record, session, runner, looker, decides, began).run()
+            Measuring(record, session, runner, looker, decides, began, enough).run()
         finally:
             runner.sync()
             record.sync()
@@ -69,6 +70,8 @@ class Measuring:
     decides: Callable[[Plan], bool]
     began: float
     """Monotonic time at which measuring would have started without interruptions."""
+    enough: str = ""
+    """Reason why one round of each input is enough, or empty."""
 
     @property
     def plan(self) -> Plan:
@@ -146,6 +149,7 @@ class Measuring:
         # Round 1 has a random order and needs a reference answer. Without warm-up rounds the
         # reference cell runs once before it.
         requested = self.plan.measure.warmup_rounds
+        requested = min(1, requested) if self.enough else requested
         return max(1, requested) if self.plan.answer.compare != "none" else requested
 
     def _prepare_input(
@@ -292,7 +296,7 @@ class Measuring:
             return
         rounds = looks.rounds
         budget = self.plan.measure.budget_s
-        spent = budget is not None and self.elapsed_s >= budget
+        spent = bool(self.enough) or (budget is not None and self.elapsed_s >= budget)
         if not spent and number not in rounds:
             return
         # If the budget ends earlier, this is the last analysis (docs/method.md#interim-analyses).
@@ -304,7 +308,9 @@ class Measuring:
             return
         decision = self.looker(here, index, number)
         reason = decision.reason
-        if last and (not decision.stop or (spent and reason == LAST_LOOK)):
+        if self.enough:
+            reason = self.enough
+        elif last and (not decision.stop or (spent and reason == LAST_LOOK)):
             reason = "the time budget is used up" if spent else "the last round is measured"
         look = Look(
             here, index, number, decision.stop or last, reason, decision.trailing, decision.idle

@@ -231,10 +231,17 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     def decides(plan: Plan) -> bool:
         return decidable(plan) and rounds_needed(plan) is None
 
+    enough = ""
+    if only_gate and not plan.confirms:
+        from bench_framework.features.gate import measuring
+
+        if measuring.same_program(plan, builds):
+            enough = measuring.ONE_ROUND
+            observer.notify(Message(f"gate: {enough}; one round compares their outputs"))
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(record, session)
-    rounds.measure(record, session, prepared.hyperfine, looker, decides)
+    rounds.measure(record, session, prepared.hyperfine, looker, decides, enough)
     plan = record.plan
     observe_cells(plan, record, session)
     contents = record.contents

@@ -37,7 +37,7 @@ SAME: Final = "last run on this machine"
 TRIED: Final = "trial run"
 REBUILT: Final = "last run on this machine, of another build"
 SCALED: Final = "scaled by input size"
-GUESSED: Final = f"guessed at {GUESS_S * 1000:.0f} ms (no earlier record)"
+GUESSED: Final = "unknown before the first run (`benchctl try` times one of each)"
 
 
 @dataclass(frozen=True, slots=True)

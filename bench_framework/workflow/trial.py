@@ -67,11 +67,6 @@ class Output:
     difference: Difference | None = None
     """First lines that differ from the first run of the baseline."""
 
-    @property
-    def advice(self) -> str:
-        """Return the form of `answer` that would ignore the difference; empty if unknown."""
-        return self.difference.help if self.difference is not None else ""
-
     def read(self, target: Target, reader: AnswerReader, folder: Path, texts: Path) -> None:
         """Read the files of a good run in its scratch folder.
 
@@ -263,6 +258,7 @@ def refusals(trials: Trials) -> list[BenchError]:
             errors.append(error)
     again = trials.again
     if again is not None and not errors:
+        difference = again.output.difference
         first = next(trial for trial in trials.trials if trial.cell == again.cell)
         if plan.answer.differs == "refuse" and (details := _difference(plan, again, first)):
             errors.append(
@@ -271,7 +267,7 @@ def refusals(trials: Trials) -> list[BenchError]:
                     code="BX214",
                     details=details,
                     effect=nothing,
-                    fix=again.output.advice
+                    fix=(difference.advice(varying=True) if difference is not None else "")
                     or "make the program deterministic, or set answer: {compare: none}",
                 )
             )
@@ -295,8 +291,10 @@ def warnings(trials: Trials) -> list[Event]:
     """Return a warning for each candidate on the baseline's build that fails or answers differently.
 
     A variant with its own build may fail on that of the baseline, which may not have its option.
+    If the answers of the baseline vary, no others are compared with them.
     """
     plan, events = trials.plan, []
+    varies = any(error.code == "BX214" for error in refusals(trials))
     baselines = {t.cell.input_id: t for t in trials.trials if t.cell.role is Role.BASELINE}
     for trial in trials.trials:
         base = baselines.get(trial.cell.input_id)
@@ -304,10 +302,11 @@ def warnings(trials: Trials) -> list[Event]:
             continue
         if not trial.ok:
             events.append(_failure(plan, trial))
-        elif base and not trial.cell.role.separate and (details := _difference(plan, trial, base)):
+        elif base and not (varies or trial.cell.role.separate) and (details := _difference(plan, trial, base)):
             refused = plan.answer.differs == "refuse"
             effect = "its times will not be compared" if refused else "they may do different work"
-            advice = trial.output.advice
+            difference = trial.output.difference
+            advice = difference.advice() if difference is not None else ""
             events.append(
                 Event(
                     "BX210" if refused else "BX334",
@@ -328,7 +327,8 @@ def _failure(plan: Plan, trial: Trial) -> Event:
         f"{trial.cell.label} failed in its trial run{where}: {trial.failure}",
         cell_id=trial.cell.id,
         effect="it will not be compared; all other configurations are measured",
-        help="correct its arguments, or exclude it with -k",
+        help=(trial.output.error.fix if trial.output.error else "")
+        or "correct its arguments, or exclude it with -k",
         details=(("command", shlex.join(trial.target.argv)),),
     )
 

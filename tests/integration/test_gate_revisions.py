@@ -162,7 +162,8 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
     for name in ("comment.md", "summary.md", "junit.xml", "report.html"):
         assert (record / name).is_file()
     comment = (record / "comment.md").read_text(encoding="utf-8")
-    assert comment.splitlines()[1] == "### ▲ Benchmarks: regressions found"
+    heading = "### ▲ Benchmarks: regressions found: time of plain, CPU time of plain"
+    assert comment.splitlines()[1] == heading
     assert "| plain | time |" in comment
     assert f"{base[:7]} and {head[:7]} ran interleaved" in comment
     assert project("verify", str(record)).returncode == 0
@@ -199,6 +200,25 @@ def test_a_change_that_changes_no_code_passes(project: Project) -> None:
     assert done.returncode == 0, done.stderr
     assert {pair["state"] for pair in project.document["pairs"]} == {"passed"}
     assert "≡ Benchmarks: passed" in done.stdout
+    assert len(project.records) == 1
+
+
+def test_the_same_program_is_measured_once_and_passes(project: Project) -> None:
+    project.branch(MAIN.replace("VERSION", "another comment"))
+    settings = ("-S", "measure={rounds: {min: 12, max: 40}, warmup: 2}")
+    done = project("gate", "scenario.yaml", *settings)
+    assert done.returncode == 0, done.stderr
+    assert "are the same program; one round compares their outputs" in done.stderr
+    document, [record] = project.document, project.records
+    assert document["rounds"] == 1
+    assert {pair["state"] for pair in document["pairs"]} == {"passed"}
+    assert all(pair["why"].startswith("one program") for pair in document["pairs"])
+    looks = [json.loads(line) for line in (record / "journal.jsonl").read_text().splitlines()]
+    reasons = {line["look"]["reason"] for line in looks if "look" in line}
+    assert reasons == {"the gated variants and their baseline are the same program"}
+    assert project("verify", str(record)).returncode == 0
+    again = project("gate", str(record))
+    assert again.returncode == 0, again.stderr
     assert len(project.records) == 1
 
 

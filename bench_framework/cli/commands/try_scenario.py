@@ -53,10 +53,10 @@ def try_scenario(
         console.emit_json(trial.trials_document(trials))
     else:
         console.emit(_page(trials, console.width))
-    for event in warnings:
-        console.warn(event)
     for error in errors:
         console.error(error)
+    for event in warnings:
+        console.warn(event)
     if errors or warnings:
         raise typer.Exit(errors[0].exit_code if errors else EXIT_NOT_MEASURED)
 
@@ -102,7 +102,8 @@ def _items(trial: Trial, policy: AnswerPolicy) -> list[tuple[str, str]]:
             text = f"{size}, {text}"
         items.append(("answer", policy.how if policy.check else text))
         if answer.differing is not None:
-            items.append(("", f"{format_percent(answer.differing)} of the lines differ: tolerated"))
+            lines = f"{format_percent(float(f'{answer.differing:.2g}'))} of the lines differ"
+            items.append(("", f"{lines if answer.differing else 'numbers differ'}, as tolerated"))
         if policy.edited:
             items += [("compared", policy.how), *_first_lines("", given)]
     elif trial.ok:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.compare.interim_analysis import LookOutcome
+from bench_framework.compare.same_programs import same_cells
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
 from bench_framework.features.gate.compute import (
     ONE_PROGRAM,
@@ -31,7 +32,7 @@ from bench_framework.model.gate import PairState
 from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import InstructionPolicy
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan import Plan, Role
 from bench_framework.model.race import may_leave
 from bench_framework.model.run import Block, Build, Look, PreparedInput
 from bench_framework.model.verdict import Verdict
@@ -42,11 +43,29 @@ if TYPE_CHECKING:
 
 COUNTS: Final = InstructionPolicy(runs=2, optional=True)
 """How instructions are counted if times could not be judged."""
+ONE_ROUND: Final = "the gated variants and their baseline are the same program"
 JUDGED: Final = "the gate can judge every comparison"
 ENDED_EARLY: Final = (
     "measuring ended as soon as the report was conclusive; `benchctl gate` without `--no-confirm` goes "
     "on until the gate can judge"
 )
+
+
+def same_program(plan: Plan, builds: Mapping[str, Build]) -> bool:
+    """Return whether every gated candidate runs the code of its baseline, so that no time differs.
+
+    One round is then enough, which compares the outputs. A budget still needs times.
+    """
+    if plan.confirms or plan.judge.gate.budgets:
+        return False
+    strict = strict_plan(plan)
+    baselines = {item.id: strict.baseline_cell(item.id) for item in strict.inputs}
+    pairs = [
+        frozenset((cell.id, baseline.id))
+        for cell in strict.cells
+        if cell.role is Role.CANDIDATE and (baseline := baselines[cell.input_id]) is not None
+    ]
+    return bool(pairs) and same_cells(strict, builds).issuperset(pairs)
 
 
 def look(

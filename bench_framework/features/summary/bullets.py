@@ -270,6 +270,8 @@ def confidence(at: Evidence) -> Claim:
     )
     if failed:
         sentences.append(f"No comparison of {' and '.join(failed)} is valid: the A/A check failed")
+    if at.plan.answer.compare == "none":
+        sentences.append("Outputs were not compared")
     sentences.append(f"Brackets contain 95{THIN_SPACE}% CIs")
     claim = Claim("", "trust", "this record", noise_floor=most)
     return statement("trust", "this record", ". ".join(sentences), claim, lead="Confidence")

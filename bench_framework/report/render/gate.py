@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID251 -- the door
 
-from bench_framework.errors import EXIT_DONE, EXIT_NOT_MEASURED, EXIT_WORSE
+from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model import words
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block
@@ -25,7 +25,7 @@ from bench_framework.report.render.characters import visible
 from bench_framework.report.render.markdown import escape
 
 if TYPE_CHECKING:
-    from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
+    from bench_framework.model.gate import BudgetFinding, GatedPair, Gating, PairState
 
 MOST_COMMENT: Final = 60_000
 """Largest number of characters of a comment. GitHub rejects more than 65 536."""
@@ -47,6 +47,12 @@ _ANSWERS: Final = {
     EXIT_NOT_MEASURED: "✕ Benchmarks: not everything could be measured",
 }
 
+_HEADED: Final[dict[int, tuple[PairState, ...]]] = {
+    EXIT_WORSE: ("worse",),
+    EXIT_NOT_JUDGED: ("not-judged", "suspicious"),
+}
+MOST_NAMED: Final = 2
+"""Largest number of comparisons that the heading names."""
 BOTH_SIDES: Final = "Baseline and candidates"
 
 
@@ -117,7 +123,7 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
         f"{gating.rounds} rounds; family-wise error rate of the first pass at most {level} for "
         f"{family} and {interim_analyses(gating.looks)}"
     )
-    answer = _ANSWERS.get(gating.exit_code, "? Benchmarks: inconclusive")
+    answer = _answer(plan, gating)
     accepted = len(gating.in_state("accepted"))
     if gating.exit_code == EXIT_DONE and accepted:
         answer += f", with {accepted} accepted change{'s' if accepted != 1 else ''} for the worse"
@@ -135,6 +141,14 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
         arms,
         tuple(_acceptance(plan, pair) for pair in gating.in_state("worse")),
     )
+
+
+def _answer(plan: Plan, gating: Gating) -> str:
+    """Return the heading, which names the few comparisons that are worse or could not be judged."""
+    answer = _ANSWERS.get(gating.exit_code, "? Benchmarks: inconclusive")
+    pairs = gating.in_state(*_HEADED.get(gating.exit_code, ()))
+    names = [f"{words.noun(pair.metric)} of {_place(plan, pair.cell_id)}" for pair in pairs]
+    return f"{answer}: {', '.join(names)}" if 0 < len(names) <= MOST_NAMED else answer
 
 
 def _place(plan: Plan, cell_id: str) -> str:

@@ -163,6 +163,8 @@ def _output_check(data: ReportData) -> Check:
         return Check("warn", "outputs", "not compared")
     if any(event.code == "BX334" for event in data.warnings):
         return Check("warn", "outputs", "different")
+    if any(event.code == "BX335" for event in data.warnings):
+        return Check("warn", "outputs", "a few lines differ")
     other = sum(1 for s in data.judgement.states if s.state == "other-output")
     return Check("fail" if other else "pass", "outputs", f"{other} different" if other else "equal")
 

@@ -416,6 +416,35 @@ class TestPolicies:
             "null",
         )
         assert answer.exit_codes == (0, 1)
+        assert plans(TWO + "answer: none").answer.compare == "none"
+        assert plans(TWO + "answer: {stdout: 'null'}").answer.compare == "none"
+
+    def test_forms_of_answers(self, plans: Plans, tmp_path: Path) -> None:
+        answer = plans(
+            TWO + "answer: {filter: jq .rows, extract: 'a+', ignore: 'b+', json: {ignore: [t]}, "
+            "tolerance: 1e-6}"
+        ).answer
+        assert (answer.filter, answer.extract, answer.ignore) == (("jq", ".rows"), "a+", ("b+",))
+        assert (answer.compare, answer.json_ignore, answer.tolerance) == ("json", ("t",), 1e-6)
+        assert answer.how == (
+            "json, after the filter `jq .rows`, only matches of `a+`, without matches of `b+`, "
+            "without the JSON keys `t`, numbers within 1e-06 (relative)"
+        )
+        checked = plans(TWO + "answer: {check: [./check.sh, -q]}").answer
+        assert checked.check == (str(tmp_path / "check.sh"), "-q")
+        some = plans(TWO + 'answer: {compare: sorted-lines, differs: "<0.1%"}').answer
+        assert (some.differs, some.tolerated_share) == ("refuse", 0.001)
+        assert some.how.endswith("less than 0.1\u2009% of the lines may differ")
+
+    def test_a_worker_with_the_protocol_has_no_output_to_edit(self, refuses: Refuses) -> None:
+        head = "version: 1\nname: n\nquestion: q\nworker: {command: [./a], contract: true}\n"
+        text = TWO.replace("{bin}", "--").partition("command")[0] + "baseline: {arm: a}\n"
+        text += 'env: {A: "{arm}"}\nanswer: {ignore: a}\n'
+        [problem] = refuses(text, head=head).problems
+        assert (problem.code, problem.message) == (
+            "BC108",
+            "`answer.ignore` has no effect: the worker reports its answer itself",
+        )
 
     def test_gate(self, plans: Plans) -> None:
         gate = plans(

@@ -1,0 +1,199 @@
+"""Each form of `answer` in a measured record: what counts as equal, and the message if it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench_framework.execution import answers
+from bench_framework.model.plan import Plan
+from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
+from bench_framework.model.run import Block, Event
+from bench_framework.store.records import Record
+
+if TYPE_CHECKING:
+    MakePlan = Callable[..., Plan]
+    BlocksOf = Callable[[Record, str], list[Block]]
+    EventsOf = Callable[[Record, str], list[Event]]
+
+ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}
+ROUNDS = MeasurePolicy(rounds_min=2, rounds_max=2, warmup_rounds=1)
+THOUSAND = "".join(f"row {number}\n" for number in range(1000))
+
+
+def record_of(
+    fake: Any, plan_of: MakePlan, policy: AnswerPolicy, *outputs: str, control: bool = False
+) -> Record:
+    """Measure arms a, b and c, which print `outputs`."""
+    rules = [
+        {"match": f"run-{arm}", "stdout": text} for arm, text in zip("abc", outputs, strict=False)
+    ]
+    fake.script(*rules)
+    arms = {arm: ARMS[arm] for arm in "abc"[: len(outputs)]}
+    return fake.measure(plan_of(arms, answer=policy, measure=ROUNDS, control=control))
+
+
+FORMS = {
+    "ignore": (
+        AnswerPolicy(ignore=(r"\d+ ms",)),
+        ("sum 4\ntook 12 ms\n", "sum 4\ntook 9 ms\n", "sum 5\ntook 9 ms\n"),
+        "line 1 of the compared text, saved in raw/diff/{id}.txt\na: sum 4\nc: sum 5",
+    ),
+    "extract": (
+        AnswerPolicy(extract=r"^sum (\d+)$"),
+        ("x\nsum 4\n", "y\nz\nsum 4\n", "x\nsum 5\n"),
+        "line 1 of the compared text, saved in raw/diff/{id}.txt\na: 4\nc: 5",
+    ),
+    "json": (
+        AnswerPolicy("json", json_ignore=("time",)),
+        (
+            '{"rows": [{"n": 1, "time": 3}], "time": 7}',
+            '{"time": 8, "rows": [{"time": 4, "n": 1.0}]}'.replace("1.0", "1"),
+            '{"rows": [{"n": 2, "time": 3}], "time": 7}',
+        ),
+        'line 5 of the indented JSON, saved in raw/diff/{id}.txt\na:     "n": 1\nc:     "n": 2',
+    ),
+    "tolerance": (
+        AnswerPolicy(tolerance=1e-6),
+        ("x=1.0000000 y=-2e3\n", "x=1.0000004 y=-2000.0001\n", "x=1.0001 y=-2e3\n"),
+        "line 1, saved in raw/diff/{id}.txt\na: x=1.0000000 y=-2e3\nc: x=1.0001 y=-2e3",
+    ),
+    "filter": (
+        AnswerPolicy(filter=("grep", "-v", "^#")),
+        ("# a\n1\n2\n", "1\n# b\n2\n", "1\n3\n"),
+        "line 2 of the compared text, saved in raw/diff/{id}.txt\na: 2\nc: 3",
+    ),
+    "differs": (
+        AnswerPolicy(tolerated_share=0.0021),
+        (THOUSAND, THOUSAND.replace("row 7\n", "row seven\n"), THOUSAND.replace("row 55", "line 5")),
+        "line 56, saved in raw/diff/{id}.txt\na: row 55\nc: line 5",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_form_ignores_is_equal_and_anything_else_is_shown(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf, form: str
+) -> None:
+    policy, outputs, difference = FORMS[form]
+    if form == "differs":  # 11 of 1000 lines start with "row 55"
+        outputs = (*outputs[:2], outputs[2].replace("row 56", "line 6"))
+    record = record_of(fake, plan_of, policy, *outputs)
+    assert {block.status for block in blocks_of(record, "b")} == {"ok"}
+    assert {block.status for block in blocks_of(record, "c")} == {"other-output"}
+    [event] = events_of(record, "BX210")
+    assert event.message == "c prints a different result from a"
+    shown = dict(event.details)["first difference"]
+    assert shown == difference.format(id=event.cell_id)
+    digests = {b.answer.digest for label in "ab" for b in blocks_of(record, label) if b.answer}
+    assert len(digests) == 1
+    assert not record.raw.edited.exists() or policy.edited
+
+
+def test_a_tolerated_share_is_a_warning_and_stored_with_each_block(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
+) -> None:
+    other = THOUSAND.replace("row 7\n", "row seven\n") + "one more\n"
+    record = record_of(fake, plan_of, AnswerPolicy(tolerated_share=0.003), THOUSAND, other)
+    answers_of_b = [block.answer for block in blocks_of(record, "b")]
+    assert [a.differing for a in answers_of_b if a] == [2 / 1001] * 3
+    [event] = events_of(record, "BX335")
+    assert event.message == "b prints a result of which 0.2 % of the lines differ from a"
+    assert "tolerates less than 0.3" in (event.effect or "")
+    assert "b: row seven" in dict(event.details)["first difference"]
+
+
+def test_a_tolerated_share_that_is_exceeded_is_another_answer(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
+) -> None:
+    other = THOUSAND.replace("row 7\n", "row seven\n")
+    policy = AnswerPolicy(tolerated_share=0.001)
+    record = record_of(fake, plan_of, policy, THOUSAND, other)
+    assert {block.status for block in blocks_of(record, "b")} == {"other-output"}
+    assert events_of(record, "BX335") == []
+    assert len(events_of(record, "BX210")) == 1
+
+
+def test_a_check_decides_about_each_output_by_itself(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
+) -> None:
+    policy = AnswerPolicy(check=("/bin/sh", "-c", "grep -q sum || { echo no sum >&2; exit 4; }"))
+    record = record_of(fake, plan_of, policy, "sum 4\n", "the sum is 4\n", "nothing\n")
+    assert {block.status for block in blocks_of(record, "b")} == {"ok"}
+    assert {b.answer.source for b in blocks_of(record, "b") if b.answer} == {"check"}
+    assert {block.status for block in blocks_of(record, "c")} == {"other-output"}
+    [event] = events_of(record, "BX210")
+    message = "c: the check (sh) finds its answer wrong (cause exit status 4: no sum)"
+    assert event.message == message
+
+
+def test_a_baseline_that_its_check_refuses_is_not_measured(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
+    record = record_of(fake, plan_of, AnswerPolicy(check=("grep", "sum")), "x\n", "sum\n")
+    assert [block.status for block in blocks_of(record, "a")] == ["other-output"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (AnswerPolicy(filter=("false",)), "answer.filter (false) failed (cause exit status 1)"),
+        (AnswerPolicy(filter=("true",)), "answer.filter (true) failed (cause it printed nothing)"),
+        (AnswerPolicy(filter=("/no/such",)), "answer.filter (such) failed (cause cannot start"),
+        (AnswerPolicy(check=("/no/such",)), "answer.check (such) failed (cause cannot start"),
+        (AnswerPolicy(extract="none"), "answer: extract leave nothing to compare"),
+        (AnswerPolicy(ignore=(".*",)), "answer: ignore leave nothing to compare"),
+        (AnswerPolicy("json", json_ignore=("x",)), "the output is not JSON"),
+    ],
+)
+def test_a_form_that_cannot_be_used_makes_the_run_a_failure(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, policy: AnswerPolicy, words: str
+) -> None:
+    record = record_of(fake, plan_of, policy, "some text\n")
+    [block] = blocks_of(record, "a")
+    assert block.status == "failed"
+    assert str(block.message).startswith(words)
+
+
+@pytest.mark.parametrize("key", ["filter", "check"])
+def test_a_command_that_hangs_is_killed_after_the_timeout(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, key: str
+) -> None:
+    fake.script({"match": "run-", "stdout": "text\n"})
+    policy = AnswerPolicy(**{key: ("sleep", "60")})  # type: ignore[arg-type]
+    measure = MeasurePolicy(rounds_min=1, rounds_max=1, warmup_rounds=1, timeout_s=0.5)
+    record = fake.measure(plan_of({"a": ["run-a"]}, answer=policy, measure=measure, control=False))
+    [block] = blocks_of(record, "a")
+    assert block.message == f"answer.{key} (sleep) failed (cause timed out)"
+
+
+def test_a_text_that_is_too_large_to_edit_is_a_failure(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "LARGEST_EDITED", 100)
+    for policy in (AnswerPolicy(ignore=("x",)), AnswerPolicy(filter=("cat",))):
+        record = record_of(fake, plan_of, policy, THOUSAND)
+        [block] = blocks_of(record, "a")
+        assert "too large" in str(block.message)
+
+
+def test_an_answer_file_is_edited_and_its_difference_shown(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
+) -> None:
+    (tmp_path / "out").write_text("n 1\nat 12:00:01\n")
+    policy = AnswerPolicy(file=str(tmp_path / "out"), ignore=(r"\d\d:\d\d:\d\d",))
+    record = record_of(fake, plan_of, policy, "")
+    assert {block.status for block in blocks_of(record, "a")} == {"ok"}
+    [reference] = (record.raw.root / "reference").iterdir()
+    assert reference.read_text() == "n 1\nat \n"
+
+
+def test_the_control_runs_before_other_variants_in_the_first_warm_up_round(
+    fake: Any, plan_of: MakePlan
+) -> None:
+    record = record_of(fake, plan_of, AnswerPolicy(), "x", "x", "x", control=True)
+    first = [record.plan.cell(b.cell_id).label for b in record.contents.blocks if b.warmup]
+    assert first[:2] == ["a", "control"]
