@@ -94,7 +94,7 @@ class AnswerChecks:
         of = self.record.plan.cell(state.reference_id).label
         event = Event(
             "BX335",
-            f"{target.cell.label} prints a result of which {share} of the lines differ from {of}",
+            f"{share} of the lines that {target.cell.label} prints differ from {of}",
             "warning",
             block.cell_id,
             block.round,

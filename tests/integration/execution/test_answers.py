@@ -101,7 +101,7 @@ def test_a_tolerated_share_is_a_warning_and_stored_with_each_block(
     answers_of_b = [block.answer for block in blocks_of(record, "b")]
     assert [a.differing for a in answers_of_b if a] == [2 / 1001] * 3
     [event] = events_of(record, "BX335")
-    assert event.message == "b prints a result of which 0.2 % of the lines differ from a"
+    assert event.message == "0.2\u202f% of the lines that b prints differ from a"
     assert "tolerates less than 0.3" in (event.effect or "")
     assert "b: row seven" in dict(event.details)["first difference"]
 

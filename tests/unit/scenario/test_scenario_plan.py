@@ -434,7 +434,7 @@ class TestPolicies:
         assert checked.check == (str(tmp_path / "check.sh"), "-q")
         some = plans(TWO + 'answer: {compare: sorted-lines, differs: "<0.1%"}').answer
         assert (some.differs, some.tolerated_share) == ("refuse", 0.001)
-        assert some.how.endswith("less than 0.1\u2009% of the lines may differ")
+        assert some.how.endswith("less than 0.1\u202f% of the lines may differ")
 
     def test_a_worker_with_the_protocol_has_no_output_to_edit(self, refuses: Refuses) -> None:
         head = "version: 1\nname: n\nquestion: q\nworker: {command: [./a], contract: true}\n"
