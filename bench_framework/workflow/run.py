@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from bench_framework.execution import progress
 from bench_framework.execution.progress import Message, Observer, SilentObserver
 from bench_framework.model.plan import Plan, Variant
 from bench_framework.model.policies import GatePolicy
-from bench_framework.model.run import Event, Look
+from bench_framework.model.run import Build, Event, Look
 from bench_framework.units import counted
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
 from bench_framework.workflow.preparation import Prepared, build_failure, open_session, prepare
@@ -231,13 +231,7 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     def decides(plan: Plan) -> bool:
         return decidable(plan) and rounds_needed(plan) is None
 
-    enough = ""
-    if only_gate and not plan.confirms:
-        from bench_framework.features.gate import measuring
-
-        if measuring.same_program(plan, builds):
-            enough = measuring.ONE_ROUND
-            observer.notify(Message(f"gate: {enough}; one round compares their outputs"))
+    enough = _one_round(plan, builds, observer) if only_gate else ""
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(record, session)
@@ -253,6 +247,16 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
         cells = gate.cells_to_count(plan, contents.blocks, builds, prepared.inputs, contents.looks)
         if cells:
             observe_cells(gate.counting_plan(plan, cells), record, session)
+
+
+def _one_round(plan: Plan, builds: Mapping[str, Build], observer: Observer) -> str:
+    """Return why one round is enough for the gate, or an empty text."""
+    from bench_framework.features.gate.measuring import ONE_ROUND, same_program
+
+    if not same_program(plan, builds):
+        return ""
+    observer.notify(Message(f"gate: {ONE_ROUND}; one round compares their outputs"))
+    return ONE_ROUND
 
 
 def _interrupted(record: Record | None, command: str) -> Outcome:

@@ -302,7 +302,11 @@ def warnings(trials: Trials) -> list[Event]:
             continue
         if not trial.ok:
             events.append(_failure(plan, trial))
-        elif base and not (varies or trial.cell.role.separate) and (details := _difference(plan, trial, base)):
+        elif (
+            base
+            and not (varies or trial.cell.role.separate)
+            and (details := _difference(plan, trial, base))
+        ):
             refused = plan.answer.differs == "refuse"
             effect = "its times will not be compared" if refused else "they may do different work"
             difference = trial.output.difference

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -10,7 +10,6 @@ from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
     ONE_OF,
-    SCALAR,
     SCALARS,
     Part,
     ValueName,
@@ -19,14 +18,23 @@ from bench_framework.scenario.schema.types import (
     read_by,
 )
 
+_DIFFERS: Final = {"type": "string", "pattern": r"^(refuse|warn|<\s*[0-9]+(\.[0-9]+)?\s*%)$"}
 EDITS: Final = ("compare", "filter", "extract", "ignore", "json", "tolerance", "differs")
 """Keys that have no effect together with `check`."""
+
+
+Several: TypeAlias = Annotated[
+    list[ValueName],
+    BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
+    WithJsonSchema(SCALARS),
+]
+"""One text, or a list of texts."""
 
 
 class JsonPart(Part):
     """Outputs that are compared as JSON values."""
 
-    ignore: Annotated[list[ValueName], Field(min_length=1), WithJsonSchema(SCALARS)]
+    ignore: Several
     """Keys that are removed from every object before comparing."""
 
 
@@ -45,11 +53,7 @@ class AnswerPart(Part):
     """Command that reads the output from stdin and prints what is compared, such as `[jq, .rows]`."""
     extract: ValueName | None = None
     """Regular expression. Only its matches are compared, or their groups if it has groups."""
-    ignore: Annotated[
-        list[ValueName],
-        BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
-        WithJsonSchema(SCALARS),
-    ] = []
+    ignore: Several = []
     """Regular expressions. Their matches are removed before comparing."""
     json_part: JsonPart | None = Field(default=None, alias="json")
     """`{ignore: [KEY…]}`: compare JSON values without these keys."""
@@ -59,7 +63,7 @@ class AnswerPart(Part):
     """Largest relative difference of two numbers that count as equal, such as `1e-6`. The text
     around the numbers must be equal."""
     differs: Annotated[
-        Literal["refuse", "warn"] | float, read_by(scalars.differs), WithJsonSchema(SCALAR)
+        Literal["refuse", "warn"] | float, read_by(scalars.differs), WithJsonSchema(_DIFFERS)
     ] = "refuse"
     """Effect of another output than the baseline's. `refuse`: the variant is not compared. `warn`:
     it is compared, with a warning. `"<0.1%"`: it is compared, with a warning, if a smaller share of

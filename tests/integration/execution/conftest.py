@@ -146,6 +146,7 @@ class Laboratory:
         record: Record | None = None,
         looker: schedule.Looker = never_stop,
         inputs: Sequence[PreparedInput] = (),
+        enough: str = "",
     ) -> Record:
         """Measure a plan to its end, or resume a record."""
         record = record or self.create(plan)
@@ -158,7 +159,7 @@ class Laboratory:
                 at="2026-03-02T17:05:00.000Z", host=facts, builds=[self.build], inputs=inputs
             )
             session = Session(self.launcher, self.env, self.observer, self.stop)
-            rounds.measure(record, session, self.tool, looker)
+            rounds.measure(record, session, self.tool, looker, enough=enough)
         return record
 
 

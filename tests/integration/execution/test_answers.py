@@ -68,7 +68,11 @@ FORMS = {
     ),
     "differs": (
         AnswerPolicy(tolerated_share=0.0021),
-        (THOUSAND, THOUSAND.replace("row 7\n", "row seven\n"), THOUSAND.replace("row 55", "line 5")),
+        (
+            THOUSAND,
+            THOUSAND.replace("row 7\n", "row seven\n"),
+            THOUSAND.replace("row 55", "line 5"),
+        ),
         "line 56, saved in raw/diff/{id}.txt\na: row 55\nc: line 5",
     ),
 }

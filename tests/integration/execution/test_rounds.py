@@ -800,3 +800,16 @@ def test_a_replaced_program_stops_the_measurement(
     assert str(program) in event.message
     assert set(record.contents.rounds.values()) == {2}
     assert record.contents.complete
+
+
+def test_one_round_is_measured_if_that_is_enough(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
+    measure = MeasurePolicy(rounds_min=12, rounds_max=40, warmup_rounds=2)
+    plan = plan_of(ARMS, answer=AnswerPolicy(), measure=measure, inputs=("x", "y"))
+    record = fake.measure(plan, enough="all are one program")
+    assert [block.warmup for block in blocks_of(record, "b")] == [True, True, False, False]
+    last = [(look.round, look.stopped, look.reason) for look in record.contents.looks]
+    assert last == [(1, True, "all are one program")] * 2
+    assert record.contents.complete
+    assert journal_differences(record) == []

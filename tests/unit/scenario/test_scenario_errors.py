@@ -1087,3 +1087,14 @@ def test_a_number_of_rounds_that_no_run_reaches_is_an_error(refuses: Refuses, te
     problems = refuses(f"{AXES}measure: {{{text}}}\n").problems
     assert {problem.code for problem in problems} == {"BC102"}
     assert "at most 100000" in problems[0].message
+
+
+def test_a_worker_with_the_protocol_has_no_output_to_edit(refuses: Refuses) -> None:
+    head = "version: 1\nname: n\nquestion: q\nworker: {command: [./a], contract: true}\n"
+    text = "axes: {arm: [a, b]}\nbaseline: {arm: a}\n"
+    text += 'env: {A: "{arm}"}\nanswer: {ignore: a}\n'
+    [problem] = refuses(text, head=head).problems
+    assert (problem.code, problem.message) == (
+        "BC108",
+        "`answer.ignore` has no effect: the worker reports its answer itself",
+    )

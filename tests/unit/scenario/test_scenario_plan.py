@@ -436,16 +436,6 @@ class TestPolicies:
         assert (some.differs, some.tolerated_share) == ("refuse", 0.001)
         assert some.how.endswith("less than 0.1\u202f% of the lines may differ")
 
-    def test_a_worker_with_the_protocol_has_no_output_to_edit(self, refuses: Refuses) -> None:
-        head = "version: 1\nname: n\nquestion: q\nworker: {command: [./a], contract: true}\n"
-        text = TWO.replace("{bin}", "--").partition("command")[0] + "baseline: {arm: a}\n"
-        text += 'env: {A: "{arm}"}\nanswer: {ignore: a}\n'
-        [problem] = refuses(text, head=head).problems
-        assert (problem.code, problem.message) == (
-            "BC108",
-            "`answer.ignore` has no effect: the worker reports its answer itself",
-        )
-
     def test_gate(self, plans: Plans) -> None:
         gate = plans(
             TWO
