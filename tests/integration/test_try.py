@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -47,6 +48,7 @@ case "$1" in
   --mode=broken) echo "unknown mode broken" >&2; exit 2 ;;
   --mode=other) echo other; exit ;;
   --mode=varying) echo "$$"; exit ;;
+  --mode=timed) echo "took $$ ms"; exit ;;
   --mode=slow) sleep 0.3 ;;
 esac
 echo one
@@ -193,3 +195,38 @@ def test_try_shows_each_command_and_the_plan_uses_its_times(
     assert [trial["same_build"] for trial in document["trials"]].count(True) == 2
     assert document["trials"][0]["output_bytes"] == 8
     assert find_records(tmp_path / "results") == []
+
+
+def test_a_baseline_that_varies_is_reported_once_with_the_form_that_helps(
+    benchctl: Benchctl,
+) -> None:
+    done = benchctl("try", "modes.yaml", mode="timed", base="timed", code=3)
+    assert done.stderr.count("error[BX214]") == 1
+    assert "BX210" not in done.stderr
+    assert re.search(r"first run: took \d+ ms\n +second run: took \d+ ms", done.stderr)
+    assert r"the lines differ in a time: answer: {ignore: ['[\d.]+ ?ms']}" in done.stderr
+    form = r"answer={ignore: ['[\d.]+ ?ms']}"
+    done = benchctl("try", "modes.yaml", "-S", form, mode="timed", base="timed", code=3)
+    assert "BX214" not in done.stderr
+    assert r"compared  exact, without matches of `[\d.]+ ?ms`" in done.stdout
+    assert re.search(r"timed.*: took\n", done.stderr)
+
+
+def test_a_form_that_cannot_be_used_is_refused_before_other_builds(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    done = benchctl("run", "modes.yaml", "-S", "answer={filter: [no-such-program]}", code=3)
+    assert "answer.filter (no-such-program) failed (cause cannot start no-such-program" in (
+        " ".join(done.stderr.split())
+    )
+    assert builds(tmp_path) == [""]
+
+
+def test_outputs_that_are_not_compared_are_said_in_the_report_and_on_the_terminal(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    done = benchctl("run", "modes.yaml", "-S", "answer=none", mode="varying", base="varying")
+    assert "not compared" in done.stdout
+    [record] = find_records(tmp_path / "results")
+    summary = (record / "report.md").read_text().partition("## Summary")[2].partition("##")[0]
+    assert "Outputs were not compared" in " ".join(summary.split())
