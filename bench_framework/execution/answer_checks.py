@@ -91,15 +91,15 @@ class AnswerChecks:
             format_percent(float(f"{part:.2g}"))
             for part in (answer.differing, self.reader.policy.tolerated_share)
         )
-        of = self.record.plan.cell(state.reference_id).label
+        base = self.record.plan.cell(state.reference_id).label
         event = Event(
             "BX335",
-            f"{share} of the lines that {target.cell.label} prints differ from {of}",
+            f"{share} of the lines that {target.cell.label} prints differ from {base}",
             "warning",
             block.cell_id,
             block.round,
             effect=f"its times are compared, because the scenario tolerates less than {limit}",
-            details=_lines(target, of, self._difference(target)),
+            details=_lines(target, base, self._difference(target)),
         )
         return state.new_event(event)
 

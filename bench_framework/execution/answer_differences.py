@@ -114,16 +114,16 @@ def first_difference(policy: AnswerPolicy, reference: Path, text: Path) -> Diffe
         else:
             both = expected, actual
         pairs = enumerate(itertools.zip_longest(*both), start=1)
-        differing = ((n, pair) for n, pair in pairs if not same(*pair))
-        found = list(itertools.islice(differing, CONTEXT_LINES + 1))
-    if not found:
+        unequal = ((n, pair) for n, pair in pairs if not same(*pair))
+        differing = list(itertools.islice(unequal, CONTEXT_LINES + 1))
+    if not differing:
         return None
     permuted = (
         policy.compare == "exact"
         and reference.stat().st_size == text.stat().st_size
         and Counter(reference.read_bytes().splitlines()) == Counter(text.read_bytes().splitlines())
     )
-    return Difference(found[0][0], tuple(pair for _, pair in found), policy, permuted)
+    return Difference(differing[0][0], tuple(pair for _, pair in differing), policy, permuted)
 
 
 def differing_share(policy: AnswerPolicy, reference: Path, text: Path) -> float:
@@ -150,13 +150,13 @@ def _surplus(lines: Sequence[bytes], others: Sequence[bytes]) -> Counter[bytes]:
 
 def _without(lines: Sequence[bytes], surplus: Counter[bytes]) -> list[bytes]:
     """Return the lines without the last occurrences of those that the other text lacks."""
-    left, kept = Counter(surplus), []
+    left, common = Counter(surplus), []
     for line in reversed(lines):
         if left[line] > 0:
             left[line] -= 1
         else:
-            kept.append(line)
-    return kept[::-1]
+            common.append(line)
+    return common[::-1]
 
 
 def _same(policy: AnswerPolicy) -> Callable[[bytes | None, bytes | None], bool]:
@@ -189,8 +189,8 @@ def _json_keys(texts: Sequence[tuple[str, str]], policy: AnswerPolicy) -> list[s
     keys: dict[str, None] = {}
     for pair in texts:
         if policy.compare == "json":  # a line of the indented text
-            found = [re.fullmatch(r'\s*"([^"\\]+)": .*', text.rstrip()) for text in pair]
-            names = {match[1] if match else None for match in found}
+            matches = [re.fullmatch(r'\s*"([^"\\]+)": .*', text.rstrip()) for text in pair]
+            names = {match[1] if match else None for match in matches}
             if None in names or len(names) > 1:
                 return None
             keys |= dict.fromkeys(filter(None, names))
@@ -231,9 +231,9 @@ def _excerpts(*pair: bytes | None) -> tuple[str, ...]:
     common = next((n for n, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), 0)
     longest = max(map(len, texts))
     start = max(0, common - LONGEST_LINE // 2) if longest > LONGEST_LINE else 0
-    shown = []
+    excerpts = []
     for line, text in zip(pair, texts, strict=True):
         part = text[start : start + LONGEST_LINE]
         part = f"{'…' if start else ''}{part}{'…' if start + LONGEST_LINE < len(text) else ''}"
-        shown.append("(end of output)" if line is None else part or "(empty line)")
-    return tuple(shown)
+        excerpts.append("(end of output)" if line is None else part or "(empty line)")
+    return tuple(excerpts)

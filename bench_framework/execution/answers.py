@@ -192,8 +192,8 @@ def _edit(content: bytes, policy: AnswerPolicy) -> tuple[bytes, int | None]:
     if policy.extract or policy.ignore:
         decoded = content.decode("utf-8", "surrogateescape")
         if policy.extract:
-            found = re.finditer(policy.extract, decoded, re.MULTILINE)
-            parts = ("\t".join(match.groups("")) or match[0] for match in found)
+            matches = re.finditer(policy.extract, decoded, re.MULTILINE)
+            parts = ("\t".join(match.groups("")) or match[0] for match in matches)
             decoded = "\n".join(part for part in parts if part)
         for expression in policy.ignore:
             decoded = re.sub(expression, "", decoded, flags=re.MULTILINE)
@@ -218,10 +218,10 @@ def _edit(content: bytes, policy: AnswerPolicy) -> tuple[bytes, int | None]:
 def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:
     """Return JSON or JSON lines with sorted keys and no spaces; 1.0 and 1.00 become equal."""
 
-    def kept(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def members_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         return {key: value for key, value in pairs if key not in ignored}
 
-    members = kept if ignored else None  # Python's parser is faster without it
+    members = members_of if ignored else None  # Python's parser is faster without it
     try:
         documents = [parse_json(text, members=members)]
     except ValueError:

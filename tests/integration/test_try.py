@@ -222,7 +222,7 @@ def test_a_form_that_cannot_be_used_is_refused_before_other_builds(
     assert builds(tmp_path) == [""]
 
 
-def test_outputs_that_are_not_compared_are_said_in_the_report_and_on_the_terminal(
+def test_outputs_that_are_not_compared_are_reported_in_the_report_and_on_the_terminal(
     benchctl: Benchctl, tmp_path: Path
 ) -> None:
     done = benchctl("run", "modes.yaml", "-S", "answer=none", mode="varying", base="varying")

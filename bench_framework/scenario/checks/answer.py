@@ -31,8 +31,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
             yield scenario.value_problem(path, "BC102", message, IN_QUOTES)
     if follows_protocol(scenario):
         for key in (*EDITS, "check"):
-            kept = key == "compare" or (key == "differs" and part.differs == "warn")
-            if part.is_given(key) and not kept:
+            effective = key == "compare" or (key == "differs" and part.differs == "warn")
+            if part.is_given(key) and not effective:
                 message = f"`answer.{key}` has no effect: the worker reports its answer itself"
                 fix = f"remove `{key}`, or write worker: {{contract: false}} to compare its output"
                 yield scenario.key_problem(("answer", key), "BC108", message, fix)

@@ -129,7 +129,7 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
 
 
 def compiled_regex(text: str) -> re.Pattern[str] | str:
-    """Return a regular expression, or the reason why a text is none."""
+    """Return a regular expression, or the reason why a text is not one."""
     try:
         return re.compile(text, re.MULTILINE)
     except (re.error, RecursionError, OverflowError) as error:

@@ -90,8 +90,8 @@ def test_what_a_form_ignores_is_equal_and_anything_else_is_shown(
     assert {block.status for block in blocks_of(record, "c")} == {"other-output"}
     [event] = events_of(record, "BX210")
     assert event.message == "c prints a different result from a"
-    shown = dict(event.details)["first difference"]
-    assert shown == difference.format(id=event.cell_id)
+    lines = dict(event.details)["first difference"]
+    assert lines == difference.format(id=event.cell_id)
     digests = {b.answer.digest for label in "ab" for b in blocks_of(record, label) if b.answer}
     assert len(digests) == 1
     assert not record.raw.edited.exists() or policy.edited
