@@ -217,7 +217,7 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
         raise unfit(
             "there are no features to compare", "give them, such as --features simd,mimalloc"
         )
-    everything = f"with {', '.join(features)}"
+    everything = " + ".join(features)
     baseline = dict.fromkeys(features, "on")
     lines = [
         *request.head(f"What does the program lose without {' or '.join(features)}?"),

@@ -110,6 +110,10 @@ def contribution(at: Evidence, item: Input) -> list[Claim]:
     count = len(table.steps)
     end = at.label(table.end_cell_id)
     text = f"Together, the {count} changes have this effect: {at.sentence(total)}"
+    if total.verdict is Verdict.EQUIVALENT:
+        text = (
+            f"Together, the {count} changes have no effect beyond the margin: {at.sentence(total)}"
+        )
     if total.verdict.decided:
         text = f"With all {count} changes, {end} {at.predicate(total)}"
     names = {e.change[0]: e.name for e in at.plan.experiments if e.change}
@@ -118,7 +122,7 @@ def contribution(at: Evidence, item: Input) -> list[Claim]:
         for step in table.steps
         if (pair := at.pair(step.cell_id or "", step.ref_cell_id or "")) is not None
     ]
-    parts = statement("answer", "", _effects(at, steps, "step by step"))
+    parts = statement("answer", "", _effects(at, steps, "each step, compared with the one before"))
     return [statement("answer", end, text, at.comparison(total)), parts]
 
 

@@ -45,7 +45,7 @@ def recommendations(at: Evidence) -> Iterator[Claim]:
 def used(at: Evidence, item: Input) -> Iterator[Claim]:
     """Yield how the recommended variant of an input is built and run, unlike the baseline.
 
-    Nothing is yielded for another program than the baseline's.
+    Nothing is yielded for another program than the baseline's, or if the label states the settings.
     """
     baseline = at.plan.baseline_cell(item.id)
     claim = next((c for c in recommendations(at) if c.scope in ((), at.scope(item.id))), None)
@@ -53,8 +53,8 @@ def used(at: Evidence, item: Input) -> Iterator[Claim]:
         return
     cell = at.cells[claim.cells[0]]
     settings = changed_settings(at.plan, baseline, cell)
-    if not settings or cell.command[:1] != baseline.command[:1]:
-        return
+    if not settings or claim.subject in settings or cell.command[:1] != baseline.command[:1]:
+        return  # A label such as ``lto=fat`` is the setting.
     reason = f". Of the tied variants, it has {claim.values['why']}" if claim.values["why"] else ""
     yield statement("use", claim.subject, f"Use {claim.subject}: {settings}{reason}")
 

@@ -10,7 +10,7 @@ import pytest
 
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.verdict import Verdict
 from tests.unit.judging.conftest import timing
@@ -48,7 +48,7 @@ def test_a_ladder_is_answered_by_its_total_and_its_steps(crossed: type[Crossed])
     judged = example.judge(wall)
     first, second = texts(judged, "answer")
     assert first.startswith("With all 2 changes, new fixed takes 12")
-    assert second.startswith(f"Step by step: new saves 20.1{THIN}% [")
+    assert second.startswith(f"Each step, compared with the one before: new saves 20.1{THIN}% [")
     assert ", fixed costs " in second
 
 
@@ -247,10 +247,16 @@ def test_the_order_of_the_variants_is_compared_between_inputs(
 
 def test_the_settings_of_the_recommended_variant_are_stated(study: type[Study]) -> None:
     example = study(arms=("a", "b", "c"))
-    faster = timing({"b": -0.5, "c": -0.4}, 0.01)
-    assert texts(example.judge(example.blocks(faster)), "use") == ["Use b: argument b"]
-    slower = timing({"b": 0.5, "c": 0.4}, 0.01)
-    assert not texts(example.judge(example.blocks(slower)), "use")
+    variants = tuple(replace(v, label=f"variant {v.label}") for v in example.plan.variants)
+    named = replace(example.plan, variants=variants)
+
+    def used(plan: Plan, effects: dict[str, float]) -> list[str]:
+        blocks = example.blocks(timing(effects, 0.01))
+        return texts(judge(plan, blocks, {}, example.inputs(), example.looks()), "use")
+
+    assert used(named, {"b": -0.5, "c": -0.4}) == ["Use variant b: argument b"]
+    assert not used(named, {"b": 0.5, "c": 0.4}), "the baseline is best"
+    assert not used(example.plan, {"b": -0.5, "c": -0.4}), "the label is the setting"
 
 
 def test_a_contrast_in_another_metric_has_the_medians(study: type[Study]) -> None:

@@ -101,12 +101,12 @@ def test_arguments_that_give_no_comparison_are_refused(
 
 def test_an_ablation_builds_with_all_features_and_without_each() -> None:
     plan = ablated("mimalloc,simd")
-    assert sorted(labels(plan)) == ["control", "with mimalloc, simd", "without mimalloc", "without simd"]  # fmt: skip
+    assert sorted(labels(plan)) == ["control", "mimalloc + simd", "without mimalloc", "without simd"]  # fmt: skip
     builds = {v.label: v.build for v in plan.variants if v.build is not None}
     features = {label: build.features for label, build in builds.items()}
     # `simd` is a default feature, so the other default features are named one by one.
     assert features == {
-        "with mimalloc, simd": ("log", "mimalloc", "simd"),
+        "mimalloc + simd": ("log", "mimalloc", "simd"),
         "without mimalloc": ("log", "simd"),
         "without simd": ("log", "mimalloc"),
     }
