@@ -248,14 +248,14 @@ def test_the_order_of_the_variants_is_compared_between_inputs(
 def test_the_settings_of_the_recommended_variant_are_stated(study: type[Study]) -> None:
     example = study(arms=("a", "b", "c"))
     variants = tuple(replace(v, label=f"variant {v.label}") for v in example.plan.variants)
-    named = replace(example.plan, variants=variants)
+    plan = replace(example.plan, variants=variants)
 
     def used(plan: Plan, effects: dict[str, float]) -> list[str]:
         blocks = example.blocks(timing(effects, 0.01))
         return texts(judge(plan, blocks, {}, example.inputs(), example.looks()), "use")
 
-    assert used(named, {"b": -0.5, "c": -0.4}) == ["Use variant b: argument b"]
-    assert not used(named, {"b": 0.5, "c": 0.4}), "the baseline is best"
+    assert used(plan, {"b": -0.5, "c": -0.4}) == ["Use variant b: argument b"]
+    assert not used(plan, {"b": 0.5, "c": 0.4}), "the baseline is best"
     assert not used(example.plan, {"b": -0.5, "c": -0.4}), "the label is the setting"
 
 
