@@ -212,11 +212,10 @@ def _outputs(data: ReportData) -> Check:
     other = sum(1 for s in measured if s.state == "other-output")
     if any(event.code == "BX334" for event in data.warnings):
         return Check("warn", "outputs", f"different, compared all the same (comparison: {kind})")
-    equal = f"equal in {len(measured) - other} of {len(measured)} configurations{controls}"
     shares = [b.answer.differing or 0.0 for b in data.measured_blocks if b.answer is not None]
     most = max(shares, default=0.0)
-    if most:
-        equal = f"at most {percent_up(most)} of the lines differ, which is tolerated; {equal}"
+    lead = f"at most {percent_up(most)} of the lines differ, tolerated" if most else "equal"
+    equal = f"{lead} in {len(measured) - other} of {len(measured)} configurations{controls}"
     figure = f"{equal} (comparison: {kind}){rest}"
     return Check("fail" if other else "warn" if most else "pass", "outputs", figure)
 
