@@ -72,7 +72,8 @@ def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
         lead = "Memory and CPU time" if sentences else "CPU time"
         sentences.append(f"{label} {at.predicate(cpu)}")
     if sentences:
-        yield statement("summary", label, ". ".join(sentences), lead=lead)
+        place = f"On {item.label}, " if len(at.plan.inputs) > 1 else ""
+        yield statement("summary", label, place + ". ".join(sentences), lead=lead)
 
 
 def _inputs(at: Evidence) -> Iterator[Claim]:
@@ -113,8 +114,8 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
     item = at.leading_input()
     group = at.groups.get(item.id) if item else None
     if group is not None and group.cell_ids and len(at.judgement.scaling) > 1:
-        grown = growth(at, at.cells[at.leaders(group)[0]].variant_id)
-        sentences += [grown] if grown else []
+        both = (at.cells[at.leaders(group)[0]].variant_id, at.plan.baseline_id)
+        sentences += filter(None, (growth(at, variant_id) for variant_id in dict.fromkeys(both)))
     if sentences:
         starts = (v.label for v in at.plan.variants if sentences[0].startswith(v.label))
         yield statement("summary", next(starts, ""), ". ".join(sentences), lead="Inputs")
