@@ -74,8 +74,8 @@ def test_different_outputs_are_compared_with_a_warning(folder: Path) -> None:
     assert ", different output" in line
     assert "warning[BX334]: echo -new prints a different result from echo -old" in done.stderr
     assert "first difference line 2" in done.stderr
-    assert "baseline         a\n" in done.stderr
-    assert "variant          b\n" in done.stderr
+    assert "                    echo -old: a\n" in done.stderr
+    assert "                    echo -new: b\n" in done.stderr
     (record,) = find_records(folder / "results")
     assert (record / "report.html").is_file()
     assert "different" in (record / "report.md").read_text(encoding="utf-8")
