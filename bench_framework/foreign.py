@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import json
 import os
 import re
@@ -76,6 +77,18 @@ def fault_of(path: Path) -> str:
     if stat.S_ISDIR(mode):
         return "is a folder"
     return "" if stat.S_ISREG(mode) else f"is {IRREGULAR}"
+
+
+def matching_files(folder: Path, pattern: str) -> list[str]:
+    """Return the file that a path names, or the regular files that a pattern matches, sorted.
+
+    Paths are absolute. ``**`` matches any number of folders, and wildcards match no hidden names.
+    """
+    pattern = str(Path(pattern).expanduser())
+    if os.path.lexists(folder / pattern):  # a name may contain characters of patterns
+        return [] if fault_of(folder / pattern) else [str(folder / pattern)]
+    names = glob.glob(pattern, root_dir=folder, recursive=True)  # noqa: PTH207 -- pathlib matches hidden names
+    return [str(folder / name) for name in sorted(names) if not fault_of(folder / name)]
 
 
 def parse_json(

@@ -77,7 +77,7 @@ InputFile = Annotated[
     Option(
         "--input",
         metavar="FILE",
-        help="File that replaces {input}; without this placeholder, it is the stdin.",
+        help="File or folder that replaces {input}; without this placeholder, a file is the stdin.",
     ),
 ]
 IgnoreOutput = Annotated[bool, Option("--ignore-output", help="Do not compare the outputs.")]

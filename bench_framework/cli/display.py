@@ -221,8 +221,8 @@ def _doing(update: progress.Update) -> str | None:
         case progress.BuildFinished():
             return f"built {update.index}/{update.total} {update.label}"
         case progress.DataStep():
-            size = format_size(update.size_bytes)
-            return f"generating {update.label}: {format_size(update.done_bytes)} of {size}"
+            total = f" of {format_size(update.size_bytes)}" if update.size_bytes else ""
+            return f"generating {update.label}: {format_size(update.done_bytes)}{total}"
         case progress.DataFinished():
             return f"{update.label} is ready"
         case progress.Counting():
@@ -307,7 +307,9 @@ class LineDisplay:
             case progress.BuildFinished():
                 self._built(update)
             case progress.DataStarted():
-                self._line("data", f"{update.label}: generating {format_size(update.size_bytes)}")
+                size = update.size_bytes
+                what = "with its command" if size is None else format_size(size)
+                self._line("data", f"{update.label}: generating {what}")
             case progress.DataFinished() if not update.reused:
                 self._line("data", f"{update.label}: ready")
             case _:

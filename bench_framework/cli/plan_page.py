@@ -94,7 +94,10 @@ def _data(forecast: Forecast) -> str:
     text = counted(len(forecast.datasets), "input")
     if not missing:
         return f"{text}, all present"
-    return f"{text}, {format_size(forecast.disk_needed)} to generate"
+    commands = sum(dataset.kind == "command" for dataset in missing)
+    todo = [f"{format_size(forecast.disk_needed)} to generate"] * (commands < len(missing))
+    todo += [f"{commands} to generate with a command"] * (commands > 0)
+    return ", ".join((text, *todo))
 
 
 def _cold(plan: Plan) -> str:

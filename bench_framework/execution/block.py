@@ -68,7 +68,7 @@ class BlockRunner:
             self._exports = LineWriter(raw.hyperfine)
         self._gauge = Gauge()
         self._pages: dict[str, pagecache.InputPages] = {}
-        """Pages by path of the input."""
+        """Pages by id of the input."""
 
     def __enter__(self) -> Self:
         return self
@@ -107,13 +107,13 @@ class BlockRunner:
         """Run the block with the requested page cache of the input, and record the actual state."""
         if target.input_path is None:
             return self._run_timed(target, block, runs)
-        requested, path = target.cell.cache, Path(target.input_path)
+        requested, path, key = target.cell.cache, Path(target.input_path), target.cell.input_id
         try:
-            pages = self._pages.get(target.input_path) or pagecache.InputPages(path)
+            pages = self._pages.get(key) or pagecache.InputPages(path, target.input_files)
         except OSError as error:
             before_run = PageCache("unknown", why=f"{error.filename or path}: {error.strerror}")
             return replace(self._run_timed(target, block, runs), page_cache=before_run)
-        self._pages[target.input_path] = pages
+        self._pages[key] = pages
         before_run = pagecache.set_state(pages, requested)
         block = self._run_timed(target, block, runs)
         return replace(

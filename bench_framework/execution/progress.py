@@ -69,10 +69,10 @@ class BuildFinished(Update):
 
 
 class DataStarted(Update):
-    """Start of the generation of an input; size in bytes."""
+    """Start of the generation of an input; size in bytes, `None` if a command writes it."""
 
     label: str
-    size_bytes: int
+    size_bytes: int | None
 
 
 class DataStep(Update):
@@ -80,7 +80,7 @@ class DataStep(Update):
 
     label: str
     done_bytes: int
-    size_bytes: int
+    size_bytes: int | None
 
 
 class DataFinished(Update):

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from bench_framework.errors import CellError, MachineError, MeasureError
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.worker import ANSWERS
-from bench_framework.model.plan import Cell, Role, Slot, Word
+from bench_framework.model.plan import INPUT, Cell, Role, Slot, Word
 from bench_framework.model.run import Build, PreparedInput
 
 MOST_CPUS: Final = 8192
@@ -36,6 +36,8 @@ class Target:
     cleanup: tuple[tuple[str, ...], ...]
     binary: str | None = None
     """File of the program, `None` if benchctl does not know it."""
+    input_files: tuple[str, ...] = ()
+    """Paths of the input if it is several files."""
 
     def command(self, answers: Path, timeout_s: float, **more: Any) -> Command:
         """Return the command of one run, whose worker appends its answer to the file `answers`."""
@@ -81,12 +83,19 @@ def target_of(
         binary = (
             build.control_path if cell.role is Role.CONTROL and build.control_path else build.path
         )
-    path = prepared.path if prepared else None
+    path, files = (prepared.path, prepared.files) if prepared else (None, ())
     slots = {"bin": binary, "input": path, "tuning": tuning}
+    many = shlex.join(files)
 
     def fill(words: Iterable[Word], *, quote: bool = False) -> tuple[str, ...]:
         return tuple(
-            "".join(_fill(part, slots, cell, quote=quote) for part in word) for word in words
+            text
+            for word in words
+            for text in (
+                files
+                if files and word == (INPUT,)
+                else ("".join(_fill(part, slots, cell, many, quote=quote) for part in word),)
+            )
         )
 
     # The plan has quoted the values in the shell text; paths are quoted here.
@@ -98,13 +107,14 @@ def target_of(
         cell,
         argv,
         {**env, **dict(cell.env)},
-        cell.cwd or (str(Path(path).parent) if path else None),
+        cell.cwd or (path if files else str(Path(path).parent) if path else None),
         fill((cell.stdin,))[0] if cell.stdin else None,
         parse_cpus(cell.cpus or ""),
         path,
         tuple(fill(words) for words in cell.prepare),
         tuple(fill(words) for words in cell.cleanup),
         binary,
+        files,
     )
 
 
@@ -122,9 +132,13 @@ def parse_cpus(text: str) -> tuple[int, ...]:
     return tuple(sorted(cpus))
 
 
-def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quote: bool) -> str:
+def _fill(
+    part: str | Slot, slots: Mapping[str, str | None], cell: Cell, many: str, *, quote: bool
+) -> str:
     if isinstance(part, str):
         return part
+    if many and part == INPUT:  # in a shell command
+        return many
     value = slots[part.slot]
     if value is None:
         message = f"the command of {cell.label} contains {{{part.slot}}}, but the scenario has none"

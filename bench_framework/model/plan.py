@@ -36,13 +36,15 @@ class Slot:
     It is not a string, because a literal argument ``bin`` must differ from the slot.
     """
 
-    slot: Literal["bin", "input", "tuning"]
+    slot: Literal["bin", "input", "tuning", "output"]
 
 
 BIN: Final = Slot("bin")
 INPUT: Final = Slot("input")
 TUNING: Final = Slot("tuning")
 """Slot for the file with the output of `Plan.tuning`."""
+OUTPUT: Final = Slot("output")
+"""Slot for the file that `Dataset.command` writes."""
 
 
 class Role(StrEnum):
@@ -134,21 +136,42 @@ class BuildSpec:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A pinned input: a generator with its parameters, or a user's file."""
+    """A pinned input: a generator with its parameters, a command, or files of the user."""
 
-    kind: Literal["generated", "file"]
+    kind: Literal["generated", "file", "folder", "files", "command"]
     family: str
-    """Name of the generator, such as ``prose``, or of the file. Scaling is reported only within
-    one family."""
+    """Name of the generator, such as ``prose``, of the file, or of the command's program. Scaling
+    is reported only within one family."""
     size_bytes: int | None = None
     seed: int | None = None
     path: str | None = None
-    """Absolute path of a user's file, `None` for a generated input."""
+    """Absolute path of the user's file or folder. With `patterns` or `command`: the folder of the
+    scenario, where they start. `None` for a generated input."""
+    patterns: tuple[str, ...] = ()
+    """Paths and patterns of several files."""
+    command: tuple[Word, ...] = ()
+    """Program and arguments that print the input, or write it to the slot `OUTPUT`."""
+    max_bytes: int | None = None
+    """Largest size of the result of `command`."""
+    sha256: str | None = None
+    """Digest that the input must have."""
 
     @property
     def id(self) -> str:
-        """Twelve hex digits over every field."""
-        return stable_id("dataset", self.kind, self.family, self.size_bytes, self.seed, self.path)
+        """Twelve hex digits over the fields that decide the content."""
+        fields: tuple[object, ...] = (self.kind, self.family, self.size_bytes, self.seed, self.path)
+        if self.patterns or self.command:  # so that inputs of old records keep their ids
+            fields += (self.patterns or self.command_line,)
+        return stable_id("dataset", *fields)
+
+    @property
+    def command_line(self) -> str:
+        """The command for a shell, with ``{output}``; empty without one."""
+        words = (
+            "".join(part if isinstance(part, str) else f"{{{part.slot}}}" for part in word)
+            for word in self.command
+        )
+        return shlex.join(words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,6 +204,7 @@ class PreparedInput:
 
     input_id: str
     path: str | None
+    """Absolute path of the file or folder; of several `files`, their common folder."""
     size_bytes: int | None
     sha256: str | None
     family: str | None
@@ -211,6 +212,10 @@ class PreparedInput:
     made_s: float | None = None
     """Duration of the generation in seconds, `None` if the file existed already."""
     filesystem: str | None = None
+    files: tuple[str, ...] = ()
+    """Absolute paths of several files, in the order of the arguments; empty for any other input."""
+    file_count: int | None = None
+    """Number of files of a folder or of `files`, `None` for one file."""
 
 
 @dataclass(frozen=True, slots=True)

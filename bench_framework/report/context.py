@@ -18,7 +18,7 @@ from bench_framework.model.judgement import (
     NoiseFloor,
     Summary,
 )
-from bench_framework.model.plan import Cell, Input, Plan, Role, Variant, Word
+from bench_framework.model.plan import INPUT, Cell, Input, Plan, Role, Variant, Word
 from bench_framework.model.policies import Metric
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Block, Build, Event, Host, PreparedInput
@@ -355,7 +355,14 @@ class ReportData:
             "input": (prepared.path if prepared else None) or "{input}",
             "tuning": tuning,
         }
-        words = [_filled(word, slots) for word in cell.command]
+        files = prepared.files if prepared else ()
+        if files and cell.shell:
+            slots["input"] = shlex.join(files)
+        words = [
+            text
+            for word in cell.command
+            for text in (files if files and word == (INPUT,) else (_filled(word, slots),))
+        ]
         env = [f"{name}={shlex.quote(value)}" for name, value in cell.env]
         stdin = ["<", shlex.quote(_filled(cell.stdin, slots))] if cell.stdin else []
         line = words[0] if cell.shell and len(words) == 1 else shlex.join(words)

@@ -85,9 +85,7 @@ def input_names(scenario: Scenario) -> set[str]:
     part = scenario.spec.input
     if part is None:
         return set()
-    return set().union(
-        *(template.names(text) for text in (part.dataset, part.size, part.seed, part.file) if text)
-    )
+    return set().union(*(template.names(text) for _, text in part.texts()))
 
 
 def baseline_values(axes: tuple[AxisView, ...], given: Mapping[str, str]) -> dict[str, str] | None:

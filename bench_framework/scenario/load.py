@@ -145,7 +145,9 @@ def _follows(error: Any, path: documents.Path, gone: set[documents.Path]) -> boo
     """Return whether something is missing only because it was invalid and removed."""
     if error["type"] == "missing":
         return (*path, str(error["loc"][-1])) in gone
-    return error["type"] == "too_short" and any(left_out[:-1] == path for left_out in gone)
+    return error["type"] in {"too_short", "BC107"} and any(
+        left_out[:-1] == path for left_out in gone
+    )
 
 
 def _name(document: Document, path: documents.Path) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bench_framework.model.plan import BIN, INPUT, TUNING, Slot, Word
+from bench_framework.model.plan import BIN, INPUT, OUTPUT, TUNING, Slot, Word
 
 ARGS: Final = "{args}"
 """Argument of a command at which the arguments of axis values are inserted."""
-_SLOTS: Final[dict[str, Slot]] = {"bin": BIN, "input": INPUT, "tuning": TUNING}
+_SLOTS: Final[dict[str, Slot]] = {"bin": BIN, "input": INPUT, "tuning": TUNING, "output": OUTPUT}
 _TOKEN: Final = re.compile(r"(?P<escape>\{\{|\}\})|\{(?P<name>[^{}]*)\}|(?P<lone>[{}])")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -42,7 +42,7 @@ def names(text: str) -> set[str]:
 
 
 def fill(text: str, values: Mapping[str, str], *, quote: Callable[[str], str] = str) -> Word:
-    """Return one argument with values inserted. ``{bin}``, ``{input}``, ``{tuning}`` stay slots.
+    """Return one argument with values inserted. ``{bin}``, ``{input}`` and the like stay slots.
 
     Every name in the text is in `values` or a slot. `quote` is applied to each inserted value, for
     shell command lines.

@@ -153,12 +153,10 @@ def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
     from bench_framework.execution.inputs import datasets
     from bench_framework.execution.machine import host
 
-    folder = datasets.data_dir(plan.data_dir, host.environment())
+    env = host.environment()
+    folder = datasets.data_dir(plan.data_dir, env)
     unique = dict.fromkeys(item.dataset for item in plan.inputs if item.dataset is not None)
-    return tuple(
-        (dataset, dataset.kind == "file" or datasets.generated_path(dataset, folder).exists())
-        for dataset in unique
-    )
+    return tuple((dataset, datasets.is_present(dataset, folder, env)) for dataset in unique)
 
 
 def _descriptions(plan: Plan) -> dict[str, Description]:

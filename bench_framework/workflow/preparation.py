@@ -78,7 +78,7 @@ def _prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
         plan = able
     require_known(plan.judge.metrics, plan.metrics, builds)
     data = datasets.data_dir(plan.data_dir, env)
-    inputs = datasets.prepare_inputs(plan.inputs, data, env, careful)
+    inputs = datasets.prepare_inputs(plan.inputs, data, env, careful, launcher)
     if plan.program is not None:
         mine = plan.variant(plan.baseline_id).build_id
         first = next(build for build in builds if build.id == mine)
@@ -141,7 +141,9 @@ def _try_builds(plan: Plan, builds: Sequence[Build], session: Session) -> Trials
 
     plan = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
     data = datasets.data_dir(plan.data_dir, session.env)
-    inputs = datasets.prepare_inputs(plan.inputs, data, session.env, session.interruptible)
+    inputs = datasets.prepare_inputs(
+        plan.inputs, data, session.env, session.interruptible, session.launcher
+    )
     trials = try_cells(plan, {build.id: build for build in builds}, inputs, session)
     trials.save(session.env)
     return trials

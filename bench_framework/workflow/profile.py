@@ -124,7 +124,7 @@ def profile_record(
             with lock.MachineLock(record.plan.name, observer, stopping, shared=True):
                 folder = datasets.data_dir(record.plan.data_dir, session.env)
                 inputs = datasets.prepare_inputs(
-                    record.plan.inputs, folder, session.env, session.interruptible
+                    record.plan.inputs, folder, session.env, session.interruptible, launcher
                 )
             _require_same_inputs(record, inputs)
             outcome = _profile(record, inputs, policy, cells, session)

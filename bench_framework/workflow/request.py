@@ -74,9 +74,14 @@ class Request:
         if prepare is not None:
             yield f"prepare: {flow(prepare)}"
         if self.input is not None:
-            if fault := fault_of(self.input):
+            fault = fault_of(self.input)
+            kind = "folder" if fault == "is a folder" else "file"
+            if fault and kind == "file":
                 raise unfit(f"the input file {self.input} {fault}", "correct --input")
-            yield f"input: {{file: {flow(os.path.relpath(self.input, self.folder))}}}"
+            if kind == "folder" and not used:
+                message = f"the folder {self.input} cannot be the stdin of the commands"
+                raise unfit(message, "write {input} where the commands take it")
+            yield f"input: {{{kind}: {flow(os.path.relpath(self.input, self.folder))}}}"
             if not used:
                 yield 'stdin: "{input}"'
 

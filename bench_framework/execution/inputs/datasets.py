@@ -1,4 +1,4 @@
-"""Inputs on disk: generated datasets, which are reused, and files of the user.
+"""Inputs on disk: generated datasets and outputs of commands, which are reused, and user files.
 
 Of `execution`, only this module and `profiling.samples` import the extension `_native`.
 """
@@ -6,30 +6,28 @@ Of `execution`, only this module and `profiling.samples` import the extension `_
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.inputs import folders
+from bench_framework.execution.inputs import command_output, folders, user_files
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.machine.mounts import filesystem_of, free_bytes
-from bench_framework.execution.worker import sha256_of
-from bench_framework.foreign import fault_of, parse_json
 from bench_framework.model.run import PreparedInput
-from bench_framework.store.layout import write_whole
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
+    from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
     from bench_framework.model.plan import Dataset, Input, Plan
 
+USER_KINDS: Final = ("file", "folder", "files")
+"""Kinds of datasets that are files of the user."""
 ROOM_LEFT_BYTES: Final = 64 << 20
 """Space that a generated input leaves free for the record."""
 
@@ -47,18 +45,26 @@ def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
     dataset = next((item.dataset for item in plan.inputs if item.dataset is not None), None)
     if dataset is None:
         return Path.cwd()
-    return Path(dataset.path).parent if dataset.path else data_dir(plan.data_dir, env)
+    if dataset.kind == "files":
+        return Path(dataset.path or "")
+    if dataset.kind in USER_KINDS:
+        return Path(dataset.path or "").parent
+    return data_dir(plan.data_dir, env)
 
 
 def prepare_inputs(
-    inputs: Sequence[Input], folder: Path, env: Mapping[str, str], observer: Observer
+    inputs: Sequence[Input],
+    folder: Path,
+    env: Mapping[str, str],
+    observer: Observer,
+    launcher: Launcher,
 ) -> tuple[PreparedInput, ...]:
     """Return the given inputs and generate missing ones; several inputs may share one dataset.
 
     `folder` is that of generated inputs, see `data_dir`.
 
     Raises `MachineError` (BC401): the disk has too little space; BC405, the generator is missing;
-    BC406, a file is missing.
+    BC406, a file is missing; BC411, a command failed; BC412, an input has another digest.
     """
     missing = _missing_bytes(inputs, folder)
     if missing:
@@ -71,7 +77,8 @@ def prepare_inputs(
             continue
         key = item.dataset.id
         if key not in prepared:
-            prepared[key] = _prepare(item, item.dataset, folder, env, observer)
+            prepared[key] = _prepare(item, item.dataset, folder, env, observer, launcher)
+        _require_digest(item.dataset, prepared[key])
         prepared_inputs.append(replace(prepared[key], input_id=item.id))
     return tuple(prepared_inputs)
 
@@ -89,11 +96,39 @@ def require_room(folder: Path, size: int) -> None:
         )
 
 
-def generated_path(dataset: Dataset, folder: Path) -> Path:
-    """Return the path of a generated dataset; each version of the generator has its own file."""
+def _require_digest(dataset: Dataset, prepared: PreparedInput) -> None:
+    """Raise `MachineError`, BC412, unless the input has the digest that the scenario expects."""
+    if dataset.sha256 in {None, prepared.sha256}:
+        return
+    raise MachineError(
+        f"the input {prepared.path} is not the one that the scenario expects",
+        code="BC412",
+        details=(("expected", f"sha256 {dataset.sha256}"), ("found", f"sha256 {prepared.sha256}")),
+        effect="nothing was measured",
+        fix="get the right files, or correct `input.sha256`",
+    )
+
+
+def generated_path(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
+    """Return the path of a generated dataset; each version of the generator has its own file.
+
+    Raises `MachineError` (BX234): the program that generates it does not exist.
+    """
+    if dataset.kind == "command":
+        return command_output.path_of(dataset, folder, env)
     size, seed = dataset.size_bytes, dataset.seed
     end = "folder" if _is_folder(dataset) else "txt"
     return folder / f"{dataset.family}-{seed}-{size}-{_native().version()}.{end}"
+
+
+def is_present(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> bool:
+    """Return whether a dataset need not be generated; `folder` is that of generated inputs."""
+    if dataset.kind in USER_KINDS:
+        return True
+    try:
+        return generated_path(dataset, folder, env).exists()
+    except (MachineError, OSError):  # `benchctl plan` need not be able to run the command
+        return False
 
 
 def _is_folder(dataset: Dataset) -> bool:
@@ -101,21 +136,26 @@ def _is_folder(dataset: Dataset) -> bool:
 
 
 def _prepare(
-    item: Input, dataset: Dataset, folder: Path, env: Mapping[str, str], observer: Observer
+    item: Input,
+    dataset: Dataset,
+    folder: Path,
+    env: Mapping[str, str],
+    observer: Observer,
+    launcher: Launcher,
 ) -> PreparedInput:
     # `benchctl plan` needs only paths.
     from bench_framework.execution.progress import DataFinished  # noqa: PLC0415
 
-    if dataset.kind == "file":
-        prepared = _user_file(item, dataset, cache_root(env) / "data" / "digests")
+    if dataset.kind in USER_KINDS:
+        prepared = user_files.prepare(item.id, dataset, cache_root(env) / "data" / "digests")
         observer.notify(DataFinished(item.label, reused=True))
         return prepared
-    path = generated_path(dataset, folder)
-    known = _stored_digest(path, _sidecar(path))
+    path = generated_path(dataset, folder, env)
+    known = folders.stored_digest(_sidecar(path), path)
     taken = None
     if known is None:
         start = seconds()
-        known = _generate(item, dataset, path, observer)
+        known = _generate(item, dataset, path, env, observer, launcher)
         taken = seconds() - start
     prepared = PreparedInput(
         item.id,
@@ -126,30 +166,61 @@ def _prepare(
         dataset.seed,
         taken,
         filesystem_of(path),
+        file_count=sum(1 for _ in folders.files(path)) if path.is_dir() else None,
     )
     observer.notify(DataFinished(item.label, reused=taken is None))
     return prepared
 
 
-def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> str:
-    """Write a dataset under a temporary name, flush and rename it. Return its digest."""
+def _generate(
+    item: Input,
+    dataset: Dataset,
+    path: Path,
+    env: Mapping[str, str],
+    observer: Observer,
+    launcher: Launcher,
+) -> str:
+    """Write a dataset or the output of a command, and its note. Return its digest."""
     # `benchctl plan` writes no data.
     from bench_framework.execution.progress import DataStarted, DataStep  # noqa: PLC0415
 
-    size = dataset.size_bytes or 0
-    observer.notify(DataStarted(item.label, size))
+    def step(done: int) -> None:
+        observer.notify(DataStep(item.label, done, dataset.size_bytes))
+
+    observer.notify(DataStarted(item.label, dataset.size_bytes))
+    with _written(path) as temporary:
+        if dataset.kind == "command":
+            command_output.write(dataset, temporary, env, launcher, step)
+            digest = folders.digest(temporary)
+        else:
+            digest = _write_dataset(dataset, temporary, step)
+    folders.store_digest(_sidecar(path), digest, path)
+    return digest
+
+
+def _write_dataset(dataset: Dataset, path: Path, step: Callable[[int], None]) -> str:
+    write = _native().write_sessions if _is_folder(dataset) else _native().write_text
+    try:
+        digest: str = write(path, dataset.family, dataset.size_bytes, dataset.seed or 0, step)
+    except ValueError as error:
+        kinds = (*_native().text_kinds(), *_native().session_profiles())
+        raise MachineError(
+            f"the generator has no kind {dataset.family!r}",
+            code="BC408",
+            details=(("kinds", ", ".join(name for name, _ in kinds)),),
+            fix="use one of these kinds in the scenario's input",
+        ) from error
+    return digest
+
+
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[Path]:
+    """Give a temporary name to write to; then flush and rename it, or remove it after a failure."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write = _native().write_sessions if _is_folder(dataset) else _native().write_text
         _remove(temporary)  # left by an earlier process with the same process id
-        digest: str = write(
-            temporary,
-            dataset.family,
-            size,
-            dataset.seed or 0,
-            lambda done: observer.notify(DataStep(item.label, done, size)),
-        )
+        yield temporary
         if temporary.is_dir():
             os.sync()  # one call for a thousand files
             _remove(path)  # rename(2) does not replace a folder that has files
@@ -164,19 +235,9 @@ def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> 
             details=(("cause", str(error)),),
             fix="free some space, or set another `data-dir`",
         ) from error
-    except ValueError as error:
-        kinds = (*_native().text_kinds(), *_native().session_profiles())
-        raise MachineError(
-            f"the generator has no kind {dataset.family!r}",
-            code="BC408",
-            details=(("kinds", ", ".join(name for name, _ in kinds)),),
-            fix="use one of these kinds in the scenario's input",
-        ) from error
     finally:
         with contextlib.suppress(OSError):
             _remove(temporary)
-    _store_digest(path, _sidecar(path), digest)
-    return digest
 
 
 def _remove(path: Path) -> None:
@@ -186,61 +247,15 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
-    path = Path(dataset.path or "")
-    if fault := fault_of(path):
-        message = f"the input file {path} {fault}"
-        fix = "correct `input: {file: …}`; the path is relative to the scenario's folder"
-        raise MachineError(message, code="BC406", effect="nothing was measured", fix=fix)
-    name = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()[:16]
-    sidecar = digests / f"{name}.json"
-    digest = _stored_digest(path, sidecar)
-    if digest is None:
-        try:
-            digest = sha256_of(path)
-        except OSError as error:
-            message = f"the input file {path} cannot be read: {error.strerror}"
-            fix, effect = "make it readable, or choose another file", "nothing was measured"
-            raise MachineError(message, code="BC406", effect=effect, fix=fix) from error
-        # Without the note the file is digested again next time.
-        with contextlib.suppress(MachineError):
-            _store_digest(path, sidecar, digest)
-    size = path.stat().st_size
-    return PreparedInput(
-        item.id, str(path), size, digest, dataset.family, None, None, filesystem_of(path)
-    )
-
-
 def _missing_bytes(inputs: Sequence[Input], folder: Path) -> int:
     datasets = {item.dataset.id: item.dataset for item in inputs if item.dataset}
     return sum(
         dataset.size_bytes or 0
         for dataset in datasets.values()
         if dataset.kind == "generated"
-        and _stored_digest(path := generated_path(dataset, folder), _sidecar(path)) is None
+        and folders.stored_digest(_sidecar(path := generated_path(dataset, folder, {})), path)
+        is None
     )
-
-
-def _stored_digest(path: Path, sidecar: Path) -> str | None:
-    """Return the stored digest of a file or folder; `None` if its size or mtime changed since."""
-    try:
-        note: dict[str, Any] = parse_json(sidecar.read_text(encoding="utf-8"))
-        if _stamp(path) == {key: note[key] for key in _stamp(path)}:
-            return str(note["sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return None
-
-
-def _store_digest(path: Path, sidecar: Path, digest: str) -> None:
-    write_whole(sidecar, json.dumps({"sha256": digest, **_stamp(path)}) + "\n")
-
-
-def _stamp(path: Path) -> dict[str, int | str]:
-    if path.is_dir():
-        return {"size_bytes": folders.size(path), "files": folders.stamp(path)}
-    stat = path.stat()
-    return {"size_bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
 
 
 def _sidecar(path: Path) -> Path:

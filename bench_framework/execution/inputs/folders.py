@@ -1,57 +1,91 @@
-"""Files, size and digest of an input that may be a folder, and the check that it did not change."""
+"""Files, size and digest of an input that may be a folder, and the check that it did not change.
+
+An input is a file, a folder, or chosen files below a folder.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench_framework.execution.worker import sha256_of
+from bench_framework.foreign import parse_json
 from bench_framework.model.run import Build, Event, PreparedInput
+from bench_framework.store.layout import write_whole
 
 
-def files(path: Path) -> Iterator[Path]:
-    """Yield a file, or every file of a folder in byte order. Raises `OSError`: it is unreadable."""
+def files(path: Path, chosen: Sequence[str] = ()) -> Iterator[Path]:
+    """Yield a file, the chosen files or every file of a folder in byte order.
+
+    Raises `OSError`: a folder is unreadable.
+    """
     if not path.is_dir():
         yield path
         return
-    paths: list[Path] = []
-    for folder, _, names in os.walk(path, onerror=_raise):
+    paths = [Path(name) for name in chosen]
+    for folder, _, names in os.walk(path, onerror=_raise) if not chosen else ():
         paths += [Path(folder, name) for name in names]
     yield from sorted(paths, key=lambda file: os.fsencode(file.relative_to(path)))
 
 
-def size(path: Path) -> int:
+def size(path: Path, chosen: Sequence[str] = ()) -> int:
     """Return the bytes of a file, or of all files of a folder."""
-    return sum(file.stat().st_size for file in files(path))
+    return sum(file.stat().st_size for file in files(path, chosen))
 
 
-def digest(path: Path) -> str:
+def digest(path: Path, chosen: Sequence[str] = ()) -> str:
     """Return the SHA-256 of a file, or of the `sha256sum` listing of a folder sorted by name."""
     if not path.is_dir():
         return sha256_of(path)
     listing = hashlib.sha256()
-    for file in files(path):
+    for file in files(path, chosen):
         name = os.fsencode(file.relative_to(path))
         listing.update(f"{sha256_of(file)}  ".encode() + name + b"\n")
     return listing.hexdigest()
 
 
-def stamp(path: Path) -> str:
+def stamp(path: Path, chosen: Sequence[str] = ()) -> str:
     """Return a digest of size, mtime and inode of every file, which changes if a file does.
 
     Raises `OSError`: the path does not exist any more.
     """
     hasher = hashlib.sha256()
-    for file in files(path):
+    for file in files(path, chosen):
         status = file.stat()
         if not stat.S_ISREG(status.st_mode) and path.is_dir():
             continue
         name = os.fsencode(file.relative_to(path)) if file != path else b""
         hasher.update(name + f"\0{status.st_size} {status.st_mtime_ns} {status.st_ino}\n".encode())
     return hasher.hexdigest()
+
+
+def stored_digest(note: Path, path: Path, chosen: Sequence[str] = ()) -> str | None:
+    """Return the digest in a note; `None` if the size or mtime of the input changed since."""
+    try:
+        stored: dict[str, Any] = parse_json(note.read_text(encoding="utf-8"))
+        current = _size_and_time(path, chosen)
+        if current == {key: stored[key] for key in current}:
+            return str(stored["sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return None
+
+
+def store_digest(note: Path, digest: str, path: Path, chosen: Sequence[str] = ()) -> None:
+    """Write the digest with size and mtime of the input. Raises `MachineError`: it is impossible."""
+    write_whole(note, json.dumps({"sha256": digest, **_size_and_time(path, chosen)}) + "\n")
+
+
+def _size_and_time(path: Path, chosen: Sequence[str]) -> dict[str, int | str]:
+    if path.is_dir():
+        return {"size_bytes": size(path, chosen), "files": stamp(path, chosen)}
+    status = path.stat()
+    return {"size_bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
 def _raise(error: OSError) -> None:
@@ -63,7 +97,7 @@ class Guard:
 
     def __init__(self, inputs: Mapping[str, PreparedInput], builds: Iterable[Build] = ()) -> None:
         self._inputs = inputs
-        self._stamps = {key: _stamp(item.path) for key, item in inputs.items()}
+        self._stamps = {key: _stamp(item.path, item.files) for key, item in inputs.items()}
         paths = {
             path
             for build in builds
@@ -71,15 +105,18 @@ class Guard:
             if path is not None
         }
         self._programs = {path: _stamp(path) for path in sorted(paths)}
-        self._reported: set[str] = set()
+        self._reported: set[tuple[str, tuple[str, ...]]] = set()
 
     def changed(self, input_id: str) -> Event | None:
         """Return the event BX420 if an input changed; one ``stat`` per file."""
         item = self._inputs.get(input_id)
-        if item is None or item.path is None or _stamp(item.path) == self._stamps[input_id]:
+        if item is None or item.path is None:
             return None
-        self._reported.add(item.path)
-        return _event(item.path, "size or mtime")
+        if _stamp(item.path, item.files) == self._stamps[input_id]:
+            return None
+        self._reported.add((item.path, item.files))
+        what = "files, size or mtime" if item.file_count is not None else "size or mtime"
+        return _event(item.path, what)
 
     def replaced(self) -> Event | None:
         """Return the event BX420 if a program changed, for example because it was built again."""
@@ -93,25 +130,27 @@ class Guard:
 
     def digests(self) -> Iterator[Event]:
         """Digest every file again at the end: a file may change without its size and mtime."""
-        digests: dict[str, str] = {}
+        digests: dict[tuple[str, tuple[str, ...]], str] = {}
         for item in self._inputs.values():
-            if item.path is None or item.sha256 is None or item.path in self._reported:
+            if item.path is None or item.sha256 is None:
                 continue
-            if item.path not in digests:
-                path = Path(item.path)
+            both = (item.path, item.files)
+            if both in self._reported:
+                continue
+            if both not in digests:
                 try:
-                    digests[item.path] = digest(path)
+                    digests[both] = digest(Path(item.path), item.files)
                 except OSError as error:
-                    digests[item.path] = str(error.strerror)
-            if digests[item.path] != item.sha256:
+                    digests[both] = str(error.strerror)
+            if digests[both] != item.sha256:
                 yield _event(item.path, "digest")
 
 
-def _stamp(path: str | None) -> str | None:
+def _stamp(path: str | None, chosen: Sequence[str] = ()) -> str | None:
     if path is None:
         return None
     try:
-        return stamp(Path(path))
+        return stamp(Path(path), chosen)
     except OSError:
         return None
 

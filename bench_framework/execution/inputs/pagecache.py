@@ -53,18 +53,19 @@ _ODD: Final = bytes(byte & 1 for byte in range(256))
 
 @dataclass(slots=True)
 class InputPages:
-    """The pages of an input: of one file, or of every file of a folder.
+    """The pages of an input: of one file, of the chosen files of a folder, or of all its files.
 
     The files are listed once: an input that changes ends its measurement (BX420).
     """
 
     path: Path
+    chosen: tuple[str, ...] = ()
     _files: list[tuple[str, int]] = field(default_factory=list)
     _without_effect: set[str] = field(default_factory=set)
     """Attempts without effect, ``drop`` or ``fill``, which are not repeated."""
 
     def __post_init__(self) -> None:
-        for file in folders.files(self.path):
+        for file in folders.files(self.path, self.chosen):
             status = file.stat()
             if stat.S_ISREG(status.st_mode):
                 self._files.append((str(file), status.st_size))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+
 from bench_framework.model.plan import Cell as PlanCell
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Input, Role
+from bench_framework.model.run import PreparedInput
 from bench_framework.report.blocks import (
     Block,
     Cell,
@@ -19,6 +22,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, grouped, show_size
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.units import counted
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -46,7 +50,8 @@ def _commands(data: ReportData) -> list[str]:
     for cell in data.plan.cells:
         prepared = data.prepared(cell.input_id)
         command = data.command(cell)
-        path = prepared.path if prepared else ""
+        files = shlex.join(prepared.files) if prepared else ""
+        path = files or (prepared.path if prepared else "")
         cells.setdefault(command.replace(path, "INPUT") if path else command, []).append(cell)
     lines = []
     for command, group in cells.items():
@@ -56,6 +61,15 @@ def _commands(data: ReportData) -> list[str]:
         names = dict.fromkeys(" ".join(label.splitlines()) for label in labels)
         lines.append(f"# {' = '.join(names)}\n{command}")
     return lines
+
+
+def _source(item: Input, prepared: PreparedInput) -> Cell:
+    """Return the generator, the command or the files of an input."""
+    if item.dataset is not None and item.dataset.command:
+        return Cell(item.dataset.command_line, code=True)
+    count = prepared.file_count
+    text = f" ({counted(count, 'file')})" if count is not None else ""
+    return Cell(f"{prepared.family or DASH}{text}")
 
 
 def _inputs(data: ReportData) -> Table:
@@ -69,7 +83,7 @@ def _inputs(data: ReportData) -> Table:
             Row(
                 (
                     Cell(data.input_name(item)),
-                    Cell(prepared.family or DASH),
+                    _source(item, prepared),
                     Cell(DASH if prepared.seed is None else str(prepared.seed)),
                     value_cell(size, lambda n: f"{grouped(n)}\u202fB"),
                     value_cell(size, lambda n: show_size(n, data.plan.unit_family)),

@@ -10,6 +10,7 @@ from bench_framework.scenario import bundled, template
 from bench_framework.scenario.axes import BUILD_KEYS, RUN_KEYS, AxisView, axes_of
 from bench_framework.scenario.document import Path, suggest
 from bench_framework.scenario.scalars import MAX_LISTED, did_you_mean
+from bench_framework.scenario.schema.parts import INPUT_NAMES
 from bench_framework.scenario.schema.worker import BUILTIN
 
 if TYPE_CHECKING:
@@ -64,9 +65,8 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
                 ((*path, "args", index), word, True) for index, word in enumerate(setting.args)
             )
             yield from (((*path, "env", name), text, False) for name, text in setting.env.items())
-    for key in ("dataset", "size", "seed", "file"):
-        if spec.input is not None and (text := getattr(spec.input, key)) is not None:
-            yield ("input", key), text, False
+    if spec.input is not None:
+        yield from ((("input", *key), text, False) for key, text in spec.input.texts())
 
 
 def known_names(scenario: Scenario, path: Path) -> list[str]:
@@ -76,9 +76,9 @@ def known_names(scenario: Scenario, path: Path) -> list[str]:
     names = [*scenario.spec.axes, *scenario.spec.fixed]
     part = scenario.spec.input
     if part is not None and path[:1] != ("input",):
-        names += [
-            key for key in ("dataset", "size", "seed", "file") if getattr(part, key) is not None
-        ]
+        names += [key for key in INPUT_NAMES if getattr(part, key) is not None]
+    if path[:2] == ("input", "command"):
+        names.append("output")
     return list(dict.fromkeys(names))
 
 

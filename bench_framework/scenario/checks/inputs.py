@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import Position, Problem
-from bench_framework.foreign import fault_of
+from bench_framework.foreign import fault_of, matching_files
 from bench_framework.scenario import template
 from bench_framework.scenario.axes import BUILD_KEYS, AxisView, axes_of
+from bench_framework.scenario.checks import commands
 from bench_framework.scenario.scalars import did_you_mean
-from bench_framework.scenario.schema.parts import DATASETS
+from bench_framework.scenario.schema.parts import DATASETS, InputPart
 from bench_framework.scenario.schema.worker import BUILTIN
-from bench_framework.units import grouped, is_size, parse_size
+from bench_framework.units import counted, grouped, is_size, parse_size
 
 if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 _MAX_FILLINGS = 2_000
 """Largest number of combinations that are checked. `checks.matrix` refuses larger matrices."""
 _MAX_SEED = 2**64
+_RELATIVE = "paths are relative to the scenario's file"
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -33,12 +36,28 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if part is None:
         yield from _nothing_to_drop(scenario)
         return
-    readers = (("size", _size), ("dataset", _dataset), ("seed", _seed), ("file", _file))
-    for key, reader in readers:
-        text = getattr(part, key)
-        if text is not None:
-            for filled, file, at in _fillings(scenario, key, text):
+    for path, text in part.texts():
+        if (reader := _READERS.get(str(path[0]))) is not None:
+            for filled, file, at in _fillings(scenario, path, text):
                 yield from reader(scenario, filled, file, at)
+    yield from _not_one_file(scenario, part)
+
+
+def _not_one_file(scenario: Scenario, part: InputPart) -> Iterator[Problem]:
+    """Yield a problem for each use of an input of several files that needs one file."""
+    folder = part.folder is not None or (part.dataset or "").startswith("sessions")
+    if not folder and part.files is None:
+        return
+    if scenario.spec.stdin is not None and "input" in template.names(scenario.spec.stdin):
+        message = f"stdin is one file, and the input is {'a folder' if folder else 'several files'}"
+        advice = "pass `{input}` as an argument, or use input: {file: …}"
+        yield scenario.value_problem(("stdin",), "BC108", message, advice)
+    for path, text, _ in commands.templated(scenario):
+        whole = folder or scenario.spec.shell or text == "{input}" or path[0] == "stdin"
+        if not whole and "input" in template.names(text):
+            message = "`{input}` is several files, so it must be an argument of its own"
+            advice = 'write "{input}" as a separate argument; it becomes one argument per file'
+            yield scenario.value_problem(path, "BC109", message, advice)
 
 
 def _nothing_to_drop(scenario: Scenario) -> Iterator[Problem]:
@@ -104,10 +123,12 @@ def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
                 )
 
 
-def _fillings(scenario: Scenario, key: str, text: str) -> Iterator[tuple[str, str, Position]]:
+def _fillings(
+    scenario: Scenario, path: tuple[str | int, ...], text: str
+) -> Iterator[tuple[str, str, Position]]:
     """Yield the text for each combination of its axes, with file and position to report."""
     axes = [axis for axis in axes_of(scenario) if axis.name in template.names(text)]
-    place = scenario.document.place.at(("input", key))
+    place = scenario.document.place.at(("input", *path))
     for picked in itertools.islice(
         itertools.product(*(axis.values for axis in axes)), _MAX_FILLINGS
     ):
@@ -150,9 +171,40 @@ def _file(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Pr
     what = "" if scenario.spec.prepare else fault_of(path)
     if not what:
         return  # `prepare` may create it
-    advice = "paths are relative to the scenario's file"
+    advice = _RELATIVE
     if what == "is a folder":
-        advice = (
-            "an input is one file; write the path of a folder in `command`, as another argument"
-        )
+        advice = f"for all of its files, write input: {{folder: {text}}}"
     yield Problem("BC404", f"input file `{text}` {what}", file=file, at=at, fix=advice)
+
+
+def _folder(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
+    what = fault_of(Path(scenario.resolve(text))) or "is a file"
+    if what == "is a folder" or scenario.spec.prepare:
+        return
+    advice = f"write input: {{file: {text}}}" if what == "is a file" else _RELATIVE
+    yield Problem("BC404", f"input folder `{text}` {what}", file=file, at=at, fix=advice)
+
+
+def _files(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
+    if scenario.spec.prepare or matching_files(scenario.folder, text):
+        return
+    yield Problem("BC404", f"no file matches `{text}`", file=file, at=at, fix=_RELATIVE)
+
+
+def _sha256(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
+    if not re.fullmatch("[0-9a-fA-F]{64}", text):
+        message = f"a SHA-256 has 64 hex digits, got {counted(len(text), 'character')}"
+        advice = "copy the first word that `sha256sum FILE` prints"
+        yield Problem("BC102", message, file=file, at=at, fix=advice)
+
+
+_READERS: Final = {
+    "size": _size,
+    "dataset": _dataset,
+    "seed": _seed,
+    "file": _file,
+    "folder": _folder,
+    "files": _files,
+    "max-size": _size,
+    "sha256": _sha256,
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
@@ -30,6 +31,10 @@ DATASETS: Final = (
     *("sessions", "sessions-small", "sessions-large", "sessions-short-lines"),
     "sessions-long-lines",
 )
+INPUT_KINDS: Final = ("dataset", "file", "folder", "files", "command")
+"""Keys of `input` of which exactly one is given."""
+INPUT_NAMES: Final = ("dataset", "size", "seed", "file", "folder")
+"""Keys of `input` that are also placeholders."""
 
 
 class InputPart(Part):
@@ -44,19 +49,46 @@ class InputPart(Part):
     seed: Text = "42"
     """Seed of the generator: a whole number."""
     file: ValueName | None = None
-    """Your own input file instead of a generated dataset, relative to this file."""
+    """Your own input file, relative to this file."""
+    folder: ValueName | None = None
+    """Your own folder of files, relative to this file. `{input}` is its path."""
+    files: Annotated[list[ValueName], Field(min_length=1)] | None = None
+    """Your own files: paths and patterns such as `src/**/*.rs`, relative to this file. The argument
+    `{input}` becomes one argument per file."""
+    command: Annotated[list[Text], Field(min_length=1)] | None = None
+    """Command that generates the input: it prints it, or writes the file `{output}`. The result is
+    kept until the command, its program, or a file among its arguments changes."""
+    max_size: Text = Field(default="16GiB", alias="max-size")
+    """Largest size of the result of `command`; a larger one is an error."""
+    sha256: Text | None = None
+    """Expected SHA-256 of the input, 64 hex digits. Another one is an error before measuring."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> InputPart:
-        given = self.dataset or self.file
-        self.need(given, "`input` needs `dataset` or `file`", "dataset: prose")
-        both = self.dataset and self.file
-        self.refuse(both, "`input` has both `dataset` and `file`", "file")
+        given = [key for key in INPUT_KINDS if getattr(self, key)]
+        kinds = "`, `".join(INPUT_KINDS[:-1]) + f"` or `{INPUT_KINDS[-1]}"
+        self.need(given, f"`input` needs one of `{kinds}`", "dataset: prose")
+        message = f"`input` has both `{'` and `'.join(given[:2])}`"
+        self.refuse(len(given) > 1, message, *given[1:2])
         self.need(not self.dataset or self.size, "`input.dataset` needs `size`", "size: 10MiB")
-        for key in ("size", "seed"):
-            unused = self.file is not None and key in self.model_fields_set
-            self.refuse_unused(unused, key, "has no effect with `file`")
+        needs = {"size": "dataset", "seed": "dataset", "max_size": "command"}
+        for key, kind in needs.items():
+            unused = key in self.model_fields_set and given[0] != kind
+            self.refuse_unused(unused, key.replace("_", "-"), f"has no effect with `{given[0]}`")
+        pinned = self.sha256 is not None and self.dataset
+        self.refuse_unused(
+            pinned, "sha256", "has no effect with `dataset`: the seed fixes the data"
+        )
         return self
+
+    def texts(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Yield every text that may contain placeholders, with its path within `input`."""
+        for name, field in type(self).model_fields.items():
+            key, value = field.alias or name, getattr(self, name)
+            if isinstance(value, list):
+                yield from (((key, index), text) for index, text in enumerate(value))
+            elif value is not None:
+                yield (key,), value
 
 
 class ExperimentPart(Part):

@@ -155,18 +155,18 @@ def test_a_revision_is_built_outside_the_working_tree(
 def test_a_generated_input_is_reused_and_reproducible(tmp_path: Path, env: dict[str, str]) -> None:
     dataset = Dataset("generated", "prose", 100_000, 42)
     items = (Input("a", (("on", "a"),), dataset), Input("b", (("on", "b"),), dataset))
-    first = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver())
+    first = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver(), Launcher())
     assert first[0].path == first[1].path
     assert [item.input_id for item in first] == [item.id for item in items]
     path = Path(str(first[0].path))
     assert path.stat().st_size == first[0].size_bytes == 100_000
     assert first[0].made_s is not None
     text = path.read_bytes()
-    again = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver())
+    again = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver(), Launcher())
     assert again[0].made_s is None
     assert again[0].sha256 == first[0].sha256
     path.write_bytes(b"someone wrote here")
-    third = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver())
+    third = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver(), Launcher())
     assert third[0].made_s is not None
     assert path.read_bytes() == text
     assert not [item for item in path.parent.iterdir() if "part" in item.name]
@@ -177,7 +177,7 @@ def test_a_full_disk_is_an_error_before_anything_is_written(
 ) -> None:
     huge = Input("a", (), Dataset("generated", "prose", 1 << 60, 42))
     with pytest.raises(MachineError, match="the inputs need") as caught:
-        datasets.prepare_inputs((huge,), tmp_path / "data", env, SilentObserver())
+        datasets.prepare_inputs((huge,), tmp_path / "data", env, SilentObserver(), Launcher())
     assert caught.value.code == "BC401"
     assert not (tmp_path / "data").exists()
 
@@ -187,7 +187,7 @@ def test_the_error_for_an_unknown_kind_lists_the_known_ones(
 ) -> None:
     item = Input("a", (), Dataset("generated", "poetry", 10, 42))
     with pytest.raises(MachineError, match="poetry") as caught:
-        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver())
+        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver(), Launcher())
     assert "prose" in dict(caught.value.details)["kinds"]
 
 
@@ -197,18 +197,25 @@ def test_a_users_file_is_digested_again_only_if_it_changes(
     path = tmp_path / "mine"
     path.write_text("abc")
     item = Input("a", (), Dataset("file", "mine", path=str(path)))
-    first = datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver())[0]
+    first = datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver(), Launcher())[
+        0
+    ]
     assert (first.path, first.size_bytes) == (str(path), 3)
     assert first.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver())[0] == first
+    assert (
+        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver(), Launcher())[0]
+        == first
+    )
     path.write_text("abcd")
     assert (
-        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver())[0].sha256
+        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver(), Launcher())[
+            0
+        ].sha256
         != first.sha256
     )
     path.unlink()
     with pytest.raises(MachineError, match="does not exist"):
-        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver())
+        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver(), Launcher())
 
 
 def test_the_control_of_a_program_is_a_copy(

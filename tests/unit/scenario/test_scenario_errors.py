@@ -1076,7 +1076,7 @@ def test_an_input_that_is_not_a_file_is_named(
 def test_a_folder_as_input_is_answered_with_a_way_to_use_it(refuses: Refuses) -> None:
     [problem] = refuses(f"{AXES}input: {{file: ./}}\n").problems
     assert problem.message.endswith("is a folder")
-    assert "write the path of a folder in `command`" in (problem.fix or "")
+    assert "write input: {folder: ./}" in (problem.fix or "")
 
 
 @pytest.mark.parametrize(

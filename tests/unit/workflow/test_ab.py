@@ -145,7 +145,7 @@ def test_both_words_of_a_list_reach_the_command() -> None:
         (["./old {n}"], {"lists": ["n"]}, "-L needs a name and its values, got `n`"),
         (["./old {input}", "./new"], {}, "{input} is used, but there is no input"),
         (["./old", "./new"], {"input": Path("none")}, "the input file none does not exist"),
-        (["./old", "./new"], {"input": Path()}, "the input file . is a folder"),
+        (["./old", "./new"], {"input": Path()}, "the folder . cannot be the stdin of the commands"),
         (["./old 'x", "./new"], {}, "`./old 'x`: no closing quotation"),
         (["", "./new"], {}, "a command is empty"),
         (
