@@ -28,6 +28,7 @@ def _build(before: BuildSpec | None, after: BuildSpec | None) -> list[str]:
         ("rustflags", before.rustflags, after.rustflags),
         ("toolchain", (before.toolchain,), (after.toolchain,)),
         ("revision", (before.revision,), (after.revision,)),
+        ("version", (before.version,), (after.version,)),
     )
     texts = []
     for name, first, second in groups:

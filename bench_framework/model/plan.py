@@ -27,6 +27,9 @@ CONTROL_LABEL: Final = "control"
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
 _KEPT_IDS: Final = 4096
+_FIRST_FIELDS: Final = 11
+"""Fields of `BuildSpec` that are always part of its id. A later field is one only if it is set, so
+that the ids of old records stay valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,8 @@ class BuildSpec:
     """The specification of a build by cargo. Variants with equal specifications share a build."""
 
     crate: str
-    """``"builtin"``, the absolute path of a crate, or ``""`` with `git` or if nothing is built."""
+    """``"builtin"``, the absolute path of a crate, or ``""`` for any other source and if nothing is
+    built."""
     bin: str
     """Binary target of the crate; path or name of a program that is not built."""
     git: str | None = None
@@ -123,6 +127,11 @@ class BuildSpec:
     toolchain: str | None = None
     revision: str | None = None
 
+    registry: str = ""
+    """Name of a released crate; empty for any other source."""
+    version: str = ""
+    """Version of the released crate."""
+
     @property
     def id(self) -> str:
         """Twelve hex digits over every field."""
@@ -131,7 +140,7 @@ class BuildSpec:
     @property
     def installed(self) -> bool:
         """True for a program that benchctl does not build."""
-        return not self.crate and self.git is None
+        return not (self.crate or self.git or self.registry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +430,11 @@ def _variant_id(values: Values, experiment: str | None, anchor: str) -> str:
 
 @lru_cache(maxsize=_KEPT_IDS)
 def _build_id(spec: BuildSpec) -> str:
-    return stable_id("build", *astuple(spec))
+    values = dict(zip(BuildSpec.__slots__, astuple(spec), strict=True))
+    first, later = list(values)[:_FIRST_FIELDS], list(values)[_FIRST_FIELDS:]
+    return stable_id(
+        "build", *(values[name] for name in first), *((n, values[n]) for n in later if values[n])
+    )
 
 
 @lru_cache(maxsize=_KEPT_IDS)

@@ -190,7 +190,12 @@ class Build:
     """Program that cargo called in place of rustc, such as ``sccache 0.10.0``, if any."""
     lockfile_sha256: str | None = None
     revision: str | None = None
+    """Commit id, or version of a released crate."""
     dirty: bool | None = None
+    source: str | None = None
+    """Registry of a released crate."""
+    source_sha256: str | None = None
+    """Checksum of the archive of a released crate."""
     describe: Mapping[str, object] | None = None
     """Output of ``WORKER describe``, `None` without the contract."""
     dependencies: int | None = None

@@ -17,7 +17,15 @@ from bench_framework.units import is_size, parse_size
 if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
 
-BUILD_KEYS = ("features", "no_default_features", "profile", "rustflags", "toolchain", "revision")
+BUILD_KEYS = (
+    "features",
+    "no_default_features",
+    "profile",
+    "rustflags",
+    "toolchain",
+    "revision",
+    "version",
+)
 RUN_KEYS = ("command", "args", "env", "cpus", "cache")
 Kind = Literal["build", "run", "input"]
 _UNLABELLED: Final = "default"

@@ -140,11 +140,12 @@ class Expansion:
             return BuildSpec(crate="", bin=self.scenario.resolve_program(words[0]))
         profile, keys = _profile("release", {}, worker.profile)
         default, toolchain, revision = worker.default_features, worker.toolchain, worker.rev
-        features, flags = set(worker.features), list(worker.rustflags)
+        features, flags, version = set(worker.features), list(worker.rustflags), worker.version
         for setting in settings:
             profile, keys = _profile(profile, keys, setting.profile)
             default = default and not setting.no_default_features
             toolchain, revision = setting.toolchain or toolchain, setting.revision or revision
+            version = setting.version or version
             features |= set(setting.features)
             flags += setting.rustflags
         crate = worker.crate or ""
@@ -160,6 +161,8 @@ class Expansion:
             rustflags=tuple(flags),
             toolchain=toolchain,
             revision=revision,
+            registry=worker.registry or "",
+            version=version or "",
         )
 
     def _inputs(self) -> dict[Values, tuple[Input, Mapping[str, str]]]:
@@ -338,6 +341,8 @@ class Expansion:
 def bin_name(scenario: Scenario) -> str:
     """Return the given binary target or the crate's only one, empty without a crate."""
     worker = scenario.spec.worker
+    if worker.registry is not None:
+        return worker.bin or worker.registry
     if worker.bin is not None or worker.crate is None:
         return worker.bin or ""
     try:

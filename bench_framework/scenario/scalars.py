@@ -13,6 +13,7 @@ from typing import Any, Final
 from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.units import parse_duration, parse_percent
 
+_VERSION: Final = re.compile(r"=?\s*(\d+\.\d+\.\d+[-+.0-9A-Za-z]*)")
 _WHOLE: Final = re.compile(r"[-+]?[0-9]+")
 _NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _TRUE: Final = frozenset({"true", "True", "TRUE"})
@@ -255,6 +256,15 @@ def cpu_list(value: Any) -> str:
                 "BC102", f"must be a list of CPUs, but {part} is in descending order", advice=advice
             )
     return cpus
+
+
+def version(value: Any) -> str:
+    """Read an exact version such as ``1.0.120`` or ``=1.0.120``."""
+    written = text(value)
+    if (match := _VERSION.fullmatch(written)) is None:
+        message = f"must be an exact version, got {describe(value)}"
+        raise Refused("BC102", message, label="not a version", advice="write it as 1.0.120")
+    return match[1]
 
 
 def mappings(value: Any) -> list[Any]:

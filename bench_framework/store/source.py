@@ -98,7 +98,7 @@ def _binary(spec: BuildSpec | None, build: Build | None) -> dict[str, Any]:
     return {
         "spec": spec,
         "build": build,
-        "crate": spec and (spec.git or spec.crate),
+        "crate": spec and (spec.git or spec.registry or spec.crate),
         "features": ";".join(spec.features if spec else ()),
         "profile": ";".join(keys),
         "rustflags": ";".join(flags),

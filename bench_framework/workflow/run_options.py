@@ -163,6 +163,8 @@ def _source(plan: Plan) -> BuildSpec:
         reason = "it has two revisions already"
     elif plan.program is not None:
         reason = "its program is not built"
+    elif any(spec.registry for spec in plan.builds):
+        reason = "a released crate has versions and no revisions"
     elif any(spec.crate == BUILTIN for spec in plan.builds):
         reason = "the bundled workers have one revision: the one of this benchctl"
     elif len({spec.revision for spec in plan.builds}) > 1:

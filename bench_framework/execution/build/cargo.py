@@ -20,13 +20,13 @@ from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution.build import binaries, revisions, sharing
+from bench_framework.execution.build import binaries, registry, revisions, sharing
 from bench_framework.execution.build.compiler_cache import Wrapper, find_wrapper
 from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
-from bench_framework.execution.progress import BuildFinished, Observer
+from bench_framework.execution.progress import BuildFinished, Message, Observer
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.run import Build
 from bench_framework.store.layout import writing
@@ -83,7 +83,12 @@ class Builder:
         return build
 
     def _build(self, spec: BuildSpec, place: str) -> Build:
-        crate, commit, dirty = self._source(spec)
+        released = None
+        if spec.registry:
+            released = self._fetch(spec)
+            crate, commit, dirty = released.folder, spec.version, None
+        else:
+            crate, commit, dirty = self._source(spec)
         git = revisions.Git(self.launcher, self.env)
         folder = sharing.folder_of(git, self.cache, crate, lockfile_of(crate))
         with writing(folder.lock):
@@ -92,7 +97,16 @@ class Builder:
         with MachineLock(what, self.observer, path=folder.lock):
             folder.enter()
             build = self._compile(spec, place, crate, folder.units)
-        return replace(build, revision=commit, dirty=dirty)
+        build = replace(build, revision=commit, dirty=dirty)
+        if released is not None:
+            build = replace(build, source=released.source, source_sha256=released.checksum)
+        return build
+
+    def _fetch(self, spec: BuildSpec) -> registry.Released:
+        root, name, version = self.cache / "registry", spec.registry, spec.version
+        if not registry.note_of(root, name, version).is_file():
+            self.observer.notify(Message(f"fetching the sources of {name} {version}"))
+        return registry.fetch(self.launcher, self.env, root, name, version)
 
     def _compile(self, spec: BuildSpec, place: str, crate: Path, units: Path) -> Build:
         log = self.cache / "builds" / f"{spec.id}.log"
@@ -323,5 +337,5 @@ def label_of(spec: BuildSpec) -> str:
     words += spec.rustflags
     if spec.profile != "release":
         words.append(spec.profile)
-    words += [text for text in (spec.toolchain, spec.revision) if text]
+    words += [text for text in (spec.toolchain, spec.revision, spec.version) if text]
     return " ".join(words)

@@ -90,13 +90,16 @@ class BuildFolder:
 def folder_of(git: Git, cache: Path, crate: Path, lock: Path | None) -> BuildFolder:
     """Return the build directory of a crate whose lock file is `lock`.
 
-    It is shared within a repository if the local packages are known, and if the repository's
-    configuration of cargo cannot change dependencies without changing the names of their units.
+    It is shared within a repository, or by the versions of a released crate, if the local packages
+    are known, and if the repository's configuration of cargo cannot change dependencies without
+    changing the names of their units.
     """
     source = lock.parent if lock else crate
     folders = cache / "cargo" / "build"
     alone = BuildFolder(folders / _key(str(source)), source)
-    top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel") if lock else None
+    top: str | None = str(crate.parent)  # the versions of a released crate
+    if crate.parent.parent != cache / "registry":
+        top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel") if lock else None
     if lock is None or top is None or alone.path.is_dir():
         return alone
     try:

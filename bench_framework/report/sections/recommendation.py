@@ -68,6 +68,8 @@ def files_of(variant: Variant) -> str:
             parts.append(["# rust-toolchain.toml", "[toolchain]", channel])
         if spec.revision:
             parts.append([f"# revision {_one_line(spec.revision)}"])
+        if spec.registry:
+            parts.append([f"# {spec.registry} {spec.version} of the registry"])
     return "\n\n".join("\n".join(part) for part in parts)
 
 

@@ -83,7 +83,8 @@ def _features(spec: BuildSpec | None) -> str:
 def _flags(spec: BuildSpec | None) -> str:
     if spec is None or spec.installed:
         return "not built by benchctl"
-    words = [spec.profile, *(f"{k}={v}" for k, v in spec.profile_keys), *spec.rustflags]
+    words = [f"{spec.registry} {spec.version}:"] if spec.registry else []
+    words += [spec.profile, *(f"{k}={v}" for k, v in spec.profile_keys), *spec.rustflags]
     words += [f"+{spec.toolchain}"] if spec.toolchain else []
     return " ".join(words)
 

@@ -26,6 +26,11 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if worker.git is not None and worker.bin is None:
         message = "`git` needs `bin`, the binary to measure"
         yield document.key_problem(("worker",), "BC107", message, "add bin: NAME")
+    if worker.registry is not None and worker.version is None:
+        axes = axes_of(scenario)
+        if not any(all(s.version for s in axis.settings.values()) for axis in axes):
+            message = "`registry` needs `version`, here or in every value of an axis"
+            yield document.key_problem(("worker",), "BC107", message, "add version: X.Y.Z")
     if worker.crate is None:
         return
     if worker.crate == BUILTIN and worker.bin not in bundled.workers():

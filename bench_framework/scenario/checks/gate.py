@@ -11,7 +11,6 @@ from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.gate_policy import budget_limit, unit_of
 from bench_framework.scenario.scalars import Refused, did_you_mean
-from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import parse_selection
 
 if TYPE_CHECKING:
@@ -56,11 +55,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _no_revisions(scenario: Scenario) -> str:
-    worker = scenario.spec.worker
-    if worker.command is not None:
-        return "a program that is not built has no revision"
-    if worker.crate == BUILTIN:
-        return "the bundled workers have only the revision of this benchctl"
+    if reason := scenario.spec.worker.without_revisions:
+        return reason
     if any(setting.revision for axis in axes_of(scenario) for setting in axis.settings.values()):
         return "an axis of this scenario names revisions"
     return ""

@@ -15,7 +15,6 @@ from bench_framework.scenario.axes import BUILD_KEYS, AxisView, axes_of
 from bench_framework.scenario.checks import commands
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.parts import DATASETS, InputPart
-from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.units import counted, grouped, is_size, parse_size
 
 if TYPE_CHECKING:
@@ -111,8 +110,10 @@ def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
                 advice = "move it to a separate axis"
             elif key in BUILD_KEYS and worker.command is not None:
                 reason = "the worker is a program that is not built"
-            elif key == "revision" and worker.crate == BUILTIN:
-                reason = "the bundled workers have only the revision of this benchctl"
+            elif key == "revision" and worker.without_revisions:
+                reason = worker.without_revisions
+            elif key == "version" and worker.registry is None:
+                reason, advice = "the worker is not a released crate", "write revision: TAG"
             elif key == "args" and scenario.spec.shell:
                 reason = "`shell: true` takes no argument list"
                 advice = f"use `{{{axis.name}}}` in `command`"

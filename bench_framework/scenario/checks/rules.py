@@ -13,7 +13,6 @@ from bench_framework.scenario.axes import AxisView, axes_of, baseline_values
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.parts import ExperimentPart
-from bench_framework.scenario.schema.worker import BUILTIN
 
 if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
@@ -195,16 +194,13 @@ def _experiment(
 
 
 def _anchor(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
-    part, worker = scenario.spec.anchor, scenario.spec.worker
+    part = scenario.spec.anchor
     if part is None:
         return
     yield from check_values(scenario, axes, ("anchor", "variant"), part.variant or {})
     if part.rev is None:
         return
-    reason = "a program that is not built has no revision" if worker.command is not None else None
-    if worker.crate == BUILTIN:
-        reason = "the bundled workers have only the revision of this benchctl"
-    if reason is not None:
+    if reason := scenario.spec.worker.without_revisions:
         advice = "use anchor: {variant: {…}} with a variant whose program does not change"
         yield scenario.value_problem(
             ("anchor", "rev"), "BC108", f"`anchor.rev` has no effect: {reason}", advice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
@@ -17,16 +18,19 @@ from bench_framework.scenario.schema.types import (
     Text,
     ValueName,
     Variable,
+    Version,
     Words,
     also_as,
     shape,
 )
 
 BUILTIN: Final = "builtin"
+SOURCES: Final = ("crate", "git", "registry", "command")
+"""Keys of `worker` of which exactly one is given."""
 
 
 class Worker(Part):
-    """The program under test: a local crate, a crate in git, or an existing program."""
+    """The program under test: a local crate, one in git, a released one, or an existing program."""
 
     crate: Text | None = None
     """`builtin` for the bundled workers, or the folder of a crate, relative to this file."""
@@ -34,11 +38,15 @@ class Worker(Part):
     """URL of the crate's git repository."""
     rev: Text | None = None
     """Tag, branch or commit of `git`."""
+    registry: Text | None = None
+    """Name of a released crate, which cargo fetches from its registry (crates.io)."""
+    version: Version | None = None
+    """Exact version of `registry`."""
     command: Annotated[list[Text], Field(min_length=1)] | None = None
     """Existing program that is not built. Its first word is `{bin}`, and the whole list is the
     default `command`."""
     bin: Text | None = None
-    """Binary target of the crate. Default: the only one."""
+    """Binary target of the crate. Default: the only one, or the name of the `registry` crate."""
     package: Text | None = None
     """Package within a workspace."""
     features: list[Text] = []
@@ -56,11 +64,24 @@ class Worker(Part):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Worker:
-        given = [key for key in ("crate", "git", "command") if getattr(self, key) is not None]
-        advice = "use crate: FOLDER (or builtin), git: URL with rev, or command: [PROGRAM]"
-        self.need(given, "`worker` needs one of `crate`, `git` or `command`", advice)
-        message = f"`worker` takes one of `crate`, `git` or `command`, got {' and '.join(given)}"
+        given = [key for key in SOURCES if getattr(self, key) is not None]
+        kinds = "`crate`, `git`, `registry` or `command`"
+        advice = (
+            "use crate: FOLDER (or builtin), git: URL with rev, registry: NAME with version, "
+            "or command: [PROGRAM]"
+        )
+        self.need(given, f"`worker` needs one of {kinds}", advice)
+        message = f"`worker` takes one of {kinds}, got {' and '.join(given)}"
         self.refuse(len(given) > 1, message, *given[1:2], advice="keep one of them")
+        name = self.registry or "crate"
+        message = f"`{name}` is not the name of a crate"
+        advice = "write registry: NAME and version: X.Y.Z"
+        wrong = not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name)
+        self.refuse(wrong, message, "registry", advice=advice, code="BC102")
+        alone = self.version is not None and self.registry is None
+        self.refuse_unused(alone, "version", "needs `registry`")
+        one = self.package is not None and self.registry is not None
+        self.refuse_unused(one, "package", "has no effect with `registry`, which is one package")
         advice = "for a local crate, set `revision:` in an axis value"
         self.refuse(
             self.rev is not None and not self.git, "`rev` needs `git`", "rev", advice=advice
@@ -70,6 +91,16 @@ class Worker(Part):
             text = "has no effect on a program that is not built"
             self.refuse_unused(self.command is not None, key.replace("_", "-"), text)
         return self
+
+    @property
+    def without_revisions(self) -> str:
+        """The reason why the program has no revisions; empty if it has."""
+        if self.command is not None:
+            return "a program that is not built has no revision"
+        if self.registry is not None:
+            return "a released crate has versions and no revisions"
+        bundled = "the bundled workers have only the revision of this benchctl"
+        return bundled if self.crate == BUILTIN else ""
 
 
 class Setting(Part):
@@ -89,6 +120,8 @@ class Setting(Part):
     """Rust toolchain instead of the worker's."""
     revision: Text | None = None
     """Revision of the crate: tag, branch or commit."""
+    version: Version | None = None
+    """Version of the `registry` crate instead of the worker's."""
     command: Annotated[list[Text], Field(min_length=1)] | None = None
     """Program and arguments instead of `command` and `worker.command`, for a program that is not
     built. The first word is the program."""

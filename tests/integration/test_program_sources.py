@@ -1,0 +1,250 @@
+"""Tests of released crates and of virtual environments, from the scenario to the record.
+
+The registry is a folder that cargo uses in place of crates.io, so no network is needed. cargo and
+hyperfine are real.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench_framework.execution.hyperfine import find
+from bench_framework.execution.process import Launcher
+from bench_framework.execution.progress import SilentObserver
+from bench_framework.store.finding import find_records
+from bench_framework.store.journal import read_journal
+
+ROOT = Path(__file__).parents[2]
+CALL = """
+import sys
+from pathlib import Path
+from bench_framework.__main__ import main
+from bench_framework.execution.machine import lock
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # no figure matters here, so the lock is not needed
+sys.exit(main())
+"""
+SCENARIO = """
+version: 1
+name: released
+question: Is 1.1.0 faster?
+worker: {worker}
+axes:
+  release: {{"1.0": {{version: 1.0.0}}, "1.1": {{version: {version}}}}}
+baseline: {{release: "1.0"}}
+"""
+CONFIGURATION = """
+[source.crates-io]
+replace-with = "folder"
+[source.folder]
+directory = "{folder}"
+"""
+DEPENDENCY = '\n[dependencies]\ntext = "1"\n[features]\nloud = []\n'
+LOCK = """version = 4
+
+[[package]]
+name = "greet"
+version = "{version}"
+dependencies = ["text"]
+
+[[package]]
+name = "text"
+version = "1.0.0"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+checksum = "{checksum}"
+"""
+Benchctl = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def checksum(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
+def publish(registry: Path, name: str, version: str, file: str, code: str, more: str = "") -> None:
+    """Write a crate as `cargo vendor` does."""
+    crate = registry / f"{name}-{version}"
+    (crate / "src").mkdir(parents=True)
+    (crate / "src" / file).write_text(code)
+    package = f'[package]\nname = "{name}"\nversion = "{version}"\nedition = "2021"\n'
+    (crate / "Cargo.toml").write_text(package + more)
+    if more:
+        lock = LOCK.format(version=version, checksum=checksum("text-1.0.0"))
+        (crate / "Cargo.lock").write_text(lock)
+    sums = {"files": {}, "package": checksum(crate.name)}
+    (crate / ".cargo-checksum.json").write_text(json.dumps(sums))
+
+
+@pytest.fixture
+def benchctl(tmp_path: Path) -> Benchctl:
+    registry = tmp_path / "registry"
+    publish(registry, "text", "1.0.0", "lib.rs", 'pub fn text() -> &\'static str { "hello" }\n')
+    for version in ("1.0.0", "1.1.0"):
+        code = f'fn main() {{ println!("{{}}", text::text()); /* {version} */ }}\n'
+        publish(registry, "greet", version, "main.rs", code, DEPENDENCY)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.toml").write_text(CONFIGURATION.format(folder=registry))
+    with Launcher() as launcher:
+        hyperfine = find(launcher, os.environ, SilentObserver()).path
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "CARGO_HOME": str(tmp_path / "home"),
+        "CARGO_NET_OFFLINE": "true",
+        "BENCHCTL_CACHE": str(tmp_path / "cache"),
+        "BENCHCTL_HYPERFINE": hyperfine,
+    }
+
+    def call(
+        *words: str,
+        worker: str = "{registry: greet}",
+        version: str = "1.1.0",
+        text: str = SCENARIO,
+        code: int = 0,
+    ) -> subprocess.CompletedProcess[str]:
+        scenario = text.format(worker=worker, version=version)
+        (tmp_path / "released.yaml").write_text(scenario)
+        command, *more = words
+        done = subprocess.run(
+            [sys.executable, "-c", CALL, str(tmp_path), command, "released.yaml", *more],
+            env=env,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    return call
+
+
+def test_versions_are_fetched_built_and_recorded(benchctl: Benchctl, tmp_path: Path) -> None:
+    benchctl("validate")
+    assert "2 builds for 2 variants, 2 to do" in benchctl("plan").stdout
+    tried = json.loads(benchctl("try", "--json").stdout)["trials"]
+    assert [trial["output_bytes"] for trial in tried] == [len("hello\n")] * 2
+    run = benchctl("run", "--quick")
+    assert "fetching the sources of greet 1.1.0" in run.stderr
+    assert "fetching the sources of greet 1.0.0" not in run.stderr  # `try` has built the baseline
+    [record] = find_records(tmp_path / "results")
+    old, new = read_journal(record / "journal.jsonl").builds
+    assert (old.revision, new.revision) == ("1.0.0", "1.1.0")
+    assert old.source == "registry+https://github.com/rust-lang/crates.io-index"
+    assert old.source_sha256 == checksum("greet-1.0.0")
+    assert new.source_sha256 == checksum("greet-1.1.0")
+    assert (old.dependencies, old.dirty) == (1, None)
+    builds = (record / "builds.csv").read_text()
+    assert f"{checksum('greet-1.1.0')}" in builds
+    assert ",greet,greet," in builds
+    assert "greet 1.1.0: release" in (record / "appendix.md").read_text()
+    verify = [sys.executable, "-m", "bench_framework", "verify", str(record)]
+    subprocess.run(verify, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
+    # Both versions share the build of their dependency.
+    units = list((tmp_path / "cache" / "cargo" / "build").rglob("release/deps/libtext-*.rlib"))
+    assert len(units) == 1
+
+
+def test_settings_of_builds_apply_to_a_released_crate(benchctl: Benchctl) -> None:
+    worker = (
+        "{registry: greet, features: [loud], profile: {opt-level: 1}, rustflags: [-Cdebuginfo=1]}"
+    )
+    document = json.loads(benchctl("try", "--json", worker=worker).stdout)
+    assert [trial["status"] for trial in document["trials"]] == ["ok", "ok"]
+    done = benchctl("try", worker="{registry: greet, features: [quiet]}", code=3)
+    assert "does not contain this feature: quiet" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("worker", "version", "messages"),
+    [
+        ("{registry: greet, version: 9.9.9}", "1.1.0", ()),
+        ("{registry: none}", "1.1.0", ("cannot fetch none 1.0.0", "no matching package named")),
+        ("{registry: greet, bin: other}", "1.1.0", ("no bin target named `other`",)),
+    ],
+)
+def test_a_crate_that_cannot_be_built_shows_the_message_of_cargo(
+    benchctl: Benchctl, worker: str, version: str, messages: tuple[str, ...]
+) -> None:
+    done = benchctl("try", worker=worker, version=version, code=3 if messages else 0)
+    for message in messages:
+        assert message in done.stderr
+    assert done.stderr.count("error[") == (1 if messages else 0)
+
+
+def test_a_missing_version_leaves_out_its_variant(benchctl: Benchctl) -> None:
+    done = benchctl("run", "--quick", version="9.9.9", code=3)
+    assert "cannot fetch greet 9.9.9" in done.stderr
+    assert 'failed to select a version for the requirement `greet = "=9.9.9"`' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("worker", "version", "code", "message"),
+    [
+        ("{registry: greet, git: x}", "1.1.0", "BC108", "got git and registry"),
+        ("{registry: greet, package: x}", "1.1.0", "BC108", "`package` has no effect"),
+        ("{registry: greet, rev: v1}", "1.1.0", "BC108", "`rev` needs `git`"),
+        ("{registry: a/b}", "1.1.0", "BC102", "`a/b` is not the name of a crate"),
+        ("{registry: greet}", "^1.1", "BC102", "must be an exact version"),
+        ("{crate: ., version: 1.0.0}", "1.1.0", "BC108", "`version` needs `registry`"),
+        ("{git: x, bin: y}", "1.1.0", "BC108", "the worker is not a released crate"),
+    ],
+)
+def test_a_mistake_is_an_error_of_validate(
+    benchctl: Benchctl, worker: str, version: str, code: str, message: str
+) -> None:
+    done = benchctl("validate", worker=worker, version=version, code=2)
+    assert f"error[{code}]" in done.stderr
+    assert message in done.stderr
+
+
+def test_a_released_crate_needs_a_version_and_has_no_revisions(benchctl: Benchctl) -> None:
+    done = benchctl("validate", "-S", "axes={mode: [a, b]}", "-S", "baseline={mode: a}", code=2)
+    assert "error[BC107]: `registry` needs `version`" in done.stderr
+    done = benchctl("validate", "-S", "anchor.rev=v1", code=2)
+    assert "a released crate has versions and no revisions" in done.stderr
+    done = benchctl("plan", "--base", "v1", code=2)
+    assert "cannot be measured at two revisions" in done.stderr
+
+
+ENVIRONMENTS = """
+version: 1
+name: environments
+question: Is the new environment faster?
+worker: {worker}
+axes:
+  environment:
+    old: {{}}
+    new: {{command: [new/bin/python, -m, mytool]}}
+baseline: {{environment: old}}
+"""
+
+
+def test_virtual_environments_are_selected_by_the_path(benchctl: Benchctl, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        venv = tmp_path / name
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+        [packages] = venv.glob("lib/python*/site-packages")
+        (packages / "mytool.py").write_text(
+            f"import sys\ndef main():\n    assert {name!r} in sys.prefix\n    print('tool')\nmain()\n"
+        )
+    entry = tmp_path / "old" / "bin" / "mytool"
+    entry.write_text(f"#!{tmp_path}/old/bin/python\nimport mytool\n")
+    entry.chmod(0o755)
+    for worker in ("{command: [old/bin/python, -m, mytool]}", "{command: [old/bin/mytool]}"):
+        more = {"worker": worker, "text": ENVIRONMENTS}
+        benchctl("validate", **more)
+        benchctl("plan", **more)
+        trials = json.loads(benchctl("try", "--json", **more).stdout)["trials"]
+        assert [trial["output_bytes"] for trial in trials] == [len("tool\n")] * 2
+        assert trials[1]["command"][0] == str(tmp_path / "new" / "bin" / "python")
+        done = benchctl("run", "--quick", "--fresh", **more)
+        assert "BX332" in done.stderr  # the A/A control is not a copy
+    assert len(find_records(tmp_path / "results", "environments")) == 2
