@@ -188,7 +188,7 @@ def test_a_missing_version_leaves_out_its_variant(benchctl: Benchctl) -> None:
 @pytest.mark.parametrize(
     ("worker", "version", "code", "message"),
     [
-        ("{registry: greet, git: x}", "1.1.0", "BC108", "got git and registry"),
+        ("{registry: greet, git: x}", "1.1.0", "BC108", "got registry and git"),
         ("{registry: greet, package: x}", "1.1.0", "BC108", "`package` has no effect"),
         ("{registry: greet, rev: v1}", "1.1.0", "BC108", "`rev` needs `git`"),
         ("{registry: a/b}", "1.1.0", "BC102", "`a/b` is not the name of a crate"),

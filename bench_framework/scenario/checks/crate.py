@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of `worker` and of the cargo features of axis values."""
     worker, document = scenario.spec.worker, scenario.document
-    if worker.git is not None and worker.bin is None:
+    if worker.git is not None and worker.bin is None and "registry" not in scenario.lost:
         message = "`git` needs `bin`, the binary to measure"
         yield document.key_problem(("worker",), "BC107", message, "add bin: NAME")
-    if worker.registry is not None and worker.version is None:
+    if worker.registry is not None and worker.version is None and "version" not in scenario.lost:
         axes = axes_of(scenario)
         if not any(all(s.version for s in axis.settings.values()) for axis in axes):
             message = "`registry` needs `version`, here or in every value of an axis"

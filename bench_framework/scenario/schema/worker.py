@@ -25,7 +25,7 @@ from bench_framework.scenario.schema.types import (
 )
 
 BUILTIN: Final = "builtin"
-SOURCES: Final = ("crate", "git", "registry", "command")
+SOURCES: Final = ("registry", "crate", "git", "command")
 """Keys of `worker` of which exactly one is given."""
 
 
