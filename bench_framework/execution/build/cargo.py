@@ -83,12 +83,10 @@ class Builder:
         return build
 
     def _build(self, spec: BuildSpec, place: str) -> Build:
-        released = None
-        if spec.registry:
-            released = self._fetch(spec)
-            crate, commit, dirty = released.folder, spec.version, None
-        else:
-            crate, commit, dirty = self._source(spec)
+        released = self._fetch(spec) if spec.registry else None
+        crate, commit, dirty = (
+            (released.folder, spec.version, None) if released else self._source(spec)
+        )
         git = revisions.Git(self.launcher, self.env)
         folder = sharing.folder_of(git, self.cache, crate, lockfile_of(crate))
         with writing(folder.lock):
