@@ -877,7 +877,7 @@ def test_bundled_workers_are_known_before_they_are_built(case: str, refuses: Ref
         ("{crate: nowhere}", "BC301", "no such folder"),
         ("{crate: builtin, bin: tall}", "BC305", "there is no bundled worker `tall`"),
         ("{git: https://example.org/x.git}", "BC107", "`git` needs `bin`"),
-        ("{}", "BC107", "`worker` needs one of `crate`, `git` or `command`"),
+        ("{}", "BC107", "`worker` needs one of `crate`, `git`, `registry` or `command`"),
         ("{crate: builtin, bin: tally, command: [x]}", "BC108", "takes one of"),
         (
             "{command: [x], features: [y]}",
