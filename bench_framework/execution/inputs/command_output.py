@@ -32,8 +32,8 @@ def path_of(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
     digests = [find_program(program, "", env).sha256]
     for word in with_secrets(words):
         path = start / word
-        named = len(os.fsencode(word)) < os.pathconf("/", "PC_PATH_MAX") and not fault_of(path)
-        digests.append(sha256_of(path) if named else word)
+        is_file = len(os.fsencode(word)) < os.pathconf("/", "PC_PATH_MAX") and not fault_of(path)
+        digests.append(sha256_of(path) if is_file else word)
     return folder / f"{dataset.family}-{stable_id(words, digests)}.out"
 
 

@@ -27,7 +27,7 @@ _RELATIVE: Final = "the path is relative to the scenario's folder"
 def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
     """Return the user's files with their digest; `digests` is the folder of stored digests.
 
-    Raises `MachineError` (BC406): a file is missing or cannot be read, or there is none; BC413,
+    Raises `MachineError` (BC406): a file is missing or cannot be read, or no file matches; BC413,
     there are too many for a command.
     """
     path, files = Path(dataset.path or ""), tuple[str, ...]()
@@ -35,8 +35,8 @@ def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
         files = _matching(path, dataset.patterns)
         path = Path(os.path.commonpath([Path(name).parent for name in files]))
     else:
-        fault, wanted = fault_of(path), "is a folder" if dataset.kind == "folder" else ""
-        if fault != wanted:
+        fault, right = fault_of(path), "is a folder" if dataset.kind == "folder" else ""
+        if fault != right:
             fix = f"correct `input: {{{dataset.kind}: …}}`; {_RELATIVE}"
             raise _unfit(f"the input {dataset.kind} {path} {fault or 'is a file'}", fix)
     key = "\0".join((str(path), *files)).encode(errors="surrogateescape")
