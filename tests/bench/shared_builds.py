@@ -53,6 +53,8 @@ def build(repository: Path, binary: str, tags: Sequence[str]) -> list[Build]:
     shutil.rmtree(cache)
     for failed in (build for build in builds if not build.ok):
         raise SystemExit(failed.message)
+    load = os.getloadavg()[0]
+    print(f"built {' and '.join(tags)}, load average afterwards {load:.1f}", flush=True)
     return list(builds)
 
 
@@ -75,8 +77,7 @@ def main() -> None:
             for words, builds in (("without sharing", alone), ("with sharing", shared)):
                 seconds[words] = [item.build_s or 0.0 for item in builds]
                 times = " + ".join(f"{taken:.1f}" for taken in seconds[words])
-                load = os.getloadavg()[0]
-                print(f"{words:<16} {times} s, load average at the end {load:.1f}", flush=True)
+                print(f"{words:<16} {times} s", flush=True)
             (first, second), (common, changed) = seconds.values()
             ratios["second revision"].append(changed / second)
             ratios["both revisions"].append((common + changed) / (first + second))
