@@ -6,6 +6,7 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework.cli.console import wrap
@@ -44,6 +45,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *_item("Question", plan.question, width),
         "",
         *_item("Build", _builds(forecast), width),
+        *(_item("Preload", preloads, width) if (preloads := _preloads(plan)) else ()),
         *_item("Data", _data(forecast), width),
         *(_item("Tune", _filled(plan.tuning), width) if plan.tuning else ()),
         *(_item("Cache", cold, width) if (cold := _cold(plan)) else ()),
@@ -85,6 +87,12 @@ def _builds(forecast: Forecast) -> str:
     if todo and len(known) == len(todo):
         return f"{text}, about {format_clock(sum(known))} (like last time){again}"
     return f"{text}, duration unknown before the first build{again}" if todo else f"{text}{again}"
+
+
+def _preloads(plan: Plan) -> str:
+    """Return the preloaded allocators; empty without one."""
+    names = dict.fromkeys(Path(spec.preload).name for spec in plan.builds if spec.preload)
+    return f"{', '.join(names)}, into the unchanged program by LD_PRELOAD" if names else ""
 
 
 def _data(forecast: Forecast) -> str:

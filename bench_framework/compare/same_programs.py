@@ -91,7 +91,13 @@ def _same_program(
 
 
 def equal_code(first: Build, second: Build) -> bool:
-    """Return whether two builds have equal bytes, or are equal except for the names of symbols."""
+    """Return whether two builds have equal bytes, or are equal except for the names of symbols.
+
+    The preloaded allocators must be equal too.
+    """
+    ours, theirs = first.preload, second.preload
+    if (ours and ours.sha256) != (theirs and theirs.sha256):
+        return False
     if first.sha256 is not None and first.sha256 == second.sha256:
         return True
     return first.code_sha256 is not None and first.code_sha256 == second.code_sha256

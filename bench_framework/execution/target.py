@@ -14,7 +14,7 @@ from bench_framework.errors import CellError, MachineError, MeasureError
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.worker import ANSWERS
 from bench_framework.model.plan import INPUT, Cell, Role, Slot, Word
-from bench_framework.model.run import Build, PreparedInput
+from bench_framework.model.run import Build, Preload, PreparedInput
 
 MOST_CPUS: Final = 8192
 """Largest number of CPUs that Linux supports (CONFIG_NR_CPUS)."""
@@ -38,6 +38,7 @@ class Target:
     """File of the program, `None` if benchctl does not know it."""
     input_files: tuple[str, ...] = ()
     """Paths of the input if it is several files."""
+    preload: Preload | None = None
 
     def command(self, answers: Path, timeout_s: float, **more: Any) -> Command:
         """Return the command of one run, whose worker appends its answer to the file `answers`."""
@@ -106,7 +107,7 @@ def target_of(
     return Target(
         cell,
         argv,
-        {**env, **dict(cell.env)},
+        _environment({**env, **dict(cell.env)}, build),
         cell.cwd or (path if files else str(Path(path).parent) if path else None),
         fill((cell.stdin,))[0] if cell.stdin else None,
         parse_cpus(cell.cpus or ""),
@@ -115,7 +116,15 @@ def target_of(
         tuple(fill(words) for words in cell.cleanup),
         binary,
         files,
+        build.preload if build is not None else None,
     )
+
+
+def _environment(env: dict[str, str], build: Build | None) -> dict[str, str]:
+    """Add the preloaded allocator before other libraries that the scenario preloads."""
+    if build is not None and build.preload is not None:
+        env["LD_PRELOAD"] = ":".join(filter(None, (build.preload.path, env.get("LD_PRELOAD"))))
+    return env
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:

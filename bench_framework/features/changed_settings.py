@@ -29,6 +29,9 @@ def _build(before: BuildSpec | None, after: BuildSpec | None) -> list[str]:
         ("toolchain", (before.toolchain,), (after.toolchain,)),
         ("revision", (before.revision,), (after.revision,)),
         ("version", (before.version,), (after.version,)),
+        ("dependency", _versions(before), _versions(after)),
+        ("patch", before.patches, after.patches),
+        ("preloaded allocator", (before.preload,), (after.preload,)),
     )
     texts = []
     for name, first, second in groups:
@@ -37,6 +40,10 @@ def _build(before: BuildSpec | None, after: BuildSpec | None) -> list[str]:
         texts += [f"{name} {' '.join(added)}"] if added else []
         texts += [f"without {name} {' '.join(removed)}"] if removed and not added else []
     return texts
+
+
+def _versions(spec: BuildSpec) -> list[str]:
+    return [f"{name} {version}" for name, version in spec.dependencies]
 
 
 def _run(before: Cell, after: Cell) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, Literal
@@ -126,11 +126,21 @@ class BuildSpec:
     rustflags: tuple[str, ...] = ()
     toolchain: str | None = None
     revision: str | None = None
-
+    preload: str = ""
+    """Allocator that is preloaded: its name, or the absolute path of its library."""
+    dependencies: tuple[tuple[str, str], ...] = ()
+    """Exact version of each dependency that is set in a private copy of the lock file."""
+    patches: tuple[str, ...] = ()
+    """Absolute paths of patches that are applied to a private copy of the sources, in order."""
     registry: str = ""
     """Name of a released crate; empty for any other source."""
     version: str = ""
     """Version of the released crate."""
+
+    @property
+    def program(self) -> BuildSpec:
+        """The specification without what is added to the built program when it is started."""
+        return replace(self, preload="")
 
     @property
     def id(self) -> str:

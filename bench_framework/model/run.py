@@ -166,6 +166,31 @@ _OF_BLOCK: Final[Mapping[str, Callable[[Block], float | None]]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Preload:
+    """An allocator in a shared library that is injected into a program with LD_PRELOAD."""
+
+    name: str
+    path: str
+    sha256: str
+    source: str = ""
+    """Crate and version that the library was built from, empty for a library of the user."""
+    resolved: bool = False
+    """True if the loader bound `malloc` to the library in a run outside timing."""
+    mapped: bool = False
+    """True if ``/proc/PID/maps`` contained the library in that run. A run that is shorter than
+    about a millisecond may end before it is read."""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.source})" if self.source else self.name
+
+    @property
+    def proof(self) -> str:
+        """Return what a run outside timing showed."""
+        maps = "/proc/PID/maps contains the library, and " if self.mapped else ""
+        return f"{maps}the loader binds malloc to it" if self.resolved else "not run yet"
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
     """A binary, or the reason for its failed build."""
 
@@ -201,6 +226,14 @@ class Build:
     dependencies: int | None = None
     message: str | None = None
     log: str | None = None
+    preload: Preload | None = None
+    linker: str | None = None
+    """Linker that the binary names, such as ``LLD 21.1.8``; `None` if it is not known."""
+    versions: tuple[tuple[str, str], ...] = ()
+    """Locked versions of the packages that `BuildSpec.dependencies` names."""
+    patches_sha256: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """Settings of the build that did not reach the binary, one sentence each."""
 
 
 @dataclass(frozen=True, slots=True)

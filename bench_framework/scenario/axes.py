@@ -22,10 +22,16 @@ BUILD_KEYS = (
     "no_default_features",
     "profile",
     "rustflags",
+    "target_cpu",
+    "linker",
     "toolchain",
     "revision",
     "version",
+    "dependencies",
+    "patch",
 )
+PROGRAM_KEYS = (*BUILD_KEYS, "preload_allocator")
+"""Keys that change the program, also those for programs that are not built."""
 RUN_KEYS = ("command", "args", "env", "cpus", "cache")
 Kind = Literal["build", "run", "input"]
 _UNLABELLED: Final = "default"
@@ -83,7 +89,7 @@ def _view(scenario: Scenario, name: str) -> AxisView:
     view = AxisView(name, "run", settings, label, note)
     if name in input_names(scenario):
         return AxisView(name, "input", settings, label, note)
-    if view.changes(BUILD_KEYS):
+    if view.changes(PROGRAM_KEYS):
         return AxisView(name, "build", settings, label, note)
     return view
 

@@ -133,21 +133,29 @@ class Expansion:
 
     def _build(self, settings: Sequence[Setting]) -> BuildSpec | None:
         worker = self.scenario.spec.worker
+        allocators = [s.preload_allocator for s in settings if s.preload_allocator is not None]
+        preload = allocators[-1] if allocators and allocators[-1] != "system" else ""
+        preload = self.scenario.resolve(preload) if "/" in preload else preload
         if worker.command is not None:
-            if not any(axis.changes(("command",)) for axis in self.axes):
+            if not any(axis.changes(("command", "preload_allocator")) for axis in self.axes):
                 return None
             words = next((s.command for s in settings if s.command), worker.command)
-            return BuildSpec(crate="", bin=self.scenario.resolve_program(words[0]))
+            program = self.scenario.resolve_program(words[0])
+            return BuildSpec(crate="", bin=program, preload=preload)
         profile, keys = _profile("release", {}, worker.profile)
         default, toolchain, revision = worker.default_features, worker.toolchain, worker.rev
         features, flags, version = set(worker.features), list(worker.rustflags), worker.version
+        dependencies: dict[str, str] = {}
         for setting in settings:
             profile, keys = _profile(profile, keys, setting.profile)
             default = default and not setting.no_default_features
             toolchain, revision = setting.toolchain or toolchain, setting.revision or revision
             version = setting.version or version
             features |= set(setting.features)
+            dependencies |= setting.dependencies
             flags += setting.rustflags
+            flags += [f"-Ctarget-cpu={setting.target_cpu}"] if setting.target_cpu else []
+            flags += [f"-Clink-arg=-fuse-ld={setting.linker}"] if setting.linker else []
         crate = worker.crate or ""
         return BuildSpec(
             crate=crate if crate in {"", BUILTIN} else self.scenario.resolve(crate),
@@ -163,6 +171,9 @@ class Expansion:
             revision=revision,
             registry=worker.registry or "",
             version=version or "",
+            preload=preload,
+            dependencies=tuple(sorted(dependencies.items())),
+            patches=tuple(self.scenario.resolve(s.patch) for s in settings if s.patch),
         )
 
     def _inputs(self) -> dict[Values, tuple[Input, Mapping[str, str]]]:

@@ -188,10 +188,10 @@ def _builds(
 
     known = {build.id: build for build in (earlier.builds if earlier else ())}
     forecasts = []
-    for spec in specs:
+    for spec in dict.fromkeys(spec.program for spec in specs):
         if spec.installed:
             continue
-        sharing = sum(1 for variant in variants if variant.build == spec)
+        sharing = sum(1 for v in variants if v.build is not None and v.build.program == spec)
         last = known.get(spec.id)
         # Only cargo knows if sources have changed since the last build; `run` asks it.
         there = time_estimates.built_binary(spec, cache_root()) is not None

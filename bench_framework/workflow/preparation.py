@@ -63,8 +63,7 @@ def _prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     launcher, env, careful = session.launcher, session.env, session.interruptible
     tool = hyperfine.find(launcher, env, careful)
     event: Event | None = None
-    builds = _programs(plan, session) or _builds(plan, session)
-    _require_builds(plan, builds)
+    builds = _all_programs(plan, session)
     descriptions = {build.id: build.describe for build in builds if build.describe}
     able = leave_out(plan, descriptions)
     if able is not plan:
@@ -79,6 +78,7 @@ def _prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     require_known(plan.judge.metrics, plan.metrics, builds)
     data = datasets.data_dir(plan.data_dir, env)
     inputs = datasets.prepare_inputs(plan.inputs, data, env, careful, launcher)
+    builds = _proved(plan, builds, inputs, session)
     if plan.program is not None:
         mine = plan.variant(plan.baseline_id).build_id
         first = next(build for build in builds if build.id == mine)
@@ -99,6 +99,7 @@ def _prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     )
     noted = (
         *([event] if event else []),
+        *build_events(plan, builds),
         *environment_variables.events(plan, facts.variables),
         *limits(plan, descriptions),
     )
@@ -131,9 +132,7 @@ def try_plan(plan: Plan, session: Session) -> Trials:
 
     what = f"the builds of {plan.name}"
     with MachineLock(what, session.observer, session.stop, shared=True):
-        builds = _programs(plan, session) or _builds(plan, session, all_builds=False)
-        _require_builds(plan, builds)
-        return _try_builds(plan, builds, session)
+        return _try_builds(plan, _all_programs(plan, session, all_builds=False), session)
 
 
 def _try_builds(plan: Plan, builds: Sequence[Build], session: Session) -> Trials:
@@ -144,9 +143,71 @@ def _try_builds(plan: Plan, builds: Sequence[Build], session: Session) -> Trials
     inputs = datasets.prepare_inputs(
         plan.inputs, data, session.env, session.interruptible, session.launcher
     )
+    builds = _proved(plan, builds, inputs, session)
     trials = try_cells(plan, {build.id: build for build in builds}, inputs, session)
     trials.save(session.env)
     return trials
+
+
+def _all_programs(plan: Plan, session: Session, *, all_builds: bool = True) -> tuple[Build, ...]:
+    """Return the programs of a plan with their preloaded allocators.
+
+    Without `all_builds`, only the program of the baseline is built.
+
+    Raises:
+        MachineError, BuildError: a program or library is missing or cannot be built.
+    """
+    from bench_framework.execution.build.preloads import library
+
+    names = {spec.id: spec.preload for spec in plan.builds if spec.preload}
+    libraries = {
+        name: library(name, session.launcher, session.env, session.interruptible)
+        for name in dict.fromkeys(names.values())
+    }
+    builds = _programs(plan, session) or _builds(plan, session, all_builds=all_builds)
+    _require_builds(plan, builds)
+    return tuple(
+        replace(build, preload=libraries[names[build.id]]) if build.id in names else build
+        for build in builds
+    )
+
+
+def _proved(
+    plan: Plan, builds: Sequence[Build], inputs: Sequence[PreparedInput], session: Session
+) -> tuple[Build, ...]:
+    """Show that each preloaded allocator reaches its program. Raises `MachineError`: it does not."""
+    from bench_framework.execution.build.preloads import prove
+    from bench_framework.execution.counting.single_run import SingleRunner
+    from bench_framework.execution.target import target_of
+
+    runner = SingleRunner(session.launcher, plan.answer, plan.measure.timeout_s)
+    prepared = {item.input_id: item for item in inputs}
+    proved = {}
+    for build in builds:
+        cells = [c for c in plan.cells if plan.variant(c.variant_id).build_id == build.id]
+        if build.ok and build.preload is not None and cells:
+            session.stop.check()
+            # The loader binds malloc before a program reads its file of {tuning}.
+            given = prepared.get(cells[0].input_id)
+            target = target_of(cells[0], build, given, session.env, tuning="/dev/null")
+            proved[build.id] = prove(build, target, runner, session.env)
+    return tuple(replace(b, preload=proved.get(b.id, b.preload)) for b in builds)
+
+
+def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
+    """Yield the remarks about each build, and the proof that its preloaded allocator was used."""
+    for build in builds:
+        labels = ", ".join(v.label for v in plan.variants if v.build_id == build.id)
+        for remark in build.remarks:
+            effect = "it may change nothing that is measured"
+            advice = "use the dependency in the program, or remove the setting"
+            yield Event("BX337", f"{labels}: {remark}", effect=effect, help=advice)
+        if (preload := build.preload) is None:
+            continue
+        message = f"{labels}: {preload} replaces malloc in the unchanged program by LD_PRELOAD"
+        details = (("library", preload.path), ("sha256", preload.sha256), ("proof", preload.proof))
+        effect = "hyperfine also uses it, so its memory is the smallest peak that can be measured"
+        yield Event("BX336", message, "note", effect=effect, details=details)
 
 
 def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
@@ -167,7 +228,7 @@ def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
         described = binaries.add_description(
             builds[0], arguments, session.launcher, session.env, place
         )
-        builds = (described,)
+        builds = tuple(replace(build, describe=described.describe) for build in builds)
     return builds
 
 
@@ -181,7 +242,9 @@ def _builds(plan: Plan, session: Session, *, all_builds: bool = True) -> tuple[B
     from bench_framework.execution.machine.host import cache_root
 
     mine, cache = plan.variant(plan.baseline_id).build_id, cache_root(session.env)
-    specs = sorted(plan.builds, key=lambda spec: spec.id != mine)[: None if all_builds else 1]
+    specs = sorted(plan.builds, key=lambda spec: spec.id != mine)
+    if not all_builds:
+        specs = [spec for spec in specs if spec.program == specs[0].program]
     missing = any(built_binary(spec, cache) is None for spec in specs[1:])
 
     def after_first(build: Build) -> None:

@@ -206,7 +206,7 @@ def _binaries_now(specs: Iterable[BuildSpec], command: Sequence[str] | None) -> 
 
 def built_binary(spec: BuildSpec, cache: Path) -> Path | None:
     """Return the path of the binary of a build; `None` before the first build."""
-    return next((cache / "cargo" / "target" / spec.id).glob(f"*/{spec.bin}"), None)
+    return next((cache / "cargo" / "target" / spec.program.id).glob(f"*/{spec.bin}"), None)
 
 
 def resolution(

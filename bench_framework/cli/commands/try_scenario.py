@@ -84,6 +84,8 @@ def _page(trials: Trials, width: int) -> str:
 
 def _items(trial: Trial, policy: AnswerPolicy) -> list[tuple[str, str]]:
     items = [("command", shlex.join(trial.target.argv))]
+    if (preload := trial.target.preload) is not None:
+        items.append(("allocator", f"{preload} by LD_PRELOAD: {preload.proof}"))
     if not trial.same_build:
         items.append(("build", "that of the baseline; its own build may give another result"))
     finished, output = trial.run.finished, trial.output

@@ -22,11 +22,15 @@ from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
 from bench_framework.execution.build import binaries, registry, revisions, sharing
 from bench_framework.execution.build.compiler_cache import Wrapper, find_wrapper
+from bench_framework.execution.build.derived import derive, versions_in
+from bench_framework.execution.build.feature_symbols import unused_features
+from bench_framework.execution.build.linkers import linker_of, require_linkers
 from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import BuildFinished, Message, Observer
+from bench_framework.execution.worker import sha256_of
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.run import Build
 from bench_framework.store.layout import writing
@@ -87,6 +91,9 @@ class Builder:
         crate, commit, dirty = (
             (released.folder, spec.version, None) if released else self._source(spec)
         )
+        if spec.patches or spec.dependencies:
+            lock = lockfile_of(crate)
+            crate = derive(spec, crate, lock, self.cache, self.launcher, self.env)
         git = revisions.Git(self.launcher, self.env)
         folder = sharing.folder_of(git, self.cache, crate, lockfile_of(crate))
         with writing(folder.lock):
@@ -149,6 +156,17 @@ class Builder:
         return replace(
             build,
             wrapper=wrapper.name or None,
+            linker=linker_of(Path(str(build.path)), spec.rustflags, self.launcher, self.env),
+            remarks=_unused_versions(spec, artifacts)
+            + unused_features(
+                spec,
+                lambda spec: self._linked(spec, crate, env),
+                Path(str(build.path)),
+                artifacts.files,
+                self.launcher,
+                env,
+                log.with_suffix(".features.json"),
+            ),
             build_s=None if artifacts.fresh else taken,
             cached=artifacts.fresh,
             log=str(log),
@@ -174,6 +192,13 @@ class Builder:
         crates = {line.removesuffix(" (*)") for line in output.stdout.splitlines() if line}
         return len(crates) if output.ok else 0
 
+    def _linked(self, spec: BuildSpec, crate: Path, env: Mapping[str, str]) -> frozenset[str]:
+        """Return the names of the packages that a build links; none if cargo reports an error."""
+        argv = ["cargo", "tree", *selection(spec, crate), "--edges=normal", "--prefix=none"]
+        output = self.launcher.capture(argv, env, cwd=str(crate))
+        lines = output.stdout.splitlines() if output.ok else []
+        return frozenset(line.split()[0] for line in lines if line.strip())
+
     def _stored(self, spec: BuildSpec, crate: Path, artifacts: Messages) -> Build:
         assert artifacts.executable is not None
         stored = binaries.store(self.cache / "binaries", Path(artifacts.executable), spec.bin)
@@ -194,6 +219,8 @@ class Builder:
             if self.contract
             else None,
             dependencies=artifacts.dependencies,
+            versions=versions_in(lock, (name for name, _ in spec.dependencies)),
+            patches_sha256=tuple(sha256_of(Path(path)) for path in spec.patches),
         )
 
     def _source(self, spec: BuildSpec) -> tuple[Path, str | None, bool | None]:
@@ -216,14 +243,7 @@ class Builder:
         return crate, *self._states[crate]
 
     def _environment(self, spec: BuildSpec, units: Path) -> dict[str, str]:
-        env = {
-            **{n: value for n, value in self.env.items() if not _BUILD_VARIABLE.fullmatch(n)},
-            "CARGO_TARGET_DIR": str(self.cache / "cargo" / "target" / spec.id),
-            "CARGO_BUILD_BUILD_DIR": str(units),
-            "CARGO_TERM_COLOR": "never",
-            "CARGO_TERM_PROGRESS_WHEN": "never",
-            "CARGO_INCREMENTAL": "0",
-        }
+        env = build_environment(self.env, self.cache / "cargo" / "target" / spec.id, units)
         if spec.rustflags:
             env["CARGO_ENCODED_RUSTFLAGS"] = SEPARATOR.join(spec.rustflags)
         if spec.toolchain:
@@ -249,6 +269,26 @@ class Builder:
         return self._rustc[key]
 
 
+def _unused_versions(spec: BuildSpec, artifacts: Messages) -> tuple[str, ...]:
+    return tuple(
+        f"the dependency {name} {version} is not compiled into the binary"
+        for name, version in spec.dependencies
+        if name not in artifacts.files
+    )
+
+
+def build_environment(env: Mapping[str, str], target: Path, build: Path) -> dict[str, str]:
+    """Return the environment of cargo, with its target directory and its build directory."""
+    return {
+        **{name: value for name, value in env.items() if not _BUILD_VARIABLE.fullmatch(name)},
+        "CARGO_TARGET_DIR": str(target),
+        "CARGO_BUILD_BUILD_DIR": str(build),
+        "CARGO_TERM_COLOR": "never",
+        "CARGO_TERM_PROGRESS_WHEN": "never",
+        "CARGO_INCREMENTAL": "0",
+    }
+
+
 def build_all(
     specs: Sequence[BuildSpec],
     launcher: Launcher,
@@ -267,6 +307,7 @@ def build_all(
     Raises `MachineError` (BX231): cargo is not installed.
     """
     if specs:
+        require_linkers(specs, env)
         try:
             launcher.capture(["cargo", "--version"], env)
         except MachineError as error:
@@ -279,12 +320,13 @@ def build_all(
                 "`benchctl doctor` checks it",
             ) from error
     builder = Builder(launcher, env, observer, contract, place)
-    builds: list[Build] = []
-    for index, spec in enumerate(specs, start=1):
-        builds.append(builder.build(spec, index, len(specs)))
+    programs = tuple(dict.fromkeys(spec.program for spec in specs))
+    built: dict[BuildSpec, Build] = {}
+    for index, program in enumerate(programs, start=1):
+        built[program] = builder.build(program, index, len(programs))
         if index == 1:
-            after_first(builds[0])
-    return tuple(builds)
+            after_first(replace(built[program], id=specs[0].id))
+    return tuple(replace(built[spec.program], id=spec.id) for spec in specs)
 
 
 def arguments(spec: BuildSpec, crate: Path) -> list[str]:
@@ -335,5 +377,7 @@ def label_of(spec: BuildSpec) -> str:
     words += spec.rustflags
     if spec.profile != "release":
         words.append(spec.profile)
+    words += [f"{name}={version}" for name, version in spec.dependencies]
+    words += [Path(path).name for path in spec.patches]
     words += [text for text in (spec.toolchain, spec.revision, spec.version) if text]
     return " ".join(words)

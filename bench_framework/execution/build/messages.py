@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +28,8 @@ class Messages:
     executable: str | None = None
     fresh: bool = False
     dependencies: int | None = None
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Files of the libraries of each package, by its name."""
 
 
 def read_messages(file: Path, name: str) -> Messages:
@@ -42,11 +44,24 @@ def read_messages(file: Path, name: str) -> Messages:
     if not binaries:
         return Messages()
     packages = {message["package_id"] for message in artifacts}
+    files: dict[str, tuple[str, ...]] = {}
+    for message in artifacts:
+        package = package_of(message["package_id"])
+        if built := message.get("filenames"):
+            files[package] = (*files.get(package, ()), *built)
     return Messages(
         binaries[-1]["executable"],
         all(message.get("fresh") for message in artifacts),
         len(packages - {binaries[-1]["package_id"]}),
+        files,
     )
+
+
+def package_of(package_id: str) -> str:
+    """Return the name of a package from its id."""
+    # ``registry+https://…#libc@0.2.1``, or ``path+file:///…/tally#0.1.0`` for a folder ``tally``.
+    place, _, name = package_id.rpartition("#")
+    return name.partition("@")[0] if "@" in name else place.rpartition("/")[2]
 
 
 def failure_text(log: str) -> str:

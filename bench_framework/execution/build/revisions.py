@@ -77,9 +77,9 @@ def checkout(
     repository = _repository(git, cache, crate, url, revision or HEAD)
     inner = Path() if crate is None else crate.resolve().relative_to(repository.resolve())
     commit = _resolve(git, repository, url, revision or HEAD)
-    folder = cache / "revisions" / _key(str(repository)) / commit
+    folder = cache / "revisions" / key_of(str(repository)) / commit
     if not folder.is_dir():
-        _clone(git, repository, folder, commit)
+        clone(git, repository, folder, commit)
     return folder / inner, commit
 
 
@@ -176,7 +176,7 @@ def has_changes(git: Git, crate: Path) -> bool:
 
 def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:
     git, url = git.with_login(url), without_userinfo(url)
-    folder = cache / "repositories" / _key(url)
+    folder = cache / "repositories" / key_of(url)
     if not folder.is_dir():
         part = _empty_folder(folder)
         git.run("clone", "--quiet", "--mirror", "--", url, str(part), timeout_s=CLONE_TIMEOUT_S)
@@ -189,7 +189,8 @@ def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:
     return folder
 
 
-def _clone(git: Git, repository: Path, folder: Path, commit: str) -> None:
+def clone(git: Git, repository: Path, folder: Path, commit: str) -> None:
+    """Check out a commit of a local repository into a new folder, which shares its objects."""
     part = _empty_folder(folder)
     if _is_shallow(git, repository):
         # A clone of a shallow repository would contain only the commits of its branches and tags.
@@ -220,5 +221,6 @@ def _empty_folder(folder: Path) -> Path:
     return part
 
 
-def _key(text: str) -> str:
+def key_of(text: str) -> str:
+    """Return a short name for a path or URL."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]

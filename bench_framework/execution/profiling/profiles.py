@@ -57,7 +57,7 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
     """Build the binary of a variant with symbols; return an external program unchanged."""
     if not measured.ok or measured.path is None:
         return Symbols(failure=measured.message or "it was not built")
-    if spec is None:
+    if spec is None or spec.installed:
         path = Path(measured.path)
         digest = sha256_of(path) if path.is_file() else None
         if digest != measured.sha256:

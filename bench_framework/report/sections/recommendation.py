@@ -66,6 +66,10 @@ def files_of(variant: Variant) -> str:
         if spec.toolchain:
             channel = f"channel = {_toml(spec.toolchain)}"
             parts.append(["# rust-toolchain.toml", "[toolchain]", channel])
+        if spec.dependencies:
+            commands = (f"# cargo update -p {n} --precise {v}" for n, v in spec.dependencies)
+            parts.append(["# Cargo.lock", *commands])
+        parts += [[f"# git apply {PurePath(path).name}"] for path in spec.patches]
         if spec.revision:
             parts.append([f"# revision {_one_line(spec.revision)}"])
         if spec.registry:
@@ -80,7 +84,14 @@ def command_of(data: ReportData, variant: Variant) -> str:
         return ""
     program = variant.build.bin if variant.build is not None else (data.plan.program or ("",))[0]
     names = {"bin": PurePath(program).name or "program", "input": "FILE", "tuning": "TUNING.json"}
-    env = (f"{_one_line(name)}={shlex.quote(_one_line(value))}" for name, value in cell.env)
+    build = data.build_of(variant)
+    preload = (
+        (("LD_PRELOAD", PurePath(build.preload.path).name),) if build and build.preload else ()
+    )
+    env = [
+        f"{_one_line(name)}={shlex.quote(_one_line(value))}"
+        for name, value in (*preload, *cell.env)
+    ]
     words = ("".join(p if isinstance(p, str) else names[p.slot] for p in w) for w in cell.command)
     if cell.shell:
         return " ".join((*env, *map(_one_line, words)))

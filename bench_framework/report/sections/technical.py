@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final
 
 from bench_framework.model.plan import BuildSpec, Role
@@ -56,7 +57,7 @@ def _row(data: ReportData, b: Build) -> Row:
     cells = (
         Cell(", ".join(users) or b.id),
         Cell(_features(spec), code=bool(spec and spec.features)),
-        Cell(_flags(spec)),
+        Cell("; ".join((_flags(spec), *_reached(b)))),
         value_cell(b.size_bytes, format_size),
         value_cell(b.stripped_bytes, format_size),
         value_cell(b.dependencies, str),
@@ -67,6 +68,12 @@ def _row(data: ReportData, b: Build) -> Row:
         _digest(b.lockfile_sha256, 12),
     )
     return Row(cells)
+
+
+def _reached(b: Build) -> list[str]:
+    """Return what the binary and a run outside timing show of the settings."""
+    texts = [f"linked by {b.linker}"] if b.linker else []
+    return [*texts, f"LD_PRELOAD: {b.preload}"] if b.preload else texts
 
 
 def _digest(digest: str | None, length: int) -> Cell:
@@ -86,6 +93,8 @@ def _flags(spec: BuildSpec | None) -> str:
     words = [f"{spec.registry} {spec.version}:"] if spec.registry else []
     words += [spec.profile, *(f"{k}={v}" for k, v in spec.profile_keys), *spec.rustflags]
     words += [f"+{spec.toolchain}"] if spec.toolchain else []
+    words += [f"{name}={version}" for name, version in spec.dependencies]
+    words += [f"patch {PurePath(path).name}" for path in spec.patches]
     return " ".join(words)
 
 

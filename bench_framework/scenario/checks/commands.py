@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import Position, Problem
 from bench_framework.scenario import bundled, template
-from bench_framework.scenario.axes import BUILD_KEYS, RUN_KEYS, AxisView, axes_of
+from bench_framework.scenario.axes import PROGRAM_KEYS, RUN_KEYS, AxisView, axes_of
 from bench_framework.scenario.document import Path, suggest
 from bench_framework.scenario.scalars import MAX_LISTED, did_you_mean
 from bench_framework.scenario.schema.parts import INPUT_NAMES
@@ -187,7 +187,7 @@ def _own_commands(scenario: Scenario) -> Iterator[Problem]:
 def _unused(scenario: Scenario) -> Iterator[Problem]:
     used = set().union(*(template.names(text) for _, text, _ in templated(scenario)))
     for axis in axes_of(scenario):
-        if axis.name not in used and not axis.changes(BUILD_KEYS + RUN_KEYS):
+        if axis.name not in used and not axis.changes(PROGRAM_KEYS + RUN_KEYS):
             message = f"axis `{axis.name}` is never used"
             advice = (
                 f"use `{{{axis.name}}}` in `command`, `env` or `input`, "

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of `worker` and of the cargo features of axis values."""
     worker, document = scenario.spec.worker, scenario.document
+    yield from _patches(scenario)
     if worker.git is not None and worker.bin is None and "registry" not in scenario.lost:
         message = "`git` needs `bin`, the binary to measure"
         yield document.key_problem(("worker",), "BC107", message, "add bin: NAME")
@@ -49,6 +50,17 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         setting.revision for axis in axes_of(scenario) for setting in axis.settings.values()
     ):
         yield from _features(scenario, crate)  # another revision may have other features
+
+
+def _patches(scenario: Scenario) -> Iterator[Problem]:
+    for axis in axes_of(scenario):
+        for value, setting in axis.settings.items():
+            if setting.patch is None or Path(scenario.resolve(setting.patch)).is_file():
+                continue
+            place: Place = ("axes", axis.name, "values", value, "patch")
+            message = f"patch `{setting.patch}`: no such file"
+            advice = "paths are relative to the scenario's file"
+            yield scenario.value_problem(place, "BC301", message, advice)
 
 
 def _crate(scenario: Scenario) -> Crate:

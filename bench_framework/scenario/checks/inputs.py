@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import Position, Problem
 from bench_framework.foreign import fault_of, matching_files
 from bench_framework.scenario import template
-from bench_framework.scenario.axes import BUILD_KEYS, AxisView, axes_of
+from bench_framework.scenario.axes import BUILD_KEYS, PROGRAM_KEYS, AxisView, axes_of
 from bench_framework.scenario.checks import commands
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.parts import DATASETS, InputPart
@@ -105,7 +105,7 @@ def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
         for key in sorted(setting.model_fields_set):
             name = key.replace("_", "-")
             reason, advice = "", f"remove `{name}`"
-            if key in BUILD_KEYS and axis.kind == "input":
+            if key in PROGRAM_KEYS and axis.kind == "input":
                 reason = "an axis used in `input` cannot change the build"
                 advice = "move it to a separate axis"
             elif key in BUILD_KEYS and worker.command is not None:

@@ -134,6 +134,7 @@ Duration: TypeAlias = Annotated[
 ]
 CpuList: TypeAlias = Annotated[str, read_by(scalars.cpu_list), WithJsonSchema(SCALAR)]
 CacheName: TypeAlias = Annotated[Literal["warm", "cold", "unknown"], ONE_OF]
+Linker: TypeAlias = Annotated[Literal["mold", "lld", "gold", "bfd"], ONE_OF]
 Version: TypeAlias = Annotated[str, read_by(scalars.version), WithJsonSchema(SCALAR)]
 Words: TypeAlias = Annotated[list[Text], read_by(scalars.words), WithJsonSchema(SCALARS)]
 """A list of strings, or one string that is split at spaces."""

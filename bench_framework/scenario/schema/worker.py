@@ -12,6 +12,7 @@ from bench_framework.scenario.schema.types import (
     CacheName,
     CpuList,
     Flag,
+    Linker,
     NotList,
     Part,
     Profile,
@@ -27,6 +28,7 @@ from bench_framework.scenario.schema.types import (
 BUILTIN: Final = "builtin"
 SOURCES: Final = ("registry", "crate", "git", "command")
 """Keys of `worker` of which exactly one is given."""
+ALLOCATORS: Final = ("system", "jemalloc", "mimalloc", "snmalloc")
 
 
 class Worker(Part):
@@ -116,12 +118,23 @@ class Setting(Part):
     """Cargo profile instead of the worker's, or profile keys set on top of it."""
     rustflags: Words = []
     """Compiler flags added to the worker's."""
+    target_cpu: Text | None = Field(default=None, alias="target-cpu")
+    """Processor to compile for, such as `native` or `x86-64-v3`."""
+    linker: Linker | None = None
+    """Linker: `mold`, `lld`, `gold` or `bfd`."""
     toolchain: Text | None = None
     """Rust toolchain instead of the worker's."""
     revision: Text | None = None
     """Revision of the crate: tag, branch or commit."""
     version: Version | None = None
     """Version of the `registry` crate instead of the worker's."""
+    dependencies: dict[Text, Version] = {}
+    """Exact version of dependencies, set in a private copy of the lock file."""
+    patch: Text | None = None
+    """Patch file, relative to this file, that is applied to a private copy of the sources."""
+    preload_allocator: Text | None = Field(default=None, alias="preload-allocator")
+    """Allocator that replaces `malloc` in the unchanged program by LD_PRELOAD: `jemalloc`,
+    `mimalloc`, `snmalloc`, the path of a shared library, or `system` for none."""
     command: Annotated[list[Text], Field(min_length=1)] | None = None
     """Program and arguments instead of `command` and `worker.command`, for a program that is not
     built. The first word is the program."""
@@ -137,6 +150,15 @@ class Setting(Part):
     """Label of the value in reports, instead of its name."""
     about: Text = ""
     """One-line description of the value, shown as a note."""
+
+    @model_validator(mode="after")
+    def _known_allocator(self) -> Setting:
+        name = self.preload_allocator
+        unknown = name is not None and "/" not in name and name not in ALLOCATORS
+        message = f"there is no allocator `{name}` to preload"
+        advice = f"use {', '.join(ALLOCATORS)}, or the path of a shared library"
+        self.refuse(unknown, message, "preload-allocator", advice=advice, code="BC103")
+        return self
 
 
 def _nothing_is_empty(value: Any) -> Any:

@@ -15,7 +15,7 @@ from bench_framework.model.declarations import Experiment
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Plan
-from bench_framework.model.run import Build
+from bench_framework.model.run import Build, Preload
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -59,6 +59,17 @@ def test_equal_code_is_found_whatever_the_names_of_symbols(study: type[Study]) -
     assert (result.first, result.second) == (plan.variants[0].id, plan.variants[1].id)
     assert same_programs.no_effect(result) == "arm has no effect on this program"
     assert [e.code for e in data_quality.identical_events(plan, builds)] == ["BX311"]
+
+
+def test_other_preloaded_allocators_are_other_programs(study: type[Study]) -> None:
+    plan, builds = built(study(), {"a": "same", "b": "same"})
+    first, second = builds.values()
+    library = Preload("jemalloc", "/libjemalloc.so", "1a")
+    assert not same_programs.equal_code(first, replace(second, preload=library))
+    assert (
+        same_programs.same_programs(plan, {**builds, second.id: replace(second, preload=library)})
+        == ()
+    )
 
 
 def test_equal_bytes_are_equal_code(study: type[Study]) -> None:

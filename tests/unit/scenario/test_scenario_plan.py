@@ -512,3 +512,43 @@ class TestAnchors:
             ("-x", (("K", "one"),)),
             ("-y", (("K", "one"),)),
         ]
+
+
+class TestAxesOfTheBuild:
+    def test_settings_of_the_build_reach_its_specification(
+        self, plans: Plans, tmp_path: Path
+    ) -> None:
+        (tmp_path / "fix.diff").write_text("")
+        plan = plans(
+            """
+            axes:
+              how:
+                plain: {preload-allocator: system}
+                tuned:
+                  target-cpu: x86-64-v3
+                  linker: mold
+                  preload-allocator: ./libfast.so
+                  dependencies: {memchr: "=2.7.4"}
+                  patch: fix.diff
+            baseline: {how: plain}
+            """,
+            head=TALLY,
+        )
+        plain, tuned = plan.builds
+        assert plain == plain.program
+        assert tuned.rustflags == ("-Ctarget-cpu=x86-64-v3", "-Clink-arg=-fuse-ld=mold")
+        assert tuned.preload == str(tmp_path / "libfast.so")
+        assert tuned.dependencies == (("memchr", "2.7.4"),)
+        assert tuned.patches == (str(tmp_path / "fix.diff"),)
+
+    def test_an_existing_program_gets_a_build_for_each_allocator(self, plans: Plans) -> None:
+        plan = plans(
+            """
+            axes: {allocator: {none: {}, fast: {preload-allocator: jemalloc}}}
+            baseline: {allocator: none}
+            """
+        )
+        assert [(spec.installed, spec.preload) for spec in plan.builds] == [
+            (True, ""),
+            (True, "jemalloc"),
+        ]

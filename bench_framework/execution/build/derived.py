@@ -1,0 +1,140 @@
+"""Private copies of sources with patches and with other versions of dependencies.
+
+The user's files and the checkouts of revisions are never changed. A copy is made once for each
+state of the sources. It is a clone, so that build scripts can call git and that the copies of one
+repository share the builds of their dependencies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from bench_framework.errors import BuildError, MeasureError
+from bench_framework.execution.build import revisions
+from bench_framework.execution.build.messages import failure_text
+from bench_framework.execution.process import Captured, Launcher
+from bench_framework.model.plan import BuildSpec
+from bench_framework.store.layout import writing
+
+
+def derive(
+    spec: BuildSpec,
+    crate: Path,
+    lock: Path | None,
+    cache: Path,
+    launcher: Launcher,
+    env: Mapping[str, str],
+) -> Path:
+    """Return the folder of a crate's copy with the patches and dependencies of a build.
+
+    `lock` is the crate's lock file. Without a repository, its folder is copied.
+
+    Raises `BuildError`: BX243, a patch does not apply; BX244, a version cannot be used.
+    """
+    git = revisions.Git(launcher, env)
+    top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
+    commit = git.try_run("-C", str(crate), "rev-parse", "--verify", revisions.HEAD)
+    root = (Path(top) if top and commit else lock.parent if lock else crate).resolve()
+    inner = crate.resolve().relative_to(root)
+    changed = list(_changed(git, root, lock) if commit else _all_files(root))
+    digest = hashlib.sha256(repr((str(root), commit, spec.dependencies)).encode())
+    for patch in spec.patches:
+        digest.update(Path(patch).read_bytes())
+    for path in changed:
+        state = os.lstat(path) if os.path.lexists(path) else None
+        digest.update(repr((str(path), state and (state.st_size, state.st_mtime_ns))).encode())
+    checkouts = cache / "revisions"
+    checked_out = root.parent.parent == checkouts.resolve()
+    home = root.parent if checked_out else checkouts / revisions.key_of(str(root))
+    folder = home / f"derived-{digest.hexdigest()[:32]}"
+    if folder.is_dir():
+        return folder / inner
+    part = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(part, ignore_errors=True)
+    with writing(folder):
+        if commit:
+            revisions.clone(git, root, part, commit)
+        for path in changed:
+            _copy(path, part / path.relative_to(root))
+    for patch in spec.patches:
+        _apply(git, Path(patch), part)
+    below = lock.resolve().parent.relative_to(root) if lock else inner
+    for name, version in spec.dependencies:
+        output = _select(name, version, part / inner, spec.toolchain, launcher, env)
+        locked = versions_in(part / below / "Cargo.lock", [name]) if output.ok else ()
+        if (name, version) not in locked:
+            versions = ", ".join(other for _, other in locked)
+            cause = f"it selected {name} {versions}" if locked else failure_text(output.stderr)
+            raise BuildError(
+                f"{name} {version} cannot be used",
+                code="BX244",
+                details=(("cargo", cause or output.finished.how),),
+                fix="use a version that Cargo.toml accepts, or change the requirement by a patch",
+            )
+    part.replace(folder)
+    return folder / inner
+
+
+def versions_in(lock: Path | None, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return the versions of packages in a lock file."""
+    packages = tomllib.loads(lock.read_text(encoding="utf-8")).get("package", ()) if lock else ()
+    selected = set(names)
+    return tuple((p["name"], p["version"]) for p in packages if p["name"] in selected)
+
+
+def _changed(git: revisions.Git, root: Path, lock: Path | None) -> Iterator[Path]:
+    """Yield the files of a repository that differ from its commit, and the lock file if ignored."""
+    tracked = git.run("-C", str(root), "diff", "--name-only", "-z", revisions.HEAD)
+    others = git.run("-C", str(root), "ls-files", "--others", "--exclude-standard", "-z")
+    names = dict.fromkeys(filter(None, f"{tracked}\0{others}".split("\0")))
+    # A folder is a submodule or another repository.
+    yield from (path for name in names if (path := root / name).is_symlink() or not path.is_dir())
+    if lock is not None and lock.resolve().is_relative_to(root):
+        yield lock.resolve()
+
+
+def _all_files(root: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in {"target", ".git"})
+        yield from (Path(folder, name) for name in sorted(files))
+
+
+def _copy(source: Path, target: Path) -> None:
+    with suppress(FileNotFoundError):
+        target.unlink()
+    if os.path.lexists(source):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _apply(git: revisions.Git, patch: Path, folder: Path) -> None:
+    try:
+        git.run("-C", str(folder), "apply", "--whitespace=nowarn", str(patch))
+    except MeasureError as error:
+        fix = "create it with `git diff` in the repository, at the revision that is built"
+        message = f"the patch {patch} does not apply"
+        raise BuildError(message, code="BX243", details=error.details, fix=fix) from error
+
+
+def _select(
+    name: str,
+    version: str,
+    crate: Path,
+    toolchain: str | None,
+    launcher: Launcher,
+    env: Mapping[str, str],
+) -> Captured:
+    """Set the version of a package in the lock file, without the network if cargo knows it."""
+    argv = ["cargo", "update", "--manifest-path", str(crate / "Cargo.toml")]
+    argv += ["--package", name, "--precise", version]
+    env = {**env, "CARGO_TERM_COLOR": "never"} | (
+        {"RUSTUP_TOOLCHAIN": toolchain} if toolchain else {}
+    )
+    output = launcher.capture([*argv, "--offline"], env, cwd=str(crate))
+    return output if output.ok else launcher.capture(argv, env, cwd=str(crate))

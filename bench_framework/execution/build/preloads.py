@@ -1,0 +1,211 @@
+"""Allocators that replace `malloc` in an unchanged program by LD_PRELOAD.
+
+Rust's default allocator calls `malloc` too, so one way reaches Rust and C programs. The libraries are
+built once into the cache. The reasons are in docs/method.md#preloaded-allocators.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from bench_framework.errors import MachineError
+from bench_framework.execution.build import symbols
+from bench_framework.execution.build.cargo import build_environment
+from bench_framework.execution.build.messages import failure_text
+from bench_framework.execution.counting.single_run import SingleRunner
+from bench_framework.execution.machine.host import cache_root, seconds
+from bench_framework.execution.process import Command, Launcher, scratch_folder
+from bench_framework.execution.progress import Observer, ToolInstall
+from bench_framework.execution.target import Target
+from bench_framework.execution.worker import sha256_of
+from bench_framework.model.run import Build, Preload
+from bench_framework.store.layout import writing
+
+BUILD_TIMEOUT_S: Final = 1800.0
+ATTEMPTS: Final = 10
+"""Runs in which ``/proc/PID/maps`` is looked for, in case the program ends within a millisecond."""
+NOTHING: Final = "nothing was measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A crate with the C functions of an allocator, whose names start with `prefix`."""
+
+    crate: str
+    version: str
+    features: str
+    prefix: str
+
+
+LIBRARIES: Final[Mapping[str, Library]] = {
+    "jemalloc": Library(
+        "tikv-jemalloc-sys", "0.7.1", "background_threads_runtime_support", "_rjem"
+    ),
+    "mimalloc": Library("libmimalloc-sys", "0.1.49", "", "mi"),
+    "snmalloc": Library("snmalloc-sys", "0.7.6", "libc-api", "sn"),
+}
+COMPILED_IN: Final = {
+    "_rjem_malloc": "jemalloc",
+    "mi_malloc": "mimalloc",
+    "sn_rust_alloc": "snmalloc",
+}
+"""Symbols of allocators that are compiled into a program, which LD_PRELOAD does not replace."""
+MANIFEST: Final = """[package]
+name = "{name}"
+version = "0.0.0"
+edition = "2021"
+[lib]
+crate-type = ["cdylib"]
+path = "lib.rs"
+[dependencies]
+{crate} = {{ version = "={version}", features = [{features}] }}
+[profile.release]
+panic = "abort"
+[workspace]
+"""
+
+
+def library(name: str, launcher: Launcher, env: Mapping[str, str], observer: Observer) -> Preload:
+    """Return the library of an allocator, built by cargo into the cache if it is not there.
+
+    `name` is a key of `LIBRARIES`, or the path of a library.
+
+    Raises `MachineError` (BX245): it does not exist, or cannot be built.
+    """
+    if (kind := LIBRARIES.get(name)) is None:
+        path = Path(name).resolve()  # the paths in /proc/PID/maps have no symbolic links
+        if not path.is_file():
+            fix = "correct `preload-allocator`; paths are relative to the scenario"
+            raise MachineError(
+                f"the library {path} does not exist", code="BX245", effect=NOTHING, fix=fix
+            )
+        return Preload(path.name, str(path), sha256_of(path))
+    source = Path(__file__).with_name("preload.rs").read_text(encoding="utf-8")
+    source = source.replace("CRATE as", f"{kind.crate.replace('-', '_')} as")
+    source = source.replace("PREFIX_", f"{kind.prefix}_")
+    features = ", ".join(f'"{feature}"' for feature in kind.features.split())
+    manifest = MANIFEST.format(name=name, crate=kind.crate, version=kind.version, features=features)
+    key = hashlib.sha256((manifest + source).encode()).hexdigest()[:8]
+    path = cache_root(env) / "tools" / f"{name}-{kind.version}-{key}" / f"lib{name}.so"
+    if not path.is_file():
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            (path.parent / "Cargo.toml").write_text(manifest, encoding="utf-8")
+            (path.parent / "lib.rs").write_text(source, encoding="utf-8")
+        _build(path, kind, launcher, env, observer)
+    return Preload(name, str(path), sha256_of(path), f"{kind.crate} {kind.version}")
+
+
+def _build(
+    path: Path, kind: Library, launcher: Launcher, env: Mapping[str, str], observer: Observer
+) -> None:
+    folder, start, log = path.parent, seconds(), path.parent / "cargo.log"
+    target = folder / "target"
+    log.unlink(missing_ok=True)
+    observer.notify(ToolInstall(path.name, kind.version, 0.0))
+    command = Command(
+        ["cargo", "build", "--release"],
+        build_environment(env, target, target),
+        str(folder),
+        stderr=str(log),
+        timeout_s=BUILD_TIMEOUT_S,
+    )
+    finished = launcher.run(
+        command, lambda: observer.notify(ToolInstall(path.name, kind.version, seconds() - start))
+    )
+    if not finished.ok:
+        text = failure_text(log.read_text(encoding="utf-8", errors="replace"))
+        raise MachineError(
+            f"the library {path.name} cannot be built from {kind.crate} {kind.version}",
+            code="BX245",
+            details=(("cargo", text or finished.how), ("log", str(log))),
+            effect=NOTHING,
+            fix="connect to the network once, or give the path of a library: "
+            "preload-allocator: /usr/lib/libNAME.so",
+        )
+    with writing(path):
+        (target / "release" / path.name).replace(path)
+    shutil.rmtree(target, ignore_errors=True)
+
+
+def prove(build: Build, target: Target, runner: SingleRunner, env: Mapping[str, str]) -> Preload:
+    """Run a program once or a few times outside timing, and return its allocator with the proof.
+
+    The loader reports to which library it binds `malloc` (``LD_DEBUG`` of ld.so(8)), and
+    ``/proc/PID/maps`` is read while the program runs.
+
+    Raises `MachineError` (BX227): the allocator does not reach the program.
+    """
+    preload = build.preload
+    assert preload is not None
+    assert build.path is not None
+    if reason := _obstacle(build, runner.launcher, env):
+        raise _refused(target, preload, *reason)
+    name = target.binary if symbols.loader_of(Path(build.path)) is not None else ""
+    binding = re.compile(rf"binding file {re.escape(name) if name else '.*'} \[")
+    resolution = re.compile(r" to (\S+) \[\d+\]: normal symbol `malloc'")
+    bound: set[str] = set()
+    samples: list[bool] = []
+
+    def poll(pid: int) -> None:
+        with suppress(OSError):
+            if preload.path in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8"):
+                samples.append(True)
+
+    message = ""
+    for _ in range(ATTEMPTS):
+        with scratch_folder() as folder:
+            output = Path(folder, "bindings")
+            watched = {**target.env, "LD_DEBUG": "bindings", "LD_DEBUG_OUTPUT": str(output)}
+            run = runner.run(replace(target, env=watched), None, runner.setup_timeout_s, poll=poll)
+            for file in Path(folder).iterdir():
+                text = file.read_text(encoding="utf-8", errors="replace")
+                if binding.search(text):
+                    bound.update(resolution.findall(text))
+        message = run.message or ""
+        if samples or preload.path not in bound:
+            break
+    if preload.path not in bound:
+        cause = f"malloc is resolved to {', '.join(sorted(bound))}" if bound else message
+        raise _refused(target, preload, cause or "the loader did not load it", "")
+    return replace(preload, resolved=True, mapped=bool(samples))
+
+
+def _obstacle(build: Build, launcher: Launcher, env: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return why a program cannot get another allocator, and what to do about it."""
+    path = Path(str(build.path))
+    loader = symbols.loader_of(path)
+    if loader == "":
+        fix = "link it dynamically, for example without musl and `+crt-static`"
+        return "it is statically linked, so there is no loader that reads LD_PRELOAD", fix
+    if loader is not None and "ld-musl" in loader:
+        return "it is linked to musl, and the library to glibc", "build it for a target with glibc"
+    if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+        return "it is setuid or setgid, so the loader ignores LD_PRELOAD", "measure a plain copy"
+    described = (build.describe or {}).get("allocator")
+    name = str(described.get("name", "system")) if isinstance(described, Mapping) else "system"
+    if name == "system":
+        known = symbols.defined(path, launcher, env)
+        name = next((text for symbol, text in COMPILED_IN.items() if symbol in known), name)
+    if name != "system":
+        fix = f"build it without {name}, or remove `preload-allocator`"
+        return f"it contains its own allocator, {name}, which LD_PRELOAD does not replace", fix
+    return None
+
+
+def _refused(target: Target, preload: Preload, reason: str, fix: str) -> MachineError:
+    return MachineError(
+        f"{preload.name} cannot be preloaded into {Path(str(target.binary)).name}: {reason}",
+        code="BX227",
+        details=(("program", str(target.binary)), ("library", preload.path)),
+        effect=NOTHING,
+        fix=fix or "check the library: LD_DEBUG=bindings LD_PRELOAD=LIBRARY PROGRAM",
+    )

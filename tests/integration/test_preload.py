@@ -1,0 +1,191 @@
+"""Allocators that are preloaded into C programs and crates; cc builds a small library as allocator."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench_framework.model.run import Preload
+from bench_framework.store.finding import find_records
+from bench_framework.store.records import Record
+
+ROOT = Path(__file__).parents[2]
+FAKE = ROOT / "tests" / "fakes" / "hyperfine"
+CALL = """
+import sys
+from pathlib import Path
+from bench_framework.__main__ import main
+from bench_framework.execution.machine import lock
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # no figure matters here, so the lock is not needed
+sys.exit(main())
+"""
+ALLOCATOR = """
+#include <stddef.h>
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+extern void __libc_free(void *);
+void *malloc(size_t n) { return __libc_malloc(n); }
+void *calloc(size_t n, size_t m) { return __libc_calloc(n, m); }
+void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
+void free(void *p) { __libc_free(p); }
+"""
+C_PROGRAM = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void) { char *p = malloc(100); usleep(30000); p[0] = '1'; p[1] = 0; puts(p); free(p); }
+"""
+PAUSE = "std::thread::sleep(std::time::Duration::from_millis(30));"
+WORK = 'let v: Vec<u64> = (0..1000).collect(); println!("{}", v.len());'
+LIBRARY = f"pub fn work() {{ {WORK} {PAUSE} }}"
+SCENARIO = """
+version: 1
+name: allocators
+question: Which allocator is fastest?
+worker: WORKER
+axes:
+  allocator:
+    system: {preload-allocator: system}
+    other: {preload-allocator: LIBRARY}
+baseline: {allocator: system}
+measure: {rounds: 3, budget: 1m}
+"""
+Benchctl = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def compile_c(path: Path, text: str, *options: str) -> Path:
+    path.with_suffix(".c").write_text(text)
+    subprocess.run(["cc", "-o", path, path.with_suffix(".c"), *options], check=True)
+    return path
+
+
+@pytest.fixture
+def benchctl(tmp_path: Path) -> Benchctl:
+    rules = [{"match": "", "wall_s": 0.05, "stdout": "1\n"}]
+    (tmp_path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
+    hyperfine = tmp_path / "hyperfine"
+    hyperfine.write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2])
+    hyperfine.chmod(0o755)
+    compile_c(tmp_path / "libother.so", ALLOCATOR, "-shared", "-fPIC")
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "BENCHCTL_CACHE": str(tmp_path / "cache"),
+        "BENCHCTL_HYPERFINE": str(hyperfine),
+        "BENCHCTL_FAKE_SCRIPT": str(tmp_path / "script.json"),
+    }
+
+    def call(
+        *words: str, worker: str = "{command: [./prog]}", library: str = "./libother.so"
+    ) -> subprocess.CompletedProcess[str]:
+        text = SCENARIO.replace("WORKER", worker).replace("LIBRARY", library)
+        (tmp_path / "allocators.yaml").write_text(text)
+        return subprocess.run(
+            [sys.executable, "-c", CALL, str(tmp_path), *words],
+            env={**env, "PATH": os.environ["PATH"]},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+
+    return call
+
+
+def crate(folder: Path, *, library: bool) -> str:
+    (folder / "prog" / "src").mkdir(parents=True)
+    (folder / "prog" / "Cargo.toml").write_text(
+        '[package]\nname = "prog"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n'
+    )
+    if library:
+        (folder / "prog" / "src" / "lib.rs").write_text(LIBRARY)
+    main = "fn main() { prog::work() }" if library else f"fn main() {{ {WORK} {PAUSE} }}"
+    (folder / "prog" / "src" / "main.rs").write_text(main)
+    return "{crate: prog}"
+
+
+@pytest.mark.parametrize("kind", ["C program", "crate with a library", "crate without a library"])
+def test_the_library_is_used_and_the_record_proves_it(
+    benchctl: Benchctl, tmp_path: Path, kind: str
+) -> None:
+    worker = "{command: [./prog]}"
+    if kind == "C program":
+        compile_c(tmp_path / "prog", C_PROGRAM)
+    else:
+        worker = crate(tmp_path, library=kind == "crate with a library")
+    tried = benchctl("try", "allocators.yaml", worker=worker)
+    assert tried.returncode == 0, tried.stdout + tried.stderr
+    assert "libother.so by LD_PRELOAD: /proc/PID/maps contains the library" in " ".join(
+        tried.stdout.split()
+    )
+    done = benchctl("run", "allocators.yaml", "--out", str(tmp_path / "results"), worker=worker)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (folder,) = find_records(tmp_path / "results")
+    contents = Record.open(folder).contents
+    system, other = (
+        next(b for b in contents.builds if (b.preload is None) is plain) for plain in (True, False)
+    )
+    assert other.sha256 == system.sha256
+    assert isinstance(other.preload, Preload)
+    assert other.preload.path == str(tmp_path / "libother.so")
+    assert other.preload.resolved
+    assert other.preload.mapped
+    (note,) = [event for event in contents.events if event.code == "BX336"]
+    assert note.message.startswith("other: libother.so replaces malloc in the unchanged program")
+    page = (folder / "report.html").read_text()
+    assert "LD_PRELOAD: libother.so" in page
+    assert "is the same program" not in page
+    verified = benchctl("verify", str(folder), worker=worker)
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "extra", "reason"),
+    [
+        (["-static"], "", "it is statically linked"),
+        ([], "void mi_malloc(void) {}", "it contains its own allocator, mimalloc"),
+        ([], "void *malloc(size_t n) { static char b[200]; return b; }", "malloc is resolved to"),
+    ],
+)
+def test_a_program_that_the_library_does_not_reach_is_refused(
+    benchctl: Benchctl, tmp_path: Path, options: list[str], extra: str, reason: str
+) -> None:
+    program = C_PROGRAM.replace(" free(p);", "") + extra
+    compile_c(tmp_path / "prog", program, "-fno-builtin", "-rdynamic", *options)
+    done = benchctl("run", "allocators.yaml", "--out", str(tmp_path / "results"))
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert f"error[BX227]: libother.so cannot be preloaded into prog: {reason}" in done.stderr
+    assert "nothing was measured" in done.stderr
+    assert find_records(tmp_path / "results") == []
+
+
+def test_a_missing_or_unknown_library_is_one_error(benchctl: Benchctl, tmp_path: Path) -> None:
+    compile_c(tmp_path / "prog", C_PROGRAM)
+    done = benchctl("try", "allocators.yaml", library="./libnone.so")
+    assert done.returncode == 3
+    assert f"error[BX245]: the library {tmp_path / 'libnone.so'} does not exist" in done.stderr
+    done = benchctl("validate", "allocators.yaml", library="jemaloc")
+    assert done.returncode == 2
+    assert "there is no allocator `jemaloc` to preload" in done.stderr
+    assert done.stderr.count("error[") == 1
+
+
+def test_a_library_that_cannot_be_built_names_the_cause(
+    benchctl: Benchctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compile_c(tmp_path / "prog", C_PROGRAM)
+    cargo = tmp_path / "bin" / "cargo"
+    cargo.parent.mkdir()
+    cargo.write_text("#!/bin/sh\necho 'error: no network' >&2\nexit 101\n")
+    cargo.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{cargo.parent}:{os.environ['PATH']}")
+    done = benchctl("try", "allocators.yaml", library="mimalloc")
+    assert done.returncode == 3
+    assert "the library libmimalloc.so cannot be built from libmimalloc-sys" in done.stderr
+    assert "error: no network" in done.stderr
