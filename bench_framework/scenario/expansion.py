@@ -13,7 +13,6 @@ from bench_framework.model.plan import (
     CONTROL_LABEL,
     BuildSpec,
     Cell,
-    Dataset,
     Input,
     Role,
     Values,
@@ -23,17 +22,15 @@ from bench_framework.model.plan import (
 )
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.axes import (
-    AxisView,
     baseline_values,
     is_about,
-    label_of,
     labels_of,
     named_values,
 )
 from bench_framework.scenario.crates import CrateMissing, read_crate
-from bench_framework.scenario.schema.parts import INPUT_NAMES, ExperimentPart, InputPart
+from bench_framework.scenario.inputs import input_of
+from bench_framework.scenario.schema.parts import ExperimentPart
 from bench_framework.scenario.schema.worker import BUILTIN, Setting
-from bench_framework.units import parse_size
 
 if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
@@ -181,7 +178,7 @@ class Expansion:
         of_variants = self.matrix.variant_axes
         parts = (tuple(v for v in m if v[0] not in of_variants) for m in self.matrix.measured)
         for values in unique(parts):
-            inputs[values] = _input(self.scenario, values, self.by_name)
+            inputs[values] = input_of(self.scenario, values, self.by_name)
         return inputs
 
     def _add_experiment(self, part: ExperimentPart, taken: set[str]) -> None:
@@ -318,8 +315,8 @@ class Expansion:
             env=tuple(sorted(env.items())),
             cwd=self.scenario.resolve(template.fill_text(spec.cwd, values)) if spec.cwd else None,
             stdin=self._stdin(values),
-            prepare=tuple(_words(words, values) for words in spec.prepare),
-            cleanup=tuple(_words(words, values) for words in spec.cleanup),
+            prepare=tuple(template.fill_words(words, values) for words in spec.prepare),
+            cleanup=tuple(template.fill_words(words, values) for words in spec.cleanup),
             cpus=cpus,
             cache=cache,
             shell=spec.shell,
@@ -337,7 +334,7 @@ class Expansion:
             words += added if word == template.ARGS else [word]
         if template.ARGS not in command:
             words += added
-        return _words(words, values)
+        return template.fill_words(words, values)
 
     def _stdin(self, values: Mapping[str, str]) -> Word | None:
         text = self.scenario.spec.stdin
@@ -368,61 +365,9 @@ def unique(items: Iterable[_T]) -> tuple[_T, ...]:
     return tuple(dict.fromkeys(items))
 
 
-def _words(words: Iterable[str], values: Mapping[str, str]) -> tuple[Word, ...]:
-    return tuple(template.fill(word, values) for word in words)
-
-
 def _profile(
     name: str, keys: dict[str, str], change: str | dict[str, str] | list[str] | None
 ) -> tuple[str, dict[str, str]]:
     if isinstance(change, dict):
         return name, keys | change
     return (change, keys) if isinstance(change, str) else (name, keys)
-
-
-def _input(
-    scenario: Scenario, values: Values, axes: Mapping[str, AxisView]
-) -> tuple[Input, dict[str, str]]:
-    """Return an input and the values of its placeholders."""
-    chosen = dict(values)
-    label = ", ".join(label_of(axes[name], value) for name, value in values)
-    part = scenario.spec.input
-    if part is None:
-        return Input(label or "no input", values, None), {}
-    chosen = {**scenario.spec.fixed, **chosen}
-    texts = {
-        key: template.fill_text(text, chosen)
-        for key in INPUT_NAMES
-        if (text := getattr(part, key)) is not None
-    }
-    dataset, name = _dataset(scenario, part, texts, chosen)
-    return Input(label or name, values, dataset), texts
-
-
-def _dataset(
-    scenario: Scenario, part: InputPart, texts: Mapping[str, str], values: Mapping[str, str]
-) -> tuple[Dataset, str]:
-    """Return the dataset of an input and its label."""
-    sha256 = template.fill_text(part.sha256, values).lower() if part.sha256 else None
-    for kind in ("file", "folder"):
-        if kind in texts:
-            path = scenario.resolve(texts[kind])
-            dataset = Dataset(kind, Path(path).name, path=path, sha256=sha256)
-            return dataset, dataset.family
-    start = str(scenario.folder)
-    if part.files is not None:
-        patterns = tuple(template.fill_text(text, values) for text in part.files)
-        family = ", ".join(patterns)
-        return Dataset("files", family, path=start, patterns=patterns, sha256=sha256), family
-    if part.command is not None:
-        program = scenario.resolve_program(template.fill_text(part.command[0], values))
-        words = ((program,), *_words(part.command[1:], values))
-        most = parse_size(template.fill_text(part.max_size, values))
-        family = Path(program).name
-        dataset = Dataset(
-            "command", family, path=start, command=words, max_bytes=most, sha256=sha256
-        )
-        return dataset, f"output of {family}"
-    family = "prose" if texts["dataset"] == "text" else texts["dataset"]
-    dataset = Dataset("generated", family, parse_size(texts["size"]), int(texts["seed"]))
-    return dataset, f"{family} {texts['size']}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,6 +63,11 @@ def fill(text: str, values: Mapping[str, str], *, quote: Callable[[str], str] = 
             _literal(pieces, match[0])
     _literal(pieces, text[done:])
     return tuple(pieces)
+
+
+def fill_words(words: Iterable[str], values: Mapping[str, str]) -> tuple[Word, ...]:
+    """Return the arguments with values inserted, see `fill`."""
+    return tuple(fill(word, values) for word in words)
 
 
 def fill_text(text: str, values: Mapping[str, str]) -> str:
