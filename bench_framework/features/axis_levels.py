@@ -98,17 +98,15 @@ def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
     rest = " ".join(values[name] for name in others)
     figures = show_comparison(c)
     notes = "; ".join(part for part in (c.reason, effect_note(c)) if part)
-    return Row(
-        (
-            Cell(f"{values[axis.name]}{f', with {rest}' if rest else ''}"),
-            *((Cell(plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()),
-            Cell(figures.estimate, c.shown.ratio if c.shown else None) if figures else Cell(DASH),
-            Cell(figures.bounds if figures else ""),
-            Cell(verdict_text(c.verdict, c.metric), c.verdict.value, None, c.verdict),
-            Cell(f"{c.rounds}×{max(1, round(c.runs / c.rounds))}" if c.rounds else DASH),
-            Cell(notes),
-        ),
-        c.verdict,
+    return Row.of(
+        f"{values[axis.name]}{f', with {rest}' if rest else ''}",
+        *((Cell(plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()),
+        Cell(figures.estimate, c.shown.ratio if c.shown else None) if figures else DASH,
+        figures.bounds if figures else "",
+        Cell(verdict_text(c.verdict, c.metric), c.verdict.value, None, c.verdict),
+        f"{c.rounds}×{max(1, round(c.runs / c.rounds))}" if c.rounds else DASH,
+        notes,
+        verdict=c.verdict,
         reason=notes,
     )
 

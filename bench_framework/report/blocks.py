@@ -6,7 +6,7 @@ Every renderer prints only this tree, so that each sentence is in every output.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
@@ -116,6 +116,11 @@ class Row:
     baseline: bool = False
     reason: str = ""
     """The reason for a missing verdict. An output without notes prints it below the table."""
+
+    @classmethod
+    def of(cls, *cells: Cell | str, **marks: Any) -> Row:
+        """Return a row. A text is a cell without a value. `marks` are the other attributes."""
+        return cls(tuple(Cell(c) if isinstance(c, str) else c for c in cells), **marks)
 
 
 @dataclass(frozen=True, slots=True)

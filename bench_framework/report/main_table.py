@@ -98,7 +98,7 @@ def by_input_table(data: ReportData, first: Input, name: str) -> Table:
         if any(row):
             texts = (change_cell(data, c, times=times) if c else Cell(DASH) for c in row)
             base = all(c is None or _is_base(c) for c in row)
-            rows.append(Row((Cell(variant.label), *texts), baseline=base))
+            rows.append(Row.of(variant.label, *texts, baseline=base))
     others = [item for item in data.plan.inputs if item is not first]
     # A narrow terminal shows the first input only in the table above.
     drops = {item.id: n for n, item in enumerate((*others, first))}

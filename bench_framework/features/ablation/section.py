@@ -69,17 +69,15 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
     scale = scale_of(table.metric, None, summaries, data.plan.unit_family)
     times = {i: scale.cell(medians.get(i or "")) for i in ids}
     rows = [
-        Row(
-            (
-                Cell("start"),
-                Cell(data.label(table.start_cell_id)),
-                times[table.start_cell_id],
-                Cell(DASH),
-                Cell(""),
-                Cell(""),
-                Cell(""),
-                Cell(""),
-            ),
+        Row.of(
+            "start",
+            data.label(table.start_cell_id),
+            times[table.start_cell_id],
+            DASH,
+            "",
+            "",
+            "",
+            "",
             baseline=True,
         )
     ]
@@ -98,7 +96,7 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
             verdict,
             share,
         )
-        rows.append(Row((*cells, Cell(str(table.total.rounds))), strong=True))
+        rows.append(Row.of(*cells, str(table.total.rounds), strong=True))
     rows += [_row(data, "beyond", s, times, claim) for s in table.beyond]
     columns = (
         Column("Step"),
@@ -123,18 +121,16 @@ def _row(
 ) -> Row:
     ratio, bounds, verdict = contrast_cells(step.contrast, data, claim.id if claim else None)
     change = ", ".join(c.text for c in step.changes)
-    return Row(
-        (
-            Cell(place),
-            Cell(change),
-            times[step.cell_id],
-            ratio,
-            bounds,
-            verdict,
-            _share(step.share),
-            Cell(str(step.contrast.rounds)),
-        ),
-        step.contrast.verdict,
+    return Row.of(
+        place,
+        change,
+        times[step.cell_id],
+        ratio,
+        bounds,
+        verdict,
+        _share(step.share),
+        str(step.contrast.rounds),
+        verdict=step.contrast.verdict,
     )
 
 
@@ -147,18 +143,7 @@ def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
         n = Cell(str(table.remainder.rounds))
     else:
         ratio, bounds, verdict = _quotient(table), Cell(""), Cell("")
-    return Row(
-        (
-            Cell(""),
-            Cell(_UNEXPLAINED),
-            Cell(DASH),
-            ratio,
-            bounds,
-            verdict,
-            _share(table.unexplained),
-            n,
-        )
-    )
+    return Row.of("", _UNEXPLAINED, DASH, ratio, bounds, verdict, _share(table.unexplained), n)
 
 
 def _quotient(table: Contribution) -> Cell:

@@ -71,7 +71,7 @@ def _mains(
     for e, claim in effects:
         (change,) = e.changes
         head = (Cell(change.axis), Cell(change.after), Cell(change.before))
-        rows.append(Row((*head, *_figures(data, e, claim))))
+        rows.append(Row.of(*head, *_figures(data, e, claim)))
     columns = (
         Column("Axis"),
         Column("Level"),
@@ -110,7 +110,7 @@ def _interactions(
     for e, claim in effects:
         one, two = e.changes
         head = (Cell(f"{one.axis} × {two.axis}"), Cell(f"{one.after} with {two.after}"))
-        rows.append(Row((*head, *_figures(data, e, claim))))
+        rows.append(Row.of(*head, *_figures(data, e, claim)))
     columns = (
         Column("Axes"),
         Column("Levels"),
@@ -203,7 +203,7 @@ def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
         axes = ", ".join(axis for axis, _ in item.values) or "input"
         levels = ", ".join(value for _, value in item.values) or data.input_name(item)
         verdict = verdict_cell(comparison.verdict, data.metric)
-        rows.append(Row((Cell(axes), Cell(levels), ratio, bounds, verdict), comparison.verdict))
+        rows.append(Row.of(axes, levels, ratio, bounds, verdict, verdict=comparison.verdict))
     caption = f"{claim.subject} vs {claim.reference}: the sign depends on the input."
     return Table(
         name,
@@ -224,7 +224,7 @@ def _by_axis(data: ReportData, effect: Effect, name: str) -> Table:
     rows = []
     for cell in effect.cells:
         figures = contrast_cells(cell.contrast, data)
-        rows.append(Row((Cell(others), Cell(cell.where), *figures), cell.contrast.verdict))
+        rows.append(Row.of(others, cell.where, *figures, verdict=cell.contrast.verdict))
     item = data.plan.input(effect.input_id)
     caption = (
         f"{change.axis} {change.after} vs {change.before}: the sign depends on the other axes"

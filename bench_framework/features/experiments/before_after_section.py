@@ -52,18 +52,16 @@ def _table(
         )
         changed = ", ".join(c.text for c in r.changes)
         rows.append(
-            Row(
-                (
-                    Cell(r.implementation or data.label(r.before_cell_id)),
-                    time(r.before_cell_id),
-                    time(r.after_cell_id),
-                    ratio,
-                    bounds,
-                    verdict_cell(r.verdict, data.metric),
-                    Cell(changed),
-                    Cell(str(r.rounds) if r.rounds else DASH),
-                ),
-                r.verdict,
+            Row.of(
+                r.implementation or data.label(r.before_cell_id),
+                time(r.before_cell_id),
+                time(r.after_cell_id),
+                ratio,
+                bounds,
+                verdict_cell(r.verdict, data.metric),
+                changed,
+                str(r.rounds) if r.rounds else DASH,
+                verdict=r.verdict,
                 reason=r.reason,
             )
         )

@@ -275,18 +275,16 @@ def _hypothesis_row(data: ReportData, test: HypothesisTest, claim: Claim | None)
             comparison.shown, comparison.verdict, margin, claim.id if claim else None
         )
         verdict = verdict_cell(comparison.verdict, test.metric)
-    return Row(
-        (
-            Cell(test.hypothesis.text),
-            Cell(test.hypothesis.change),
-            Cell(data.input_name(data.plan.input(test.input_id))),
-            ratio,
-            bounds,
-            verdict,
-            Cell(test.status),
-            Cell(str(comparison.rounds) if comparison is not None and comparison.rounds else DASH),
-        ),
-        comparison.verdict if comparison is not None else None,
+    return Row.of(
+        test.hypothesis.text,
+        test.hypothesis.change,
+        data.input_name(data.plan.input(test.input_id)),
+        ratio,
+        bounds,
+        verdict,
+        test.status,
+        str(comparison.rounds) if comparison is not None and comparison.rounds else DASH,
+        verdict=comparison.verdict if comparison is not None else None,
         reason=test.reason,
     )
 

@@ -98,16 +98,14 @@ def _cell(data: ReportData, profile: Profile, shares: ProfileShares, number: int
 def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: int) -> Table:
     claim_ids = {str(c.values.get("name")): c.id for c in claims if c.kind == "profile-function"}
     rows = tuple(
-        Row(
-            (
-                Cell(f.name, code=True),
-                *_share(f.own, claim_ids.get(f.name)),
-                *_share(f.inclusive),
-                Cell(str(f.own.count), f.own.count),
-                Cell(str(shares.runs), shares.runs),
-                Cell("kernel" if f.kernel else f.module or DASH),
-                *((Cell(f.bucket),) if shares.buckets else ()),
-            )
+        Row.of(
+            Cell(f.name, code=True),
+            *_share(f.own, claim_ids.get(f.name)),
+            *_share(f.inclusive),
+            Cell(str(f.own.count), f.own.count),
+            Cell(str(shares.runs), shares.runs),
+            "kernel" if f.kernel else f.module or DASH,
+            *((Cell(f.bucket),) if shares.buckets else ()),
         )
         for f in shares.functions[:MOST_ROWS]
     )
@@ -138,13 +136,11 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
 def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int) -> Table:
     claim_ids = {str(c.values.get("name")): c.id for c in claims if c.kind == "profile-bucket"}
     rows = tuple(
-        Row(
-            (
-                Cell(b.name),
-                *_share(b.own, claim_ids.get(b.name)),
-                Cell(str(b.own.count), b.own.count),
-                Cell(str(shares.runs), shares.runs),
-            )
+        Row.of(
+            b.name,
+            *_share(b.own, claim_ids.get(b.name)),
+            Cell(str(b.own.count), b.own.count),
+            Cell(str(shares.runs), shares.runs),
         )
         for b in shares.buckets
     )

@@ -33,12 +33,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def _row(claim: Claim) -> Row:
-    return Row(
-        (
-            Cell(quotation(claim)),
-            Cell(str(claim.values["measured"]), None, claim.id),
-            Cell(verdict(claim)),
-        )
+    return Row.of(
+        quotation(claim), Cell(str(claim.values["measured"]), None, claim.id), verdict(claim)
     )
 
 

@@ -163,18 +163,15 @@ def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
     verdict = verdict_text(c.verdict, metric)
     if row.role == "anchor" and c.statistic != "exact":
         verdict = _ANCHOR_VERDICTS.get(c.verdict, verdict if not c.verdict.decided else "⊘ changed")
-    return Row(
-        (
-            Cell(name),
-            _median(row.before, scale),
-            _median(row.after, scale),
-            Cell(ratio.estimate, c.shown.ratio if c.shown else None) if ratio else Cell(DASH),
-            Cell(ratio.bounds if ratio and c.statistic != "exact" else ""),
-            Cell(role),
-            Cell(verdict, c.verdict.value, None, c.verdict),
-        ),
-        c.verdict,
-        baseline=False,
+    return Row.of(
+        name,
+        _median(row.before, scale),
+        _median(row.after, scale),
+        Cell(ratio.estimate, c.shown.ratio if c.shown else None) if ratio else DASH,
+        ratio.bounds if ratio and c.statistic != "exact" else "",
+        role,
+        Cell(verdict, c.verdict.value, None, c.verdict),
+        verdict=c.verdict,
         reason=c.reason,
     )
 

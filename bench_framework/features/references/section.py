@@ -93,13 +93,11 @@ def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name
 def _row(data: ReportData, cell: PlanCell, references: tuple[PlanCell, ...], scale: Scale) -> Row:
     state = data.state(cell.id)
     summary = data.summary(cell.id, data.metric) if state.state == "measured" else None
-    return Row(
-        (
-            Cell(data.label(cell.id)),
-            scale.cell(summary),
-            *(_against(data, cell, reference) for reference in references),
-            Cell(data.replication([cell.id]) if summary else DASH),
-        ),
+    return Row.of(
+        data.label(cell.id),
+        scale.cell(summary),
+        *(_against(data, cell, reference) for reference in references),
+        data.replication([cell.id]) if summary else DASH,
         baseline=cell.id == references[0].id and cell.role is Role.BASELINE,
         reason=state.reason,
     )

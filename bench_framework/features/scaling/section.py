@@ -89,11 +89,9 @@ def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Ta
         *(Column(titled(data.input_name(item), form.unit), "decimal") for item, form in forms),
     )
     rows = [
-        Row(
-            (
-                Cell(variant.label),
-                *(form.cell(_summary(data, variant, item)) for item, form in forms),
-            ),
+        Row.of(
+            variant.label,
+            *(form.cell(_summary(data, variant, item)) for item, form in forms),
             baseline=data.is_baseline(variant.id),
         )
         for variant in variants
@@ -109,16 +107,14 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
         text = show_plain(s.exponent, s.lo, s.hi)
         start, end = data.plan.input(s.from_input_id), data.plan.input(s.to_input_id)
         rows.append(
-            Row(
-                (
-                    Cell(data.plan.variant(s.variant_id).label),
-                    Cell(data.input_name(start), data.input_bytes(start.id)),
-                    Cell(data.input_name(end), data.input_bytes(end.id)),
-                    Cell(text.estimate, s.exponent),
-                    Cell(text.bounds, s.lo),
-                    Cell(s.word if (s.variant_id, s.metric) in worded else DASH, s.word),
-                    Cell(_rounds(data, s)),
-                ),
+            Row.of(
+                data.plan.variant(s.variant_id).label,
+                Cell(data.input_name(start), data.input_bytes(start.id)),
+                Cell(data.input_name(end), data.input_bytes(end.id)),
+                Cell(text.estimate, s.exponent),
+                Cell(text.bounds, s.lo),
+                Cell(s.word if (s.variant_id, s.metric) in worded else DASH, s.word),
+                _rounds(data, s),
                 baseline=data.is_baseline(s.variant_id),
             )
         )

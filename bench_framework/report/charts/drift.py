@@ -87,15 +87,13 @@ def _table(points: list[Point]) -> Table:
         flagged = sum(p.strong for p in part)
         deviations = sorted(p.y for p in part)
         rows.append(
-            Row(
-                (
-                    Cell(f"{part[0].x:.1f} to {part[-1].x:.1f}", part[0].x),
-                    Cell(str(len(part)), len(part)),
-                    Cell(str(flagged), flagged),
-                    _percent(statistics.median(deviations)),
-                    _percent(deviations[0]),
-                    _percent(deviations[-1]),
-                )
+            Row.of(
+                Cell(f"{part[0].x:.1f} to {part[-1].x:.1f}", part[0].x),
+                Cell(str(len(part)), len(part)),
+                Cell(str(flagged), flagged),
+                _percent(statistics.median(deviations)),
+                _percent(deviations[0]),
+                _percent(deviations[-1]),
             )
         )
     figures = numeric("Samples", "Flagged", "Median", "Lowest", "Highest")

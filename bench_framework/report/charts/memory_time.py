@@ -79,12 +79,10 @@ def memory_time(
     if len(points) < 2:  # noqa: PLR2004 -- one point shows no trade
         return None
     rows = tuple(
-        Row(
-            (
-                Cell(p.label),
-                Cell(format_duration(p.x), p.x),
-                Cell(show_size(p.y, data.plan.unit_family), p.y),
-            ),
+        Row.of(
+            p.label,
+            Cell(format_duration(p.x), p.x),
+            Cell(show_size(p.y, data.plan.unit_family), p.y),
             baseline=p.baseline,
         )
         for p in points

@@ -78,12 +78,10 @@ def _places(blocks: list[Block], names: dict[str, str]) -> tuple[Row, ...]:
         for place, block in enumerate(_round(blocks, number), 1):
             by_cell[block.cell_id].append(place)
     return tuple(
-        Row(
-            (
-                Cell(name),
-                Cell(str(len(positions)), len(positions)),
-                Cell(significant(fmean(positions), 3), fmean(positions)),
-            )
+        Row.of(
+            name,
+            Cell(str(len(positions)), len(positions)),
+            Cell(significant(fmean(positions), 3), fmean(positions)),
         )
         for cell, name in names.items()
         if (positions := by_cell[cell])

@@ -128,13 +128,11 @@ def _run_row(data: ReportData, cell: str, walls: list[float], item: Input) -> Ro
     cuts = quantiles(walls, n=4, method="inclusive")
     figures = (min(walls), *cuts, max(walls))
     outliers = sum(is_outlier(wall, walls) for wall in walls)
-    return Row(
-        (
-            Cell(data.label(cell)),
-            Cell(str(len(walls)), len(walls)),
-            *(Cell(format_duration(value), value) for value in figures),
-            Cell(str(outliers), outliers),
-        ),
+    return Row.of(
+        data.label(cell),
+        Cell(str(len(walls)), len(walls)),
+        *(Cell(format_duration(value), value) for value in figures),
+        Cell(str(outliers), outliers),
         baseline=_is_baseline(data, item, cell),
     )
 

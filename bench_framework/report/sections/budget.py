@@ -85,15 +85,13 @@ def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -
     unit, scale = rate if row.unit == "bytes/s" else ("", 1.0)
     if row.unit == "s" and row.value is not None:
         unit, scale = time_unit(row.value)
-    return Row(
-        (
-            Cell(name),
-            *_figure(row, scale, claim, data.plan.judge.margin_of(WALL)),
-            Cell(unit),
-            Cell(source, code=cell is None),
-            Cell(role),
-            Cell(str(row.rounds) if row.rounds else DASH),
-        ),
+    return Row.of(
+        name,
+        *_figure(row, scale, claim, data.plan.judge.margin_of(WALL)),
+        unit,
+        Cell(source, code=cell is None),
+        role,
+        str(row.rounds) if row.rounds else DASH,
         baseline=cell is not None and cell.role is Role.BASELINE,
     )
 
@@ -135,12 +133,10 @@ def _phases(data: ReportData, item: Input) -> Table | None:
         return significant(value * scale, 3)
 
     rows = tuple(
-        Row(
-            (
-                Cell(data.label(cell_id)),
-                *(value_cell(medians[cell_id].get(phase), show_seconds) for phase in longest),
-                Cell(str(max(map(len, spent[cell_id].values())))),
-            ),
+        Row.of(
+            data.label(cell_id),
+            *(value_cell(medians[cell_id].get(phase), show_seconds) for phase in longest),
+            str(max(map(len, spent[cell_id].values()))),
             baseline=cells[cell_id].role is Role.BASELINE,
         )
         for cell_id in cells

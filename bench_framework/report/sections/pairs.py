@@ -51,11 +51,9 @@ def _table(
     baseline = data.plan.baseline_cell(item.id)
     cells = sorted(cells, key=lambda cell: order(data, cell, baseline))[:MOST]
     rows = tuple(
-        Row(
-            (
-                Cell(f"{number} {data.label(row.id)}"),
-                *(_ratio(pairs.get((row.id, column.id))) for column in cells),
-            ),
+        Row.of(
+            f"{number} {data.label(row.id)}",
+            *(_ratio(pairs.get((row.id, column.id))) for column in cells),
             baseline=baseline is not None and row.id == baseline.id,
         )
         for number, row in enumerate(cells, 1)

@@ -68,19 +68,15 @@ def _control_table(data: ReportData) -> Table | None:
             floor = data.floor(item.id, metric)
             i = comparison.shown
             rows.append(
-                Row(
-                    (
-                        Cell(data.input_name(item)),
-                        Cell(noun(metric)),
-                        Cell(str(show_comparison(comparison)), i.ratio) if i else Cell(DASH),
-                        verdict_cell(comparison.verdict, metric),
-                        Cell(percent_up(floor.fraction), floor.fraction) if floor else Cell(DASH),
-                        Cell(percent_up(floor.adjusted), floor.adjusted) if floor else Cell(DASH),
-                        Cell(
-                            f"{comparison.rounds}×{max(1, round(comparison.runs / max(1, comparison.rounds)))}"
-                        ),
-                    ),
-                    comparison.verdict,
+                Row.of(
+                    data.input_name(item),
+                    noun(metric),
+                    Cell(str(show_comparison(comparison)), i.ratio) if i else DASH,
+                    verdict_cell(comparison.verdict, metric),
+                    Cell(percent_up(floor.fraction), floor.fraction) if floor else DASH,
+                    Cell(percent_up(floor.adjusted), floor.adjusted) if floor else DASH,
+                    f"{comparison.rounds}×{max(1, round(comparison.runs / max(1, comparison.rounds)))}",
+                    verdict=comparison.verdict,
                 )
             )
     if not rows:

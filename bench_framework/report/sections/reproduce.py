@@ -80,16 +80,14 @@ def _inputs(data: ReportData) -> Table:
             continue
         size = prepared.size_bytes
         rows.append(
-            Row(
-                (
-                    Cell(data.input_name(item)),
-                    _source(item, prepared),
-                    Cell(DASH if prepared.seed is None else str(prepared.seed)),
-                    value_cell(size, lambda n: f"{grouped(n)}\u202fB"),
-                    value_cell(size, lambda n: show_size(n, data.plan.unit_family)),
-                    Cell((prepared.sha256 or DASH)[:16], code=prepared.sha256 is not None),
-                    Cell(prepared.path or DASH, code=prepared.path is not None),
-                )
+            Row.of(
+                data.input_name(item),
+                _source(item, prepared),
+                DASH if prepared.seed is None else str(prepared.seed),
+                value_cell(size, lambda n: f"{grouped(n)}\u202fB"),
+                value_cell(size, lambda n: show_size(n, data.plan.unit_family)),
+                Cell((prepared.sha256 or DASH)[:16], code=prepared.sha256 is not None),
+                Cell(prepared.path or DASH, code=prepared.path is not None),
             )
         )
     columns = (

@@ -112,7 +112,7 @@ def _modes(data: ReportData) -> list[Table]:
     if not variants:
         return []
     rows = tuple(
-        Row((Cell(mode), Cell(value, code=True), Cell(names)))
+        Row.of(mode, Cell(value, code=True), names)
         for (mode, value), labels in sorted(variants.items())
         for names in ("all" if labels == reported else listed(list(labels), MOST_LABELS, ", "),)
     )
@@ -136,14 +136,12 @@ def _answers(data: ReportData) -> list[Table]:
                 groups.setdefault((a.digest, a.count, a.source), []).append(data.label(cell.id))
         for (digest, count, source), labels in groups.items():
             rows.append(
-                Row(
-                    (
-                        Cell(data.input_name(item)),
-                        Cell(digest[:16], code=True),
-                        value_cell(count, grouped),
-                        Cell(source),
-                        Cell(listed(labels, MOST_LABELS, ", ")),
-                    )
+                Row.of(
+                    data.input_name(item),
+                    Cell(digest[:16], code=True),
+                    value_cell(count, grouped),
+                    source,
+                    listed(labels, MOST_LABELS, ", "),
                 )
             )
     if not rows:
