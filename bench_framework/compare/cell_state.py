@@ -67,11 +67,7 @@ def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
         return CellState(cell.id, "failed", 0, len(void), f"{message} (during warm-up)")
     if other:
         return CellState(
-            cell.id,
-            "other-output",
-            0,
-            0,
-            other[0].message or "output differs from the baseline's",
+            cell.id, "other-output", 0, 0, other[0].message or "output differs from the baseline's"
         )
     return None
 

@@ -114,10 +114,7 @@ def look(
 
 
 def _finished(
-    stage: Stage,
-    input_id: str,
-    open_: Sequence[Comparison],
-    headline: Sequence[Comparison] | None,
+    stage: Stage, input_id: str, open_: Sequence[Comparison], headline: Sequence[Comparison] | None
 ) -> tuple[str, ...]:
     """Return the measured cells that no open comparison contains.
 

@@ -147,10 +147,7 @@ def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
     if plain.level < PLAIN_LEVEL:  # No interval of so few rounds is a 95 % interval.
         plain, at_level = plain.unlimited, at_level.unlimited
     evidence = Evidence(
-        adjusted.rejected,
-        at_level.ratio,
-        "typical",
-        lambda: _equivalence(inverter, case, rules),
+        adjusted.rejected, at_level.ratio, "typical", lambda: _equivalence(inverter, case, rules)
     )
     decision = (
         Decision(Verdict.INCONCLUSIVE, evidence.interval, evidence.statistic, reason)

@@ -102,10 +102,7 @@ def _change(c: Comparison) -> str:
 
 
 def claims_of(
-    plan: Plan,
-    judgement: Judgement,
-    builds: Mapping[str, Build],
-    inputs: Sequence[PreparedInput],
+    plan: Plan, judgement: Judgement, builds: Mapping[str, Build], inputs: Sequence[PreparedInput]
 ) -> tuple[Claim, ...]:
     """Return every sentence that the record supports, with its evidence, in the report's order."""
     written = enumerate(_write(plan, judgement, builds, inputs), 1)
@@ -114,10 +111,7 @@ def claims_of(
 
 
 def _write(
-    plan: Plan,
-    judgement: Judgement,
-    builds: Mapping[str, Build],
-    inputs: Sequence[PreparedInput],
+    plan: Plan, judgement: Judgement, builds: Mapping[str, Build], inputs: Sequence[PreparedInput]
 ) -> Iterator[Claim]:
     at = Evidence(plan, judgement, builds, inputs)
     facts = Facts(plan, judgement, builds, inputs)

@@ -11,12 +11,7 @@ from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, noun
-from bench_framework.report.blocks import (
-    Cell,
-    Column,
-    Row,
-    Table,
-)
+from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import comparison_cells, verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI
@@ -109,12 +104,7 @@ def metric_name(metric: str) -> str:
 
 
 def _row(
-    data: ReportData,
-    cell: PlanCell,
-    scales: dict[str, Scale],
-    size: int | None,
-    *,
-    strong: bool,
+    data: ReportData, cell: PlanCell, scales: dict[str, Scale], size: int | None, *, strong: bool
 ) -> Row:
     state = data.state(cell.id)
     variant = data.variant_of(cell)
@@ -125,11 +115,7 @@ def _row(
     comparison = data.comparison(cell.id, data.metric) if refused is None and not baseline else None
     verdict = refused or (comparison.verdict if comparison and state.state == "measured" else None)
     reason = reason_of(state, variant, comparison)
-    notes = (
-        reason,
-        stopped(data, cell.id),
-        effect_note(comparison),
-    )
+    notes = (reason, stopped(data, cell.id), effect_note(comparison))
     cells = [
         Cell(variant.label, about=variant.describe if first else ""),
         scales[data.metric].cell(summary),
@@ -159,12 +145,7 @@ def _judged(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> 
 
 
 def _further(
-    data: ReportData,
-    cell: PlanCell,
-    scales: dict[str, Scale],
-    size: int | None,
-    *,
-    refused: bool,
+    data: ReportData, cell: PlanCell, scales: dict[str, Scale], size: int | None, *, refused: bool
 ) -> list[Cell]:
     wall, cpu, rss = (
         None if refused else data.summary(cell.id, m) for m in (data.metric, CPU, PEAK_RSS)

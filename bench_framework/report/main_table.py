@@ -22,12 +22,7 @@ from bench_framework.report.headline_table import (
     scale_on,
     stopped,
 )
-from bench_framework.report.numbers import (
-    DASH,
-    TIMES_FROM,
-    show_factor,
-    show_percent,
-)
+from bench_framework.report.numbers import DASH, TIMES_FROM, show_factor, show_percent
 from bench_framework.report.scales import titled
 
 CI: Final = "95\u202f% CI"

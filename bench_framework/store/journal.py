@@ -13,15 +13,7 @@ from typing import Final, Self
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import open_regular, read_regular
 from bench_framework.model.imported import Imported
-from bench_framework.model.run import (
-    Block,
-    Build,
-    Event,
-    Host,
-    Look,
-    Observation,
-    PreparedInput,
-)
+from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 from bench_framework.store import layout, lines, wire
 
 SCHEMA_VERSION = 1

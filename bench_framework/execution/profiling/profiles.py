@@ -299,11 +299,7 @@ class _CellProfiler:
         return ""
 
     def _build_profile(
-        self,
-        measured: Build,
-        binary: Symbols,
-        unwinding: Unwinding,
-        remarks: tuple[str, ...],
+        self, measured: Build, binary: Symbols, unwinding: Unwinding, remarks: tuple[str, ...]
     ) -> Profile:
         frames: dict[Frame, int] = {}
         stacks: list[Stack] = []

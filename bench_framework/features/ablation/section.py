@@ -12,12 +12,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import (
-    contrast_cells,
-    interaction_cell,
-    margin,
-    with_claims,
-)
+from bench_framework.report.contrasts import contrast_cells, interaction_cell, margin, with_claims
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH, show_ratio, significant
 from bench_framework.report.scales import scale_of

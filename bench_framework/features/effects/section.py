@@ -6,15 +6,7 @@ from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect, Factorial
 from bench_framework.model.words import noun
-from bench_framework.report.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Column,
-    Heading,
-    Row,
-    Table,
-)
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import (

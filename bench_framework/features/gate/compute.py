@@ -237,11 +237,7 @@ def _short(fraction: float) -> str:
 
 
 def second_pass(
-    plan: Plan,
-    first: Gating,
-    again: Judgement,
-    record_id: str,
-    counted: Sequence[GatedPair] = (),
+    plan: Plan, first: Gating, again: Judgement, record_id: str, counted: Sequence[GatedPair] = ()
 ) -> Gating:
     """Return the gating with the results of the second measurement.
 

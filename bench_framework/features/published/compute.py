@@ -18,11 +18,7 @@ from bench_framework.rounding import plain, thresholds
 from bench_framework.units import MINUS, THIN_SPACE, format_percent
 
 Status = Literal[
-    "confirmed",
-    "direction confirmed, size refuted",
-    "refuted",
-    "inconclusive",
-    "not testable here",
+    "confirmed", "direction confirmed, size refuted", "refuted", "inconclusive", "not testable here"
 ]
 _WORST_FIRST: Final[tuple[Status, ...]] = (
     "refuted",

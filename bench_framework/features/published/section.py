@@ -16,11 +16,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     published, claims = data.plan.published, data.claims("published")
     if published is None or not claims:
         return ()
-    columns = (
-        Column("The original said"),
-        Column("We measured", prose=True),
-        Column("Verdict"),
-    )
+    columns = (Column("The original said"), Column("We measured", prose=True), Column("Verdict"))
     source = "".join(f", {part}" for part in (published.date, published.url) if part)
     caption = (
         f"Claims of the original report{source}. Figures with 95{THIN_SPACE}% CI, relative to "

@@ -165,13 +165,7 @@ def _texts(ax: Axes, figure: Figure, point: Point, y: float, colours: Palette, c
 
 
 def _axis(
-    ax: Axes,
-    figure: Figure,
-    colours: Palette,
-    at: Scale,
-    ticks: list[float],
-    *,
-    origin: float,
+    ax: Axes, figure: Figure, colours: Palette, at: Scale, ticks: list[float], *, origin: float
 ) -> None:
     """Draw a line per tick, with that of the origin in a darker colour, and the title."""
     width, height = size(figure)

@@ -150,13 +150,7 @@ def sheet(ax: Axes, width: float, height: float) -> None:
     ax.set_axis_off()
 
 
-def words(
-    ax: Axes,
-    place: tuple[float, float],
-    text: str,
-    colour: str,
-    **style: object,
-) -> None:
+def words(ax: Axes, place: tuple[float, float], text: str, colour: str, **style: object) -> None:
     """Draw a small text, by default on a sheet, to the right of a place and vertically centred."""
     ax.text(
         *place, text, color=colour, **{"ha": "left", "va": "center", "fontsize": SMALL, **style}

@@ -9,14 +9,7 @@ from typing import Final
 from bench_framework.model.run import Block
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import (
-    WIDTH,
-    label_room,
-    sheet,
-    shorts,
-    strokes,
-    words,
-)
+from bench_framework.report.charts.frame import WIDTH, label_room, sheet, shorts, strokes, words
 from bench_framework.report.charts.runs import run_times
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import significant

@@ -185,10 +185,7 @@ def limit(data: ReportData) -> tuple[Block, ...]:
             Facts(
                 (
                     (f"Expected limit{where}", f"{_rate(data, best.limit)} ({best.limit.formula})"),
-                    (
-                        "Achieved",
-                        f"{_name(best)}: {_rate(data, best.rate)}, {_part(best.share)}",
-                    ),
+                    ("Achieved", f"{_name(best)}: {_rate(data, best.rate)}, {_part(best.share)}"),
                     ("Lost", ", ".join(lost) or "nothing"),
                 )
             )

@@ -6,13 +6,7 @@ from bench_framework.model.judgement import ONE_PROGRAM, Claim
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
-from bench_framework.report.blocks import (
-    Block,
-    Cell,
-    Column,
-    Row,
-    Table,
-)
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.charts.memory_time import memory_time
 from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
@@ -60,12 +54,7 @@ def _main_claim(data: ReportData, item: Input) -> Claim | None:
     return next((c for c in claims if c.values.get("reason") != ONE_PROGRAM), None)
 
 
-def _table(
-    data: ReportData,
-    item: Input,
-    cells: list[PlanCell],
-    name: str,
-) -> Table:
+def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Table:
     baseline = data.plan.baseline_cell(item.id)
     reference = data.summary(baseline.id, PEAK_RSS) if baseline else None
     medians = {c.id: s.median for c in cells if (s := data.summary(c.id, PEAK_RSS)) is not None}
@@ -104,12 +93,7 @@ def _table(
     return Table(name + "-table", caption, columns, rows, (legend,) if sampled else ())
 
 
-def _row(
-    data: ReportData,
-    item: Input,
-    cell: PlanCell,
-    form: tuple[float, int],
-) -> Row:
+def _row(data: ReportData, item: Input, cell: PlanCell, form: tuple[float, int]) -> Row:
     scale, most = form
     summary = data.summary(cell.id, PEAK_RSS)
     anonymous = data.summary(cell.id, ANONYMOUS)

@@ -35,10 +35,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         ("Comparisons", f"{_results(data)}."),
         ("Memory", f"{_memory(data)}."),
         ("Effects", _family(data.judgement.structure.effect_family, "effects and interactions")),
-        (
-            "Contributions",
-            _family(data.judgement.structure.contribution_family, "contributions"),
-        ),
+        ("Contributions", _family(data.judgement.structure.contribution_family, "contributions")),
         ("Bold", "the best group: no other variant of the same input is shown to be better."),
         ("Bounds, anchors", _separate(data)),
     )

@@ -73,9 +73,5 @@ def _ratio(comparison: Comparison | None) -> Cell:
 
 
 PAIRS = SectionKind(
-    "S33",
-    "pairs",
-    "All pairs",
-    "the ratio of every two variants, of at most the 12 fastest",
-    build,
+    "S33", "pairs", "All pairs", "the ratio of every two variants, of at most the 12 fastest", build
 )

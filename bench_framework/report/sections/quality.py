@@ -148,10 +148,5 @@ def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
 
 
 QUALITY = SectionKind(
-    "S21",
-    "quality",
-    "Data quality",
-    "checks of data quality",
-    build,
-    "no sample was finished",
+    "S21", "quality", "Data quality", "checks of data quality", build, "no sample was finished"
 )

@@ -100,10 +100,4 @@ def _inputs(data: ReportData) -> Table:
     return Table("inputs", "Inputs on disk.", columns, tuple(rows), sortable=False)
 
 
-REPRODUCE = SectionKind(
-    "S24",
-    "reproduce",
-    "Reproduce",
-    "commands, inputs, seeds",
-    build,
-)
+REPRODUCE = SectionKind("S24", "reproduce", "Reproduce", "commands, inputs, seeds", build)

@@ -157,13 +157,7 @@ def _answers(data: ReportData) -> list[Table]:
     return [Table("answers", caption, columns, tuple(rows), sortable=False)]
 
 
-TECHNICAL = SectionKind(
-    "S22",
-    "technical",
-    "Technical notes",
-    "binaries, flags, digests",
-    build,
-)
+TECHNICAL = SectionKind("S22", "technical", "Technical notes", "binaries, flags, digests", build)
 
 
 def tuning(data: ReportData) -> tuple[Block, ...]:

@@ -140,11 +140,7 @@ def _cold(data: ReportData) -> list[str]:
 
 
 UNMEASURED = SectionKind(
-    "S25",
-    "unmeasured",
-    "Not measured",
-    "combinations, metrics and sections without results",
-    build,
+    "S25", "unmeasured", "Not measured", "combinations, metrics and sections without results", build
 )
 LIMITATIONS = SectionKind(
     "S32",
