@@ -25,12 +25,11 @@ from bench_framework.compare.stage import Stage, stage_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.effects import compute as effects
-from bench_framework.features.experiments import before_after, hypotheses
+from bench_framework.features.experiments import compute as experiments
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.race import compute as race
 from bench_framework.features.references import compute as references
 from bench_framework.features.scaling import compute as scaling
-from bench_framework.features.scaling import crossover
 from bench_framework.model.judgement import (
     ONE_PROGRAM,
     BestGroup,
@@ -116,7 +115,7 @@ def judge(
             [*headline, *(c for j in judged for c in j.best.comparisons)],
         ),
         gaps=references.gaps(plan, headline, samples),
-        hypotheses=hypotheses.hypothesis_tests(
+        hypotheses=experiments.hypothesis_tests(
             plan, [*comparisons, *(c for j in judged for c in j.best.comparisons)]
         ),
         race=race.race_of(plan, samples, looks_taken, [j.best for j in judged], headline),
@@ -333,7 +332,7 @@ def analyse_axes(
     """
     every = [*comparisons, *(c for g in best for c in g.comparisons)]
     fronts = pareto.fronts(at.plan, summaries, builds, at.usable, at.same, every)
-    pairs = before_after.replacements(at, every)
+    pairs = experiments.replacements(at, every)
     way: Literal["lower", "higher"] = "higher" if at.higher else "lower"
     if at.metric in EXACT_METRICS:
         return Structure(fronts=fronts, replacements=pairs, direction=way)
@@ -349,7 +348,7 @@ def analyse_axes(
         factorials,
         axis_effects,
         tables,
-        crossover.crossings(at, comparisons),
+        scaling.crossings(at, comparisons),
         fronts,
         pairs,
         way,

@@ -13,7 +13,7 @@ from typing import Final
 from bench_framework.claims.phrases import IN_SESSION, comparison
 from bench_framework.claims.value_phrases import FACT_SENTENCES, where
 from bench_framework.features.axes.sentences import STRUCTURE_SENTENCES
-from bench_framework.features.experiments.hypotheses import HYPOTHESIS_SENTENCES
+from bench_framework.features.experiments.compute import HYPOTHESIS_SENTENCES
 from bench_framework.features.imported import sentences as imported_sentences
 from bench_framework.features.profile.compute import PROFILE_SENTENCES
 from bench_framework.features.published.claims import PUBLISHED_SENTENCES

@@ -32,7 +32,7 @@ from bench_framework.report.charts import (
     sensors,
 )
 from bench_framework.report.palette import LIGHT, SENTINELS
-from bench_framework.report.render.characters import visible, visible_lines
+from bench_framework.report.render.widths import visible, visible_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes  # noqa: TID251 -- the door

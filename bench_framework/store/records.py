@@ -1,4 +1,4 @@
-"""Records: creation, opening, and continuation of an interrupted one."""
+"""Records: creation, opening, continuation of an interrupted one, and their profiles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
@@ -17,6 +17,7 @@ from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import limited
 from bench_framework.model.plan import Plan
+from bench_framework.model.profile import Profile
 from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.store import journal, layout, lines, manifest, tables, wire
 from bench_framework.store.finding import find_records, is_imported
@@ -346,3 +347,26 @@ def _changes(
                 (before.sha256 or "none")[:12],
                 (build.sha256 or "none")[:12],
             )
+
+
+FOLDER: Final = "profiles"
+NAME: Final = "profile.json"
+
+
+def write_profile(record: Path, profile: Profile) -> None:
+    """Write a profile. It replaces the profile of the same cell and its derived files.
+
+    Raises `MachineError` (BX235): writing failed.
+    """
+    folder = record / FOLDER / profile.cell_id
+    layout.write_whole(folder / NAME, wire.dump_profile(profile))
+    with layout.writing(folder):
+        for file in folder.iterdir():
+            if file.name != NAME:
+                file.unlink()
+
+
+def read_profiles(record: Path, plan: Plan) -> tuple[Profile, ...]:
+    """Return the profiles in the order of the cells. Raises `RecordError` (BX411): one is damaged."""
+    paths = (record / FOLDER / cell.id / NAME for cell in plan.cells)
+    return tuple(wire.load_profile(path.read_bytes()) for path in paths if path.is_file())

@@ -168,7 +168,7 @@ def _first_pass(record: Record) -> Gating:
 
 def _confirm(options: RunOptions, record: Record, first: Gating, observer: Observer) -> Gating:
     """Measure possible regressions again, in a separate record."""
-    from bench_framework.features.gate.plans import confirmation_plan
+    from bench_framework.features.gate.outcome import confirmation_plan
     from bench_framework.store import layout
 
     _require_this_machine(record)

@@ -96,7 +96,7 @@ def judge_record(
     record: Record, *, looks: Looks | None = None, tripped: Collection[tuple[str, Metric]] = ()
 ) -> Judgement:
     """Compute the results of a record; `looks` and `tripped` as in `analysis.judge`."""
-    from bench_framework.store.profiles import read_profiles
+    from bench_framework.store.records import read_profiles
 
     profiles = read_profiles(record.path, record.plan)
     return judge_contents(record.plan, record.contents, profiles, looks=looks, tripped=tripped)
@@ -140,7 +140,7 @@ def record_host(record: Record) -> Host:
 def report_data(record: Record, judgement: Judgement) -> ReportData:
     """Return the data of a report."""
     from bench_framework.store import layout
-    from bench_framework.store.profiles import read_profiles
+    from bench_framework.store.records import read_profiles
 
     contents, plan = record.contents, record.plan
     try:

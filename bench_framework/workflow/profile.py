@@ -139,7 +139,7 @@ def _profile(
     session: Session,
 ) -> Outcome:
     from bench_framework.execution.profiling import profiles
-    from bench_framework.store.profiles import write_profile
+    from bench_framework.store.records import write_profile
 
     outcome = profiles.profile(
         record,
@@ -157,7 +157,7 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
     """Store new profiles in a record whose verdicts do not change, and return the result."""
     from bench_framework.features.document import build_document
     from bench_framework.features.profile.compute import attach
-    from bench_framework.store.profiles import read_profiles
+    from bench_framework.store.records import read_profiles
     from bench_framework.workflow.pages import report_data
 
     if not outcome.profiles:

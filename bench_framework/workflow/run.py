@@ -195,7 +195,7 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     from bench_framework.execution import rounds, tuning
     from bench_framework.execution.counting.observations import observe_cells
     from bench_framework.execution.schedule import Decision
-    from bench_framework.features.gate.plans import rounds_needed
+    from bench_framework.features.gate.outcome import rounds_needed
     from bench_framework.model.looks import decidable
     from bench_framework.model.run import Look
 

@@ -275,7 +275,7 @@ def table_differences(actual: str, expected: str) -> list[str]:
 def _recompute(record: Record, saved: Judgement) -> tuple[Judgement, list[str], str]:
     """Return the recomputed judgement, the differing claims, and the source of the runs."""
     from bench_framework.store import layout
-    from bench_framework.store.profiles import read_profiles
+    from bench_framework.store.records import read_profiles
 
     contents, lines = _from_table(record)
     if contents is None:

@@ -11,10 +11,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_framework.features.ablation import shapley
+from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.effects import compute
 from bench_framework.features.pareto import compute as pareto
-from bench_framework.features.scaling import crossover
+from bench_framework.features.scaling import compute as scaling
 from bench_framework.stats import intervals
 
 LEVELS = st.integers(1, 3)
@@ -61,8 +61,8 @@ ROWS = st.lists(
 @given(ROWS)
 def test_shapley_shares_make_up_the_total_in_every_round(rows: list[list[float]]) -> None:
     table = np.array(rows)
-    worth = dict(zip(shapley.subsets(3), table.T, strict=True))
-    shares = [shapley.value(n, 3, worth) for n in range(3)]
+    worth = dict(zip(ablation.subsets(3), table.T, strict=True))
+    shares = [ablation.shapley_value(n, 3, worth) for n in range(3)]
     total = worth[frozenset({0, 1, 2})] - worth[frozenset()]
     assert np.allclose(np.sum(shares, axis=0), total)
     # Computed independently: the mean contribution of each player over all orders.
@@ -81,10 +81,10 @@ def test_a_factor_for_a_whole_round_changes_no_share(
 ) -> None:
     table = np.array(rows)
     shift = factor * np.arange(len(rows))[:, None]
-    names = list(shapley.subsets(3))
+    names = list(ablation.subsets(3))
     plain, moved = (dict(zip(names, t.T, strict=True)) for t in (table, table + shift))
     for n in range(3):
-        one, two = (shapley.value(n, 3, w) for w in (plain, moved))
+        one, two = (ablation.shapley_value(n, 3, w) for w in (plain, moved))
         assert np.allclose(one, two)
 
 
@@ -100,15 +100,15 @@ def test_exchanging_the_sides_moves_no_crossing(seed: int, place: float) -> None
     ratios = np.array([[slope * (x - place) for x in places]] * 20) + chance.normal(
         0, 0.005, (20, 2)
     )
-    crossing, mirrored = (crossover.turning(places, r, 0.95) for r in (ratios, -ratios))
+    crossing, mirrored = (scaling.turning(places, r, 0.95) for r in (ratios, -ratios))
     assert crossing is not None
     assert mirrored is not None
-    assert np.allclose(crossing, mirrored, atol=2 * crossover.PRECISION)
+    assert np.allclose(crossing, mirrored, atol=2 * scaling.PRECISION)
     assert crossing[1] <= crossing[0] <= crossing[2]
     # The inverted test rejects values outside the interval and does not reject the estimate.
     for outside in (crossing[1] - 0.01, crossing[2] + 0.01):
         if 0 < outside < 1:
-            bounds = intervals.typical(crossover.interpolated(places, ratios, outside), 0.95)
+            bounds = intervals.typical(scaling.interpolated(places, ratios, outside), 0.95)
             assert not bounds.lo <= 0 <= bounds.hi
 
 

@@ -26,7 +26,7 @@ from demands import SOURCES
 from noise import race
 from replays import Draw
 
-from bench_framework.features.gate import plans as gate
+from bench_framework.features.gate import outcome as gate
 from bench_framework.features.noise.compute import at_most, cases_at, rules_of, significant_verdicts
 from bench_framework.model.plan import Plan, Role
 

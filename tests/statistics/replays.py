@@ -12,7 +12,7 @@ from noise import Floats, Recorded
 
 from bench_framework.compare.interim_analysis import LookOutcome, look
 from bench_framework.features.gate import compute as gate
-from bench_framework.features.gate import measuring, plans
+from bench_framework.features.gate import measuring, outcome
 from bench_framework.features.judge import finished_cells, judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.judgement import Judgement
@@ -178,7 +178,7 @@ def gated(
     times = draw(rng, plan, plan.measure.rounds_max)
     blocks, taken = continued(plan, times) if later else measured(plan, times, measuring.look)
     first = gate.first_pass(plan, blocks, {}, (), taken)
-    again, rounds = plans.confirmation_plan(plan, first, "first"), _rounds_of(taken)
+    again, rounds = outcome.confirmation_plan(plan, first, "first"), _rounds_of(taken)
     if again is None:
         return first, rounds
     blocks, taken = measured(again, draw(rng, again, again.measure.rounds_max), measuring.look)

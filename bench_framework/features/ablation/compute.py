@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
     Floats,
@@ -24,7 +26,6 @@ from bench_framework.compare.contrasts import (
     weighted_sum,
     with_reported_verdict,
 )
-from bench_framework.features.ablation import shapley
 from bench_framework.model.plan import Cell, Role
 from bench_framework.model.structure import Change, Contrast, Contribution, Design, Step
 from bench_framework.stats.intervals import Bounds
@@ -257,7 +258,7 @@ class _Input:
 
     def _shares(self, start: Values, players: Sequence[Change]) -> Iterator[_Draft]:
         count, cells = len(players), dict[frozenset[int], Cell]()
-        for subset in shapley.subsets(count):
+        for subset in subsets(count):
             cell = self._cell({**start, **{players[n].axis: players[n].after for n in subset}})
             if cell is None:
                 return
@@ -272,8 +273,8 @@ class _Input:
                 (change,),
                 None,
                 None,
-                shapley.value(n, count, worth),
-                shapley.weights(n, count, ids),
+                shapley_value(n, count, worth),
+                shapley_weights(n, count, ids),
             )
             for n, change in enumerate(players)
         )
@@ -349,3 +350,38 @@ def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], total: Contrast | 
         return None
     highest = all(ends[n][1] < ends[first][0] for n in range(len(ends)) if n != first)
     return first if highest else None
+
+
+def subsets(count: int) -> Iterator[frozenset[int]]:
+    """Yield every set of `count` changes, smaller sets first."""
+    for size in range(count + 1):
+        yield from map(frozenset, itertools.combinations(range(count), size))
+
+
+def shapley_value(player: int, count: int, worth: Mapping[frozenset[int], Floats]) -> Floats:
+    """Return Σ |S|!(m − |S| − 1)!/m! · (v(S ∪ {player}) − v(S)) over all S without the player.
+
+    The sum is computed for each round. m is `count`, and v is `worth`.
+    """
+    total = np.zeros_like(worth[frozenset()])
+    for subset, alone in worth.items():
+        if player not in subset:
+            total = total + _chance(len(subset), count) * (worth[subset | {player}] - alone)
+    return total
+
+
+def shapley_weights(
+    player: int, count: int, cells: Mapping[frozenset[int], str]
+) -> dict[str, float]:
+    """Return the factor of each cell's logarithm in a Shapley value."""
+    alone = [
+        (_chance(len(subset), count), {cells[subset | {player}]: 1.0, cell: -1.0})
+        for subset, cell in cells.items()
+        if player not in subset
+    ]
+    return summed_weights(alone)
+
+
+def _chance(size: int, count: int) -> float:
+    """Return the share of all orders that have a given set directly before a change."""
+    return math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)

@@ -14,9 +14,8 @@ from bench_framework.features.audit.quantities import Quantity
 from bench_framework.features.audit.rules import STATUSES, audit_page
 from bench_framework.model.imported import Series, Session
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.report.render.characters import visible
 from bench_framework.report.render.markdown import escape
-from bench_framework.report.render.widths import wrap
+from bench_framework.report.render.widths import visible, wrap
 from bench_framework.stats import welch
 from bench_framework.stats.portable_math import exp, t_quantile
 from bench_framework.units import counted, format_duration, format_size

@@ -16,13 +16,16 @@ from bench_framework.compare import same_programs
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.errors import EXIT_DONE
 from bench_framework.features.gate import budgets
-from bench_framework.features.gate.outcome import BUILD_TIME, accept, conclude, timed_metrics
-from bench_framework.features.gate.plans import (
+from bench_framework.features.gate.outcome import (
+    BUILD_TIME,
     LEVEL,
+    accept,
+    conclude,
     judged_by,
     narrowed,
     strict_looks,
     strict_plan,
+    timed_metrics,
 )
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import GatedPair, Gating, PairState

@@ -20,12 +20,12 @@ from bench_framework.features.gate.compute import (
     time_not_judged,
     within,
 )
-from bench_framework.features.gate.outcome import timed_metrics
-from bench_framework.features.gate.plans import (
+from bench_framework.features.gate.outcome import (
     FEWEST_CONFIRMING,
     narrowed,
     strict_looks,
     strict_plan,
+    timed_metrics,
 )
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import PairState

@@ -17,7 +17,7 @@ from typing import Final
 from bench_framework.model.profile import Frame, Profile, ProfileShares, Share
 from bench_framework.report.context import ReportData
 from bench_framework.report.palette import DARK, LIGHT, SERIES
-from bench_framework.report.render.characters import visible
+from bench_framework.report.render.widths import visible
 from bench_framework.store.columns import to_field
 
 WIDTH: Final = 1200.0

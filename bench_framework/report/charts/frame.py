@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from bench_framework.report.blocks import Figure
 from bench_framework.report.numbers import show_size, significant
-from bench_framework.report.render.characters import visible
-from bench_framework.report.render.widths import cut_distinct, cut_middle, width_of
+from bench_framework.report.render.widths import cut_distinct, cut_middle, visible, width_of
 from bench_framework.units import THIN_SPACE, time_unit
 
 if TYPE_CHECKING:

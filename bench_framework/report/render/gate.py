@@ -21,8 +21,8 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block
 from bench_framework.model.words import WORDS
 from bench_framework.report.counts import interim_analyses
-from bench_framework.report.render.characters import visible
 from bench_framework.report.render.markdown import escape
+from bench_framework.report.render.widths import visible
 
 if TYPE_CHECKING:
     from bench_framework.model.gate import BudgetFinding, GatedPair, Gating, PairState

@@ -10,8 +10,8 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from bench_framework.report.blocks import Cell, Code, Column, Document, Place, Row
-from bench_framework.report.render.characters import COMMAND, visible, visible_lines
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
+from bench_framework.report.render.widths import COMMAND, visible, visible_lines
 
 _INLINE: Final = re.compile(r"[\\`*_<>|~&$]")
 _LINK: Final = "]("

@@ -23,12 +23,12 @@ from bench_framework.report.blocks import (
     Sentence,
     Table,
 )
-from bench_framework.report.render.characters import visible
 from bench_framework.report.render.widths import (
     cut_distinct,
     cut_middle,
     decimal_width,
     pad,
+    visible,
     width_of,
     wrap,
 )

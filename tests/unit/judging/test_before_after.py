@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.compare.judged_pairs import judged_pairs
-from bench_framework.features.experiments import before_after
+from bench_framework.features.experiments import compute as experiments
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.verdict import Interval, Verdict
@@ -53,9 +53,9 @@ def test_a_feature_axis_of_two_values_is_before_and_after_in_every_engine(
 
 
 def test_an_axis_of_arguments_or_of_three_features_is_not(crossed: type[Crossed]) -> None:
-    assert before_after.pairs(crossed(AXES).plan) == ()
+    assert experiments.pairs(crossed(AXES).plan) == ()
     three = {**AXES, "alloc": ["sys", "je", "mi"]}
-    assert before_after.pairs(crossed(three, features=["alloc"]).plan) == ()
+    assert experiments.pairs(crossed(three, features=["alloc"]).plan) == ()
 
 
 def test_revisions_are_before_and_after_however_many(crossed: type[Crossed]) -> None:
@@ -64,7 +64,7 @@ def test_revisions_are_before_and_after_however_many(crossed: type[Crossed]) -> 
         replace(v, build=BuildSpec("crate", "bin", revision=dict(v.values)["rev"]))
         for v in plan.variants
     )
-    pairs = before_after.pairs(replace(plan, variants=built))
+    pairs = experiments.pairs(replace(plan, variants=built))
     assert [(a.label, b.label) for a, b in pairs] == [("v1", "v2"), ("v1", "v3")]
     flags = tuple(
         replace(v, build=replace(v.build, rustflags=("-C", v.label)))
@@ -72,7 +72,7 @@ def test_revisions_are_before_and_after_however_many(crossed: type[Crossed]) -> 
         if v.build is not None
     )
     assert (
-        before_after.pairs(replace(plan, variants=flags)) == ()
+        experiments.pairs(replace(plan, variants=flags)) == ()
     )  # the compiler's flags changed too
 
 
@@ -83,7 +83,7 @@ def test_each_baseline_with_all_adopted_experiments(crossed: type[Crossed]) -> N
         adopted=[("parser", "sonic"), ("alloc", "je")],
         further=[{"engine": "tokio", "parser": "simd", "alloc": "sys"}],
     )
-    pairs = before_after.pairs(example.plan)
+    pairs = experiments.pairs(example.plan)
     assert [(a.label, b.label) for a, b in pairs] == [
         ("rayon simd sys", "rayon sonic je"),
         ("tokio simd sys", "tokio sonic je"),

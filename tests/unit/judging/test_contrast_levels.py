@@ -13,7 +13,7 @@ import pytest
 
 from bench_framework.compare import contrasts
 from bench_framework.features.judge import judge
-from bench_framework.features.scaling import crossover
+from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.run import Look
 from bench_framework.model.verdict import Verdict
 
@@ -113,7 +113,7 @@ def test_the_interval_of_a_crossing_pays_for_the_looks(study: type[Study]) -> No
         ]
     )
     places = [math.log(size * 1024 * 1024) for size in (50, 200)]
-    expected = crossover.turning(places, ratios, crossing.level)
+    expected = scaling.turning(places, ratios, crossing.level)
     assert expected is not None
     assert crossing.lo_bytes == pytest.approx(math.exp(expected[1]))
     assert crossing.hi_bytes == pytest.approx(math.exp(expected[2]))

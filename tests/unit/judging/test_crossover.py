@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bench_framework.features.judge import judge
-from bench_framework.features.scaling import crossover
+from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def line(
 def test_an_exact_line_crosses_where_it_was_drawn() -> None:
     places = [math.log(s) for s in (10, 50, 200)]
     ratios = np.array([[0.2 * (p - math.log(23)) for p in places]] * 12)
-    assert crossover.turning(places, ratios, 0.95) == pytest.approx([math.log(23)] * 3, abs=1e-3)
+    assert scaling.turning(places, ratios, 0.95) == pytest.approx([math.log(23)] * 3, abs=1e-3)
 
 
 def test_the_crossing_is_reported_with_its_interval_between_the_sizes_that_decide(
@@ -98,8 +98,8 @@ def test_two_sizes_are_too_few_and_another_family_is_no_neighbour(study: type[St
 def test_ratios_that_do_not_turn_with_the_verdicts_give_no_place() -> None:
     chance = np.random.default_rng(1)
     places = [0.0, 1.0]
-    assert crossover.turning(places, chance.normal([0.1, 0.1], 0.01, (20, 2)), 0.95) is None
-    assert crossover.turning(places, chance.normal([0.1, -0.001], 0.05, (20, 2)), 0.95) is None
+    assert scaling.turning(places, chance.normal([0.1, 0.1], 0.01, (20, 2)), 0.95) is None
+    assert scaling.turning(places, chance.normal([0.1, -0.001], 0.05, (20, 2)), 0.95) is None
 
 
 def test_intervals_contain_the_true_crossing_at_their_level() -> None:
@@ -110,7 +110,7 @@ def test_intervals_contain_the_true_crossing_at_their_level() -> None:
     covered = estimates = 0
     for _ in range(200):
         ratios = np.array([0.1, -0.06]) + 0.02 * chance.standard_t(3, (18, 2))
-        crossing = crossover.turning([0.0, 1.0], ratios, 0.95)
+        crossing = scaling.turning([0.0, 1.0], ratios, 0.95)
         if crossing is not None:
             estimates += 1
             covered += crossing[1] <= 0.625 <= crossing[2]

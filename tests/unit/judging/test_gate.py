@@ -9,7 +9,7 @@ import pytest
 
 from bench_framework.compare import interim_analysis
 from bench_framework.features.gate import compute as gate
-from bench_framework.features.gate import measuring, plans
+from bench_framework.features.gate import measuring, outcome
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.looks import looks_of
@@ -234,11 +234,11 @@ def test_a_build_time_is_one_run_and_is_not_judged(study: type[Study]) -> None:
 
 def test_too_few_rounds_for_any_finding_are_known_before_the_start(study: type[Study]) -> None:
     few = study(rounds=8, measure=MeasurePolicy(rounds_min=8, rounds_max=8))
-    needed = plans.rounds_needed(few.plan)
+    needed = outcome.rounds_needed(few.plan)
     assert needed is not None
     assert needed > 8
     enough = study(measure=MeasurePolicy(rounds_min=needed, rounds_max=needed))
-    assert plans.rounds_needed(enough.plan) is None
+    assert outcome.rounds_needed(enough.plan) is None
 
 
 def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> None:
@@ -249,16 +249,16 @@ def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> No
         example = study(
             arms=tuple(arms), rounds=last, measure=MeasurePolicy(rounds_min=12, rounds_max=last)
         )
-        regular, strict = looks_of(example.plan), plans.strict_looks(example.plan)
+        regular, strict = looks_of(example.plan), outcome.strict_looks(example.plan)
         assert strict.rounds == regular.rounds
-        assert (strict.family, strict.level) == (2 * len(arms[1:]), plans.LEVEL)
+        assert (strict.family, strict.level) == (2 * len(arms[1:]), outcome.LEVEL)
         gating = first(example, log_normal_timing({}, spread=0.05))
         assert (gating.looks, gating.family) == (regular.count, strict.family)
         for comparison in (p.comparison for p in gating.pairs if p.metric == "wall"):
             assert comparison.verdict is Verdict.INCONCLUSIVE
             assert comparison.shown is not None
             assert comparison.shown.level == pytest.approx(
-                1 - plans.LEVEL / (regular.count * strict.family), abs=1e-12
+                1 - outcome.LEVEL / (regular.count * strict.family), abs=1e-12
             )
 
 
@@ -278,7 +278,7 @@ class TestTheSecondPass:
             log_normal_timing(wall or {"slow": 1.05}),
             cpu=log_normal_timing({} if wall else {"slow": 1.05}, spread=0.03 if wall else 0.005),
         )
-        plan = plans.confirmation_plan(example.plan, gating, "20260101T0000Z")
+        plan = outcome.confirmation_plan(example.plan, gating, "20260101T0000Z")
         assert plan is not None
         timing = log_normal_timing(again, spread, seed=8)
         blocks = [
@@ -328,7 +328,7 @@ class TestTheSecondPass:
             ),
             cpu=log_normal_timing({}, seed=9),
         )
-        plan = plans.confirmation_plan(example.plan, gating, "r")
+        plan = outcome.confirmation_plan(example.plan, gating, "r")
         assert plan is not None
         assert [(example.arm_of(c), example.plan.input(c.input_id).label) for c in plan.cells] == [
             ("a", "2MiB"),
@@ -395,7 +395,7 @@ class TestTheSecondPass:
     def test_nothing_suspicious_needs_no_second_pass(self, study: type[Study]) -> None:
         example = study()
         assert (
-            plans.confirmation_plan(example.plan, first(example, log_normal_timing({})), "r")
+            outcome.confirmation_plan(example.plan, first(example, log_normal_timing({})), "r")
             is None
         )
 
@@ -433,7 +433,7 @@ class TestTheStoppingRule:
     def test_the_control_lets_the_gate_decide_before_pairs_could(self, study: type[Study]) -> None:
         many = MeasurePolicy(rounds_min=12, rounds_max=1000)
         example = study(arms=("a", "b"), measure=many)
-        assert plans.strict_looks(example.plan).needed == 13
+        assert outcome.strict_looks(example.plan).needed == 13
         assert self.look_at(example, log_normal_timing({"b": 1.05}), 12).stop
 
     def test_a_small_detectable_effect_is_no_reason_to_stop_early(self, study: type[Study]) -> None:

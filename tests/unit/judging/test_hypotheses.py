@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.features.experiments.hypotheses import hypothesis_tests
+from bench_framework.features.experiments.compute import hypothesis_tests
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Hypothesis, NamedCell
 from bench_framework.model.judgement import ONE_PROGRAM, Comparison

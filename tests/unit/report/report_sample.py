@@ -14,7 +14,7 @@ from typing import Literal
 
 from bench_framework.compare import contrasts, samples
 from bench_framework.features.claim_writer import claims_of
-from bench_framework.features.experiments import hypotheses
+from bench_framework.features.experiments import compute as experiments
 from bench_framework.features.judge import analyse_axes
 from bench_framework.model.declarations import Experiment, Hypothesis, NamedContrast, Note
 from bench_framework.model.formula import Unit
@@ -503,7 +503,7 @@ def judgement(p: Plan) -> Judgement:
         scaling=scaling(p),
         status="mostly conclusive",
         derived=derived(p),
-        hypotheses=hypotheses.hypothesis_tests(p, comparisons(p)),
+        hypotheses=experiments.hypothesis_tests(p, comparisons(p)),
         gaps=gaps(p),
         events=(
             Event(

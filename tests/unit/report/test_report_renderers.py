@@ -40,8 +40,8 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.render import html, markdown, terminal
-from bench_framework.report.render.characters import visible
 from bench_framework.report.render.markdown import code_span, escape, escape_start
+from bench_framework.report.render.widths import visible
 
 if TYPE_CHECKING:
     from bench_framework.report import Document, ReportData

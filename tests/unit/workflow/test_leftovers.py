@@ -16,8 +16,7 @@ from bench_framework.errors import MachineError
 from bench_framework.execution.process import left_scratch_folders, scratch_folder
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.store import finding, layout
-from bench_framework.store.profiles import write_profile
-from bench_framework.store.records import Record
+from bench_framework.store.records import Record, write_profile
 from bench_framework.workflow import cache
 from bench_framework.workflow.gate import gate_record
 from bench_framework.workflow.verification import verify_record
