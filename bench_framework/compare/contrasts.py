@@ -33,6 +33,7 @@ from bench_framework.stats.portable_math import log
 if TYPE_CHECKING:
     from bench_framework.compare.same_programs import Pairs
     from bench_framework.compare.samples import Sample
+    from bench_framework.compare.stage import Runs
 
 Floats = npt.NDArray[np.float64]
 
@@ -117,32 +118,28 @@ def summed_weights(terms: Iterable[tuple[float, Mapping[str, float]]]) -> dict[s
 
 
 def measured(
-    plan: Plan,
+    runs: Runs,
     looks: Looks,
-    samples: Mapping[str, Sample],
-    usable: frozenset[str],
     taken: Sequence[Look],
-    floors: Sequence[NoiseFloor],
-    higher: frozenset[Metric],
-    inputs: Sequence[PreparedInput],
-    same: Pairs = frozenset(),
+    floors: Sequence[NoiseFloor] = (),
+    inputs: Sequence[PreparedInput] = (),
 ) -> Measured:
     """Collect the data of a record from which contrasts are computed."""
-    metric = plan.judge.headline
+    metric = runs.plan.judge.headline
     last: dict[str, int] = {}
     for look in taken:
         last[look.input_id] = max(look.round, last.get(look.input_id, 0))
     return Measured(
-        plan,
+        runs.plan,
         looks,
-        samples,
-        frozenset(c for c in usable if c in samples),
+        runs.samples,
+        frozenset(c for c in runs.usable if c in runs.samples),
         last,
         frozenset(f.input_id for f in floors if f.tripped and f.metric == metric),
         metric,
-        metric in higher,
+        metric in runs.higher,
         tuple(inputs),
-        same=same,
+        same=runs.same,
     )
 
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bench_framework.compare import cell_state, same_programs, stopping
+from bench_framework.compare import same_programs, stopping
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.paired_test import examine_looks
-from bench_framework.compare.stage import MetricPair, Request, Stage
+from bench_framework.compare.stage import MetricPair, Request, Stage, runs_of
 from bench_framework.compare.verdict import Case, Rules, judge_family
 from bench_framework.model.judgement import (
     CONTROL_DIFFERS,
@@ -75,24 +75,12 @@ def look(
     looks = looks_of(plan) if looks is None else looks
     cells = {cell.id for cell in plan.cells_of(input_id)}
     of_input = [block for block in blocks if block.cell_id in cells]
-    samples = sampling.collect(of_input, cell_state.needed_caches(plan.cells))
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
-    states = cell_state.cell_states(plan, samples, builds or {}, sampling.warm_ups(of_input))
-    usable = frozenset(s.cell_id for s in states if s.state == "measured")
-    stage = Stage(
-        plan,
-        looks,
-        samples,
-        reached,
-        index,
-        usable,
-        higher=cell_state.higher_is_better(plan.metrics, builds or {}),
-        same=same_programs.same_cells(plan, builds or {}),
-    )
+    stage = Stage(runs_of(plan, of_input, builds or {}), looks, reached, index)
     headline = _by_rounds(headline_pairs(stage, input_id))
     further = _by_rounds([*reference_pairs(stage, input_id), *contrast_pairs(stage, input_id)])
     judged = judge_pairs([*headline, *further], "headline")
-    refused = {s.cell_id for s in states if s.state in _REFUSED}
+    refused = {s.cell_id for s in stage.runs.states if s.state in _REFUSED}
     comparable = [
         c for c in judged if not {c.cell_id, c.ref_cell_id} & refused and c.reason != ONE_PROGRAM
     ]
@@ -208,13 +196,13 @@ def judge_pairs(
             results |= dict(zip(group, judged, strict=True))
     rows = [results.get(i) or without_rounds(*requests[i], family) for i in range(len(requests))]
     rows = [
-        replace(c, direction="higher") if c.metric in stage.higher else c
+        replace(c, direction="higher") if c.metric in stage.runs.higher else c
         for c, (stage, _) in zip(rows, requests, strict=True)
     ]
     if family == "control":
         return tuple(rows)
     return tuple(
-        same_programs.without_verdict(c, stage.same)
+        same_programs.without_verdict(c, stage.runs.same)
         for c, (stage, _) in zip(rows, requests, strict=True)
     )
 
@@ -230,13 +218,13 @@ def _rules(stage: Stage, size: int | None) -> Rules:
 def _case(stage: Stage, pair: MetricPair, family: Family) -> Case | None:
     """Return a pair with its data; `None` if there is nothing to judge."""
     cell, reference, metric = pair
-    if not {cell.id, reference.id} <= stage.usable or not stage.reached:
+    if not {cell.id, reference.id} <= stage.runs.usable or not stage.reached:
         return None
     whole = sampling.pair(
-        stage.samples[cell.id].values(metric),
-        stage.samples[reference.id].values(metric),
+        stage.runs.samples[cell.id].values(metric),
+        stage.runs.samples[reference.id].values(metric),
         _control_values(stage, pair),
-        higher=metric in stage.higher,
+        higher=metric in stage.runs.higher,
     ).until(stage.reached[-1])
     if not len(whole):
         return None
@@ -257,10 +245,10 @@ def _control_values(stage: Stage, pair: MetricPair) -> Mapping[int, float] | Non
         control is None
         or control == cell
         or reference != baseline
-        or control.id not in stage.usable
+        or control.id not in stage.runs.usable
     ):
         return None
-    return stage.samples[control.id].values(metric)
+    return stage.runs.samples[control.id].values(metric)
 
 
 def without_rounds(stage: Stage, pair: MetricPair, family: Family) -> Comparison:
@@ -274,7 +262,7 @@ def without_rounds(stage: Stage, pair: MetricPair, family: Family) -> Comparison
 def with_runs(draft: Comparison, stage: Stage, rounds: Sequence[int]) -> Comparison:
     """Return a comparison with the runs of both sides in these rounds."""
     ours, theirs = (
-        sampling.runs_within(stage.samples[cell_id], rounds)
+        sampling.runs_within(stage.runs.samples[cell_id], rounds)
         for cell_id in (draft.cell_id, draft.ref_cell_id)
     )
     return replace(draft, runs=ours, runs_ref=theirs)
@@ -314,7 +302,7 @@ def best_group(
     metric = stage.plan.judge.headline
     roles = (Role.BASELINE, Role.CANDIDATE)
     planned = [cell for cell in stage.plan.cells_of(input_id) if cell.role in roles]
-    usable = [c for c in planned if c.id in stage.usable]
+    usable = [c for c in planned if c.id in stage.runs.usable]
     pairs: list[Request] = [(stage, (b, a, metric)) for a, b in itertools.combinations(usable, 2)]
     if not pairs or not stage.reached:
         return BestGroup(input_id, metric, (), complete=False)

@@ -6,12 +6,10 @@ All requested pairs form one family with Holm's adjustment. The result is explor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from bench_framework.compare import cell_state, interim_analysis, same_programs
-from bench_framework.compare import samples as sampling
+from bench_framework.compare import interim_analysis
 from bench_framework.compare.cell_state import refuse_invalid
-from bench_framework.compare.stage import Request, stage_of
+from bench_framework.compare.stage import Request, runs_of, stage_of
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.plan import Cell, Plan, Role
@@ -54,19 +52,10 @@ def judge_requested(
 
     The comparisons are returned by pair, then by metric, with the schedule for their family size M.
     """
-    samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
-    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
-    usable = frozenset(s.cell_id for s in states if s.state == "measured")
+    runs = runs_of(plan, blocks, builds)
     size = max(1, len(pairs) * len(metrics))
     looks = looks_of(plan).shared_by(size, plan.judge.level)
-    stages = {
-        item.id: replace(
-            stage_of(plan, looks, samples, usable, taken, item.id),
-            higher=cell_state.higher_is_better(plan.metrics, builds),
-            same=same_programs.same_cells(plan, builds),
-        )
-        for item in plan.inputs
-    }
+    stages = {item.id: stage_of(runs, looks, taken, item.id) for item in plan.inputs}
     requests: list[Request] = [
         (stages[cell.input_id], (cell, ref, metric)) for cell, ref in pairs for metric in metrics
     ]
@@ -75,13 +64,13 @@ def judge_requested(
         item_id: interim_analysis.control_differs(stage, item_id)
         for item_id, stage in stages.items()
     }
-    state_of = {s.cell_id: s for s in states}
+    state_of = {s.cell_id: s for s in runs.states}
     return tuple(
         refuse_invalid(
             plan,
             interim_analysis.trip((c,), tripped[plan.cell(c.cell_id).input_id])[0],
             state_of,
-            samples,
+            runs.samples,
         )
         for c in judged
     ), looks

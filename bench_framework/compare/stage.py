@@ -1,18 +1,55 @@
-"""Data of one input at an interim analysis, and requests to compare its cells."""
+"""Data of a record, of one input at an interim analysis, and requests to compare its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bench_framework.compare import cell_state, same_programs
+from bench_framework.compare import samples as sampling
+from bench_framework.compare.samples import Sample
+from bench_framework.model.judgement import CellState
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Block, Build, Look
+
 if TYPE_CHECKING:
-    from bench_framework.compare import same_programs
-    from bench_framework.compare.samples import Sample
     from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.plan import Cell
     from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Look
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The runs of a record by cell, and what follows from them and from the builds.
+
+    Attributes:
+        usable: ids of the cells that were measured as planned.
+        higher: metrics that are better when larger.
+        same: pairs of cells that run the same program; they get no verdict.
+    """
+
+    plan: Plan
+    samples: Mapping[str, Sample]
+    states: tuple[CellState, ...]
+    usable: frozenset[str]
+    higher: frozenset[Metric]
+    same: same_programs.Pairs
+
+
+def runs_of(plan: Plan, blocks: Iterable[Block], builds: Mapping[str, Build]) -> Runs:
+    """Collect the runs of a record, or of one of its inputs."""
+    blocks = tuple(blocks)
+    samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
+    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
+    return Runs(
+        plan,
+        samples,
+        states,
+        frozenset(s.cell_id for s in states if s.state == "measured"),
+        cell_state.higher_is_better(plan.metrics, builds),
+        same_programs.same_cells(plan, builds),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,37 +60,27 @@ class Stage:
         looks: the schedule of interim analyses, with their number J and the family size M.
         reached: rounds after which interim analyses took place, ascending.
         last_look: index of the last of them in the schedule, from 0.
-        higher: metrics that are better when larger.
-        same: pairs of cells that run the same program; they get no verdict.
     """
 
-    plan: Plan
+    runs: Runs
     looks: Looks
-    samples: Mapping[str, Sample]
     reached: tuple[int, ...]
     last_look: int
-    usable: frozenset[str]
-    higher: frozenset[Metric] = frozenset()
-    same: same_programs.Pairs = frozenset()
+
+    @property
+    def plan(self) -> Plan:
+        """Return the plan of the record."""
+        return self.runs.plan
 
 
-def stage_of(
-    plan: Plan,
-    looks: Looks,
-    samples: Mapping[str, Sample],
-    usable: frozenset[str],
-    taken: Sequence[Look],
-    input_id: str,
-) -> Stage:
+def stage_of(runs: Runs, looks: Looks, taken: Sequence[Look], input_id: str) -> Stage:
     """Return the stage of one input, with the interim analyses that took place there."""
     input_looks = [look for look in taken if look.input_id == input_id]
     return Stage(
-        plan,
+        runs,
         looks,
-        samples,
         tuple(sorted({look.round for look in input_looks})),
         max((look.index for look in input_looks), default=0),
-        usable,
     )
 
 

@@ -62,7 +62,7 @@ def has_left(stage: Stage) -> set[str]:
     now = stage.reached[-1]
     return {
         cell_id
-        for cell_id, sample in stage.samples.items()
+        for cell_id, sample in stage.runs.samples.items()
         if now not in sample.runs and now not in sample.void
     }
 
@@ -87,7 +87,7 @@ def idle(
     return tuple(
         c.id
         for c in stage.plan.cells_of(input_id)
-        if may_leave(stage.plan, c) and c.id in stage.usable and c.id not in in_use
+        if may_leave(stage.plan, c) and c.id in stage.runs.usable and c.id not in in_use
     )
 
 

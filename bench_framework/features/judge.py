@@ -21,7 +21,7 @@ from bench_framework.compare import (
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.compare.medians import EXACT_METRICS
-from bench_framework.compare.stage import Stage, stage_of
+from bench_framework.compare.stage import Runs, Stage, runs_of, stage_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.effects import compute as effects
@@ -33,7 +33,6 @@ from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.judgement import (
     ONE_PROGRAM,
     BestGroup,
-    CellState,
     Comparison,
     Judgement,
     NoiseFloor,
@@ -47,7 +46,7 @@ from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from bench_framework.compare.samples import Sample
     from bench_framework.compare.stage import Request
@@ -81,27 +80,20 @@ def judge(
     `tripped` has the (input id, metric) pairs in which the A/A control, which the plan no longer
     contains, has a significant difference.
     """
-    samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
+    runs = runs_of(plan, blocks, builds)
+    samples, usable = runs.samples, runs.usable
     looks = looks_of(plan) if looks is None else looks
-    cell_states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
-    usable = frozenset(s.cell_id for s in cell_states if s.state == "measured")
-    same = same_programs.same_cells(plan, builds)
-    higher = cell_state.higher_is_better(plan.metrics, builds)
-    stages = [
-        replace(
-            stage_of(plan, looks, samples, usable, looks_taken, item.id), same=same, higher=higher
-        )
-        for item in plan.inputs
-    ]
     exact = partial(exact_metrics.compare, plan, builds=builds, observations=observed)
-    judged = _judge_inputs(plan, stages, cell_states, exact, tripped)
+    stages = [stage_of(runs, looks, looks_taken, item.id) for item in plan.inputs]
+    judged = _judge_inputs(runs, stages, exact, tripped)
     comparisons = tuple(c for j in judged for c in (*j.headline, *j.control, *j.memory, *j.further))
+    pairs = [*comparisons, *(c for j in judged for c in j.best.comparisons)]
     floors = tuple(f for j in judged for f in j.floors)
     headline = [c for j in judged for c in (*j.headline, *j.further)]
     sampled = _summaries(plan, samples)
     draft = Judgement(
         looks=looks,
-        states=cell_states,
+        states=runs.states,
         summaries=sampled + exact_metrics.summaries(observed, sampled),
         comparisons=comparisons,
         best=tuple(j.best for j in judged),
@@ -115,15 +107,13 @@ def judge(
             [*headline, *(c for j in judged for c in j.best.comparisons)],
         ),
         gaps=references.gaps(plan, headline, samples),
-        hypotheses=experiments.hypothesis_tests(
-            plan, [*comparisons, *(c for j in judged for c in j.best.comparisons)]
-        ),
+        hypotheses=experiments.hypothesis_tests(plan, pairs),
         race=race.race_of(plan, samples, looks_taken, [j.best for j in judged], headline),
         status=_status(
             headline, plan.judge.headline, decidable=looks.decidable or not plan.judge.sampled
         ),
         events=(
-            *cell_state.fallback_events(plan, cell_states, samples),
+            *cell_state.fallback_events(plan, runs.states, samples),
             *data_quality.identical_events(plan, builds),
             *data_quality.drift_events(plan, samples),
             *data_quality.contention_events([b for s in samples.values() for b in s.blocks]),
@@ -131,12 +121,10 @@ def judge(
             *data_quality.exploratory_events(looks),
         ),
     )
-    measured = contrasts.measured(
-        plan, looks, samples, usable, looks_taken, floors, higher, inputs, same
-    )
+    measured = contrasts.measured(runs, looks, looks_taken, floors, inputs)
     known = {input_id for input_id, metric in tripped if metric == measured.metric}
     measured = replace(measured, tripped=measured.tripped | known)
-    structure = analyse_axes(measured, comparisons, draft.best, draft.summaries, builds)
+    structure = analyse_axes(measured, pairs, draft.summaries, builds)
     rows = derived_values.with_contribution_figures(
         draft.derived, structure.contributions, headline
     )
@@ -157,20 +145,7 @@ def finished_cells(
     """
     if not now.idle:
         return ()
-    samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
-    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
-    usable = frozenset(s.cell_id for s in states if s.state == "measured")
-    at = contrasts.measured(
-        plan,
-        looks_of(plan),
-        samples,
-        usable,
-        (*looks_taken, now),
-        (),
-        cell_state.higher_is_better(plan.metrics, builds),
-        (),
-        same_programs.same_cells(plan, builds),
-    )
+    at = contrasts.measured(runs_of(plan, blocks, builds), looks_of(plan), (*looks_taken, now))
     if at.metric in EXACT_METRICS:
         return now.idle
     needed = effects.cells_of_open_effects(at, now.input_id)
@@ -191,11 +166,7 @@ class _InputJudgement:
 
 
 def _judge_inputs(
-    plan: Plan,
-    stages: Sequence[Stage],
-    cell_states: Sequence[CellState],
-    exact: Exact,
-    known: Collection[tuple[str, Metric]],
+    runs: Runs, stages: Sequence[Stage], exact: Exact, known: Collection[tuple[str, Metric]]
 ) -> list[_InputJudgement]:
     """Return the judgements of all inputs.
 
@@ -207,6 +178,7 @@ def _judge_inputs(
         "reference": interim_analysis.reference_pairs,
         "contrast": interim_analysis.contrast_pairs,
     }
+    plan = runs.plan
     pairs_of = {
         item.id: {kind: list_pairs(stage, item.id) for kind, list_pairs in kinds.items()}
         for stage, item in zip(stages, plan.inputs, strict=True)
@@ -220,7 +192,12 @@ def _judge_inputs(
     ]
     timed = interim_analysis.judge_pairs(requests, "headline")
     by_pair = {(c.cell_id, c.ref_cell_id, c.metric): c for c in timed}
-    state_of = {s.cell_id: s for s in cell_states}
+    refused = partial(
+        cell_state.refuse_invalid,
+        plan,
+        state_of={s.cell_id: s for s in runs.states},
+        samples=runs.samples,
+    )
     judgements = []
     for stage, item in zip(stages, plan.inputs, strict=True):
         control = interim_analysis.judge_pairs(
@@ -232,50 +209,41 @@ def _judge_inputs(
         for family, pairs in pairs_of[item.id].items():
             for _, (cell, ref, metric) in pairs:
                 c = by_pair.get((cell.id, ref.id, metric)) or exact(cell, ref, metric)
-                valid = cell_state.refuse_invalid(plan, c, state_of, stage.samples)
+                valid = refused(c)
                 judged.append(valid if c.family == "exact" else replace(valid, family=family))
         judged = list(interim_analysis.trip(judged, tripped))
         count = len(pairs_of[item.id]["headline"])
-        memory = _memory(plan, stage, item.id, state_of)
         judgements.append(
             _InputJudgement(
                 headline=tuple(judged[:count]),
                 further=tuple(judged[count:]),
-                control=tuple(
-                    cell_state.refuse_invalid(plan, c, state_of, stage.samples) for c in control
-                ),
-                memory=memory,
+                control=tuple(map(refused, control)),
+                memory=tuple(map(refused, _memory(stage, item.id))),
                 floors=floors,
                 best=interim_analysis.best_group(stage, item.id, tripped=tripped, headline=judged)
                 if plan.judge.sampled
-                else exact_metrics.best_group(plan, item.id, stage.usable, exact),
+                else exact_metrics.best_group(plan, item.id, runs.usable, exact),
             )
         )
     return judgements
 
 
-def _memory(
-    plan: Plan, stage: Stage, input_id: str, state_of: Mapping[str, CellState]
-) -> tuple[Comparison, ...]:
-    """Return the comparisons of peak memory with the baseline, judged once, at the end."""
+def _memory(stage: Stage, input_id: str) -> Iterator[Comparison]:
+    """Yield the comparisons of peak memory with the baseline, judged once, at the end."""
+    plan, samples = stage.plan, stage.runs.samples
     baseline = plan.baseline_cell(input_id)
     if baseline is None or PEAK_RSS in plan.judge.metrics:
-        return ()
+        return
     size = sum(1 for c in plan.cells if c.role is Role.CANDIDATE)
-    comparisons = []
+    known = {cell_id for cell_id, sample in samples.items() if sample.values(PEAK_RSS)}
     for cell in plan.cells_of(input_id):
-        samples = [stage.samples.get(c.id) for c in (cell, baseline)]
-        if cell.role is not Role.CANDIDATE or any(
-            s is None or not s.values(PEAK_RSS) for s in samples
-        ):
-            continue
-        pair = same_programs.without_verdict(_memory_pair(stage, cell, baseline, size), stage.same)
-        comparisons.append(cell_state.refuse_invalid(plan, pair, state_of, stage.samples))
-    return tuple(comparisons)
+        if cell.role is Role.CANDIDATE and {cell.id, baseline.id} <= known:
+            pair = _memory_pair(stage, cell, baseline, size)
+            yield same_programs.without_verdict(pair, stage.runs.same)
 
 
 def _memory_pair(stage: Stage, cell: Cell, baseline: Cell, size: int) -> Comparison:
-    ours, theirs = (stage.samples[c.id].values(PEAK_RSS) for c in (cell, baseline))
+    ours, theirs = (stage.runs.samples[c.id].values(PEAK_RSS) for c in (cell, baseline))
     pair = sampling.pair(ours, theirs).until(stage.reached[-1] if stage.reached else 0)
     draft = interim_analysis.without_rounds(stage, (cell, baseline, PEAK_RSS), "memory")
     if not len(pair):
@@ -322,21 +290,20 @@ def _status(headline: Sequence[Comparison], metric: Metric, *, decidable: bool) 
 def analyse_axes(
     at: Measured,
     comparisons: Sequence[Comparison],
-    best: Sequence[BestGroup],
     summaries: Sequence[Summary],
     builds: Mapping[str, Build],
 ) -> Structure:
     """Return effects, contributions, crossovers and Pareto fronts of a record.
 
-    A main metric that is the same in every run has no effects, because these are computed by round.
+    `comparisons` includes those within the best groups. A main metric that is the same in every run
+    has no effects, because these are computed by round.
     """
-    every = [*comparisons, *(c for g in best for c in g.comparisons)]
-    fronts = pareto.fronts(at.plan, summaries, builds, at.usable, at.same, every)
-    pairs = experiments.replacements(at, every)
+    fronts = pareto.fronts(at.plan, summaries, builds, at.usable, at.same, comparisons)
+    pairs = experiments.replacements(at, comparisons)
     way: Literal["lower", "higher"] = "higher" if at.higher else "lower"
     if at.metric in EXACT_METRICS:
         return Structure(fronts=fronts, replacements=pairs, direction=way)
-    judged = judged_pairs(every, at.metric)
+    judged = judged_pairs(comparisons, at.metric)
     printed = {(r.after_cell_id, r.before_cell_id) for r in pairs}
     reported = {
         ids: c for ids, c in judged.items() if c.family != "best" or printed & {ids, ids[::-1]}

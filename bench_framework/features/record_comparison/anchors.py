@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bench_framework.compare import cell_state, same_programs
-from bench_framework.compare import samples as sampling
 from bench_framework.compare.samples import Sample
+from bench_framework.compare.stage import runs_of
 from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.judgement import CellState
 from bench_framework.model.plan import Cell, Plan, Role
@@ -63,13 +63,12 @@ def side(
 ) -> Side:
     """Return a record in the form that the comparison needs."""
     by_id = {build.id: build for build in builds}
-    samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
-    states = cell_state.cell_states(plan, samples, by_id, sampling.warm_ups(blocks))
+    runs = runs_of(plan, blocks, by_id)
     digests = {
         cell: Counter(
             b.answer.digest for b in sample.blocks if b.answer and b.answer.source != "none"
         )
-        for cell, sample in samples.items()
+        for cell, sample in runs.samples.items()
     }
     return Side(
         record_id,
@@ -77,8 +76,8 @@ def side(
         by_id,
         {i.input_id: i for i in inputs},
         host,
-        samples,
-        {s.cell_id: s for s in states},
+        runs.samples,
+        {s.cell_id: s for s in runs.states},
         started,
         {cell: counts.most_common(1)[0][0] for cell, counts in digests.items() if counts},
     )

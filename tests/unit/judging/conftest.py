@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from bench_framework.compare import contrasts
-from bench_framework.compare import samples as sampling
 from bench_framework.compare.samples import Pair
+from bench_framework.compare.stage import runs_of
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import Experiment
 from bench_framework.model.looks import looks_of
@@ -331,10 +331,8 @@ class Crossed:
         return judge(self.plan, self.blocks(wall), {}, [], self.looks())
 
     def measured(self, wall: Crossing) -> contrasts.Measured:
-        plan, samples = self.plan, sampling.collect(self.blocks(wall))
-        return contrasts.measured(
-            plan, looks_of(plan), samples, frozenset(samples), self.looks(), (), frozenset(), ()
-        )
+        runs = runs_of(self.plan, self.blocks(wall), {})
+        return contrasts.measured(runs, looks_of(self.plan), self.looks())
 
 
 @pytest.fixture

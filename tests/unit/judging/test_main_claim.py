@@ -10,7 +10,7 @@ import numpy as np
 
 from bench_framework.claims import costs, value_phrases
 from bench_framework.compare import interim_analysis, paired_test, verdict
-from bench_framework.compare.stage import Stage
+from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.compare.verdict import Case, Rules
 from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison
@@ -129,7 +129,7 @@ def test_no_variant_is_slower_than_the_baseline_and_among_the_best(study: type[S
     judged = example.judge(blocks)
     worse = example.comparison(judged, "b")
     assert worse.verdict is Verdict.WORSE
-    stage = Stage(example.plan, judged.looks, {}, (), 0, frozenset())
+    stage = Stage(runs_of(example.plan, (), {}), judged.looks, (), 0)
     assert (
         interim_analysis.best_group(stage, example.plan.inputs[0].id, headline=(worse,)).cell_ids
         == ()

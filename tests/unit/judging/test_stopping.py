@@ -12,7 +12,7 @@ import pytest
 
 from bench_framework.compare import stopping
 from bench_framework.compare.interim_analysis import look
-from bench_framework.compare.stage import Stage
+from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of, schedule
@@ -151,7 +151,7 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
     A detectable difference of 15 % after 12 of 40 rounds corresponds to 8 % at the last one.
     """
     plan = study(measure=MeasurePolicy(strategy=strategy)).plan  # type: ignore[arg-type]
-    stage = Stage(plan, schedule(12, 40, 2, 0.05), {}, (12,), 0, frozenset())
+    stage = Stage(runs_of(plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
     pair = Comparison(
         "x",
         "y",
@@ -167,7 +167,7 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
 
 
 def test_what_can_still_be_shown_to_be_equivalent_is_waited_for(study: type[Study]) -> None:
-    stage = Stage(study().plan, schedule(12, 40, 2, 0.05), {}, (12,), 0, frozenset())
+    stage = Stage(runs_of(study().plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
     pair = Comparison(
         "x",
         "y",

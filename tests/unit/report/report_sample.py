@@ -13,6 +13,7 @@ from functools import cache
 from typing import Literal
 
 from bench_framework.compare import contrasts, samples
+from bench_framework.compare.stage import Runs
 from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.experiments import compute as experiments
 from bench_framework.features.judge import analyse_axes
@@ -520,17 +521,16 @@ def judgement(p: Plan) -> Judgement:
 
 def structure_of(p: Plan, mute: Judgement, binaries: dict[str, Build]) -> Structure:
     """Return the effects of the axes, computed by the analysis from the samples."""
+    usable = frozenset(s.cell_id for s in mute.states if s.state == "measured")
     at = contrasts.measured(
-        p,
+        Runs(p, samples.collect(blocks(p)), mute.states, usable, frozenset(), frozenset()),
         mute.looks,
-        samples.collect(blocks(p)),
-        frozenset(s.cell_id for s in mute.states if s.state == "measured"),
         [Look(i.id, 2, ROUNDS, stopped=True) for i in p.inputs],
         mute.floors,
-        frozenset(),
         prepared(p),
     )
-    return analyse_axes(at, mute.comparisons, mute.best, mute.summaries, binaries)
+    pairs = [*mute.comparisons, *(c for group in mute.best for c in group.comparisons)]
+    return analyse_axes(at, pairs, mute.summaries, binaries)
 
 
 def prepared(p: Plan) -> tuple[PreparedInput, ...]:
