@@ -17,8 +17,8 @@ import typer  # noqa: TID251 -- the reference of the command line follows from i
 from bench_framework import assets
 from bench_framework.cli.app import app
 from bench_framework.features.sections import SECTIONS
-from bench_framework.model.metrics import METRICS, UNITS
-from bench_framework.model.words import WORDS
+from bench_framework.model.metrics import METRICS, PEAK_RSS, UNITS
+from bench_framework.model.words import MEANINGS, WORDS, word
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
 from bench_framework.workflow.scenarios import codes
@@ -79,8 +79,14 @@ def _section_table() -> str:
 
 def _verdict_table() -> str:
     rows = (
-        (w.glyph, f"`{w.ascii}`", w.time, w.memory, w.meaning.format(margin="the margin"))
-        for w in WORDS.values()
+        (
+            w.glyph,
+            f"`{w.ascii}`",
+            w.time,
+            word(v, PEAK_RSS),
+            MEANINGS[v].format(margin="the margin"),
+        )
+        for v, w in WORDS.items()
     )
     return _table("glyph, ASCII, time, memory, meaning", rows)
 

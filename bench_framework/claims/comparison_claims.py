@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from bench_framework.claims import metric_nouns
@@ -11,12 +10,8 @@ from bench_framework.claims.factory import Names
 from bench_framework.model.judgement import Claim, Comparison, Judgement
 from bench_framework.model.plan import Plan
 
-_KINDS: Final[Mapping[str, str]] = {
-    "control": "control",
-    "memory": "memory",
-    "reference": "reference",
-}
-"""Family → kind of the claim, if it is not `comparison`."""
+_KINDS: Final = ("control", "memory", "reference")
+"""Families that are also kinds of claims. Claims about all others are of the kind `comparison`."""
 
 
 class ComparisonClaims(Names):
@@ -49,7 +44,7 @@ class ComparisonClaims(Names):
         values |= metric_nouns.details(c) | metric_nouns.typical(c)
         return Claim(
             id="",
-            kind=kind or _KINDS.get(c.family, "comparison"),
+            kind=kind or (c.family if c.family in _KINDS else "comparison"),
             subject=self.label(c.cell_id),
             reference=self.label(c.ref_cell_id),
             metric=c.metric,

@@ -34,11 +34,8 @@ class Costs:
 
     def phrase(self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: str) -> str:
         """Return ``"at the cost of 25 % more CPU time"`` if a gain in time has a cost."""
-        text = (
-            self.amounts(cell_id, ref_cell_id)
-            if verdict and verdict.better and metric == WALL
-            else ""
-        )
+        gain = verdict and verdict.better and metric == WALL
+        text = self.amounts(cell_id, ref_cell_id) if gain else ""
         return f"at the cost of {text}" if text else ""
 
 

@@ -97,10 +97,9 @@ class Facts(Names):
         for s in self._judgement.scaling:
             if segments[s.variant_id, s.metric] < LEAST_SIZES - 1:
                 continue
-            start, end = (
-                self.plan.input(s.from_input_id).label,
-                self.plan.input(s.to_input_id).label,
-            )
+            ends = (s.from_input_id, s.to_input_id)
+            start, end = (self.plan.input(i).label for i in ends)
+            arms = (c for c in self.plan.cells if c.role is not Role.CONTROL)
             yield Claim(
                 "",
                 "scaling",
@@ -112,11 +111,7 @@ class Facts(Names):
                 hi=s.hi,
                 level=s.level,
                 cells=tuple(
-                    c.id
-                    for c in self.plan.cells
-                    if c.variant_id == s.variant_id
-                    and c.input_id in (s.from_input_id, s.to_input_id)
-                    and c.role is not Role.CONTROL
+                    c.id for c in arms if c.variant_id == s.variant_id and c.input_id in ends
                 ),
                 values={"from": start, "to": end, "word": s.word},
             )
@@ -172,27 +167,17 @@ class Facts(Names):
 
     def _smallest_rate(self, row: Derived) -> dict[str, float]:
         """Return the smallest rate of an input, which sets the unit of all of its rates."""
-        rates = [
-            d.value
-            for d in self._judgement.derived
-            if d.input_id == row.input_id
-            and d.unit == "bytes/s"
-            and d.value is not None
-            and not d.assuming
-        ]
+        kind = (row.input_id, "bytes/s", "")
+        rows = (d for d in self._judgement.derived if (d.input_id, d.unit, d.assuming) == kind)
+        rates = [d.value for d in rows if d.value is not None]
         return {"smallest": min(rates)} if row.unit == "bytes/s" and not row.assuming else {}
 
     def coverage(self) -> Claim:
         """Return the number of planned cells by state."""
-        words = {
-            "other-output": "other output",
-            "not-comparable": "not comparable",
-            "not-started": "not started",
-        }
         states = [
             s for s in self._judgement.states if self.cells[s.cell_id].role is not Role.CONTROL
         ]
-        counts = Counter(words.get(s.state, s.state) for s in states)
+        counts = Counter(s.state.replace("-", " ") for s in states)
         values: dict[str, float | int | str] = {"planned": len(states), "measured": 0, **counts}
         values["excluded"] = len(self.plan.holes)
         return Claim("", "coverage", "this record", values=values)

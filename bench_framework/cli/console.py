@@ -70,12 +70,9 @@ class Console:
         """Print a report; with `full`, all sections with their tables."""
         from bench_framework.report.render import terminal
 
-        color = self.colored(sys.stdout)
-        self.emit(
-            terminal.render(
-                document, width=self.width, color=color, unicode=self.unicode, full=full
-            )
-        )
+        color, unicode = self.colored(sys.stdout), self.unicode
+        text = terminal.render(document, width=self.width, color=color, unicode=unicode, full=full)
+        self.emit(text)
 
     def emit_pages(self, pages: Pages) -> None:
         """Print the report in `pages`, or with ``--json`` the names of its files."""
@@ -186,9 +183,8 @@ def fold_diagnostic(text: str, width: int | None) -> str:
         if sentence is None or len(line) <= width:
             lines.append(line)
             continue
-        text = _QUOTED.sub(
-            lambda quoted: quoted[0].replace(" ", _FIXED_SPACE), line[sentence.end() :]
-        )
+        words = line[sentence.end() :]
+        text = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", _FIXED_SPACE), words)
         parts = wrap(text, width, sentence[0], " " * (3 if head else sentence.end()))
         lines += [part.replace(_FIXED_SPACE, " ") for part in parts]
     return "\n".join(lines)

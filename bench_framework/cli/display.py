@@ -39,6 +39,7 @@ from bench_framework.units import (
     time_unit,
 )
 
+INTO_CACHE = "into the cache with cargo, once, about 1 minute"
 DRAW_EVERY_S = 0.5
 """Minimum time between two drawings, in seconds. A drawing takes milliseconds of CPU time."""
 LONGEST_REASON = 42
@@ -64,9 +65,8 @@ class LiveDisplay:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._rich = RichConsole(
-            stderr=True, no_color=console.color == "never" or None, highlight=False
-        )
+        no_color = console.color == "never" or None
+        self._rich = RichConsole(stderr=True, no_color=no_color, highlight=False)
         self._live = self._region()
         self._work: Work | None = None
         self._doing = "reading the scenario"
@@ -131,11 +131,8 @@ class LiveDisplay:
     def _page(self) -> RenderableType:
         work = self._work
         if work is None or work.input_id is None:
-            return Text(
-                f"{work.plan.name if work else 'benchctl'}  {self._doing}",
-                overflow="ellipsis",
-                no_wrap=True,
-            )
+            line = f"{work.plan.name if work else 'benchctl'}  {self._doing}"
+            return Text(line, overflow="ellipsis", no_wrap=True)
         state = "interim verdicts can change" if work.verdicts else "no interim verdicts yet"
         footer = Text(f"\n{state}.  Ctrl-C stops; the same command resumes.", style="dim")
         return Group(self._header(work), Text(), self._cells(work), footer)
@@ -155,9 +152,8 @@ class LiveDisplay:
 
     def _cells(self, work: Work) -> RenderableType:
         assert work.input_id is not None
-        cells = [
-            cell for cell in work.plan.cells_of(work.input_id) if cell.role is not Role.CONTROL
-        ]
+        every = work.plan.cells_of(work.input_id)
+        cells = [cell for cell in every if cell.role is not Role.CONTROL]
         room = max(3, shutil.get_terminal_size().lines - RESERVED_LINES - 6)
         rows = sorted(cells, key=lambda cell: work.median(cell.id) or float("inf"))[:room]
         stage = "warm-up" if work.warmup else f"round {work.round}"
@@ -192,9 +188,8 @@ class LiveDisplay:
         comparison = work.verdicts.get(cell.id)
         if comparison is None:
             return Text(label), time, interval, Text("", style="dim"), count
-        word = Text(
-            words.verdict_text(comparison.verdict, WALL), style=STYLES.get(comparison.verdict, "")
-        )
+        style = STYLES.get(comparison.verdict, "")
+        word = Text(words.verdict_text(comparison.verdict, WALL), style=style)
         return Text(label), time, interval, word, count
 
 
@@ -210,10 +205,8 @@ def _interval(work: Work, cell: Cell, median: float | None) -> str:
 def _doing(update: progress.Update) -> str | None:
     match update:
         case progress.ToolInstall():
-            return (
-                f"installing {update.tool} {update.version} into the cache with cargo, once, about "
-                f"1 minute ({format_clock(update.elapsed_s)})"
-            )
+            tool, clock = f"{update.tool} {update.version}", format_clock(update.elapsed_s)
+            return f"installing {tool} {INTO_CACHE} ({clock})"
         case progress.Waiting():
             return f"waiting for {update.reason} ({format_clock(update.elapsed_s)})"
         case progress.BuildStep():
@@ -327,11 +320,8 @@ class LineDisplay:
 
     def _tool(self, update: progress.ToolInstall) -> None:
         if update.elapsed_s == 0:
-            self._line(
-                "tool",
-                f"{update.tool} {update.version} is not installed:"
-                " installing it into the cache with cargo, once, about 1 minute",
-            )
+            tool = f"{update.tool} {update.version}"
+            self._line("tool", f"{tool} is not installed: installing it {INTO_CACHE}")
         else:
             self._seldom("tool", f"{update.tool}: {format_clock(update.elapsed_s)}")
 

@@ -190,20 +190,16 @@ def _race(forecast: Forecast) -> str:
 
 
 def _gate(plan: Plan) -> str:
-    policy = plan.judge.gate
-    tolerated = ", ".join(
-        f"{metric} {format_percent(margin)}" for metric, margin in policy.tolerated.items()
-    )
+    margins = plan.judge.gate.tolerated.items()
+    tolerated = ", ".join(f"{metric} {format_percent(margin)}" for metric, margin in margins)
     return f"tolerates {tolerated}; `benchctl run --gate` or `benchctl gate` applies it"
 
 
 def _detectable(forecast: Forecast) -> str:
     resolution = forecast.resolution
     if not resolution.by_metric:
-        return (
-            "known after the first interim analysis: there is no earlier record of this workload "
-            "on this machine"
-        )
+        without = "there is no earlier record of this workload on this machine"
+        return f"known after the first interim analysis: {without}"
     sizes = " and ".join(
         f"{format_percent(math.ceil(mde * 1000) / 1000, decimals=1)} or more in {noun(metric)}"
         for metric, mde in resolution.by_metric.items()
@@ -231,8 +227,6 @@ def _command(cell: Cell) -> str:
 
 
 def _filled(words: Iterable[Word]) -> str:
-    texts = [
-        "".join(f"{{{part.slot}}}" if isinstance(part, Slot) else part for part in word)
-        for word in words
-    ]
+    parts = ([f"{{{p.slot}}}" if isinstance(p, Slot) else p for p in word] for word in words)
+    texts = map("".join, parts)
     return " ".join(text if text.startswith("{") else shlex.quote(text) for text in texts)

@@ -67,11 +67,8 @@ class Work:
             case progress.LimitKnown():
                 self.plan = limited(self.plan, update.rounds)
             case progress.RoundStarted():
-                self.input_id, self.round, self.warmup = (
-                    update.input_id,
-                    update.round,
-                    update.warmup,
-                )
+                self.input_id, self.round = update.input_id, update.round
+                self.warmup = update.warmup
             case progress.BlockFinished():
                 self._block(update.block)
             case progress.RoundFinished():
@@ -139,11 +136,9 @@ class Work:
     @property
     def rounds_done(self) -> int:
         """Number of finished rounds; rounds that early stopping saved count as finished."""
-        most = self.plan.measure.rounds_max
-        done = sum(
-            most if i.id in self.stopped else self.rounds.get(i.id, 0) for i in self.plan.inputs
-        )
-        return done + self.warmups_done
+        saved = dict.fromkeys(self.stopped, self.plan.measure.rounds_max)
+        rounds = self.rounds | saved
+        return sum(rounds.get(item.id, 0) for item in self.plan.inputs) + self.warmups_done
 
     @property
     def state(self) -> str:

@@ -27,6 +27,7 @@ from bench_framework.model.verdict import Verdict
 
 NO_ANSWER = "none"
 """Setting of `answer.compare`, and source of an answer, if answers are not compared."""
+DIFFERS: Final = "output differs from the baseline's"
 
 
 def cell_states(
@@ -63,13 +64,14 @@ def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
     void = [block for block in blocks if block.status in VOIDING]
     other = [block for block in blocks if block.status == "other-output"]
     if void:
-        message = void[0].message or ("timed out" if void[0].timed_out else "failed")
-        return CellState(cell.id, "failed", 0, len(void), f"{message} (during warm-up)")
+        return CellState(cell.id, "failed", 0, len(void), f"{_message(void[0])} (during warm-up)")
     if other:
-        return CellState(
-            cell.id, "other-output", 0, 0, other[0].message or "output differs from the baseline's"
-        )
+        return CellState(cell.id, "other-output", 0, 0, other[0].message or DIFFERS)
     return None
+
+
+def _message(block: Block) -> str:
+    return block.message or ("timed out" if block.timed_out else "failed")
 
 
 def _state(
@@ -103,12 +105,10 @@ def _failure(cell: Cell, sample: Sample) -> tuple[Literal["failed", "not-compara
     failed = [b for b in sample.blocks if b.status in VOIDING]
     others = [b for b in sample.blocks if b.status not in VOIDING and b.round in sample.void]
     if others and len(failed) <= VOID_SHARE * sample.rounds:
-        return "not-comparable", cache_refusal(
-            cell, [b for b in sample.blocks if b.status not in VOIDING]
-        )
-    first = failed[0]
-    message = first.message or ("timed out" if first.timed_out else "failed")
-    return "failed", f"{message} (round {first.round}; {len(failed)} of {sample.rounds} rounds)"
+        good = [b for b in sample.blocks if b.status not in VOIDING]
+        return "not-comparable", cache_refusal(cell, good)
+    share = f"{len(failed)} of {sample.rounds} rounds"
+    return "failed", f"{_message(failed[0])} (round {failed[0].round}; {share})"
 
 
 def _expected_answer(
@@ -135,15 +135,12 @@ def _digests(blocks: Sequence[Block]) -> list[str]:
 def _other_output(sample: Sample, expected: str | None) -> str | None:
     flagged = next((b for b in sample.blocks if b.status == "other-output"), None)
     if flagged is not None:
-        return flagged.message or "output differs from the baseline's"
+        return flagged.message or DIFFERS
     others = [d for d in _digests(sample.blocks) if expected is not None and d != expected]
     if not others:
         return None
-    share = (
-        f" in {len(others)} of {len(sample.blocks)} rounds"
-        if len(others) < len(sample.blocks)
-        else ""
-    )
+    count, rounds = len(others), len(sample.blocks)
+    share = f" in {count} of {rounds} rounds" if count < rounds else ""
     return f"its answer {others[0][:12]} differs from {(expected or '')[:12]}{share}"
 
 

@@ -114,15 +114,8 @@ def _rows_of_input(
             continue
         times[entry.name], rates[entry.name] = _times_and_rates(samples[cell.id], size)
     for entry in plan.named:
-        yield _row(
-            input_id,
-            entry.name,
-            f"rate({entry.name})",
-            "bytes/s",
-            rates.get(entry.name, {}),
-            cell_ids=_ids(cells, [entry.variant_id]),
-            measured=True,
-        )
+        name, ids, rate = entry.name, _ids(cells, [entry.variant_id]), rates.get(entry.name, {})
+        yield _row(input_id, name, f"rate({name})", "bytes/s", rate, cell_ids=ids, measured=True)
     variants = {entry.name: entry.variant_id for entry in plan.named}
     units: dict[str, Unit] = {}
     rows: dict[str, Series] = {}
@@ -132,19 +125,14 @@ def _rows_of_input(
         formula = parse(row.formula, units)
         units[row.name] = formula.unit
         rows[row.name] = _evaluate(formula, rates, times, rows)
-        needs[row.name] = tuple(
-            dict.fromkeys(
-                [*formula.cells, *(cell for name in formula.rows for cell in needs[name])]
-            )
-        )
+        of_rows = (cell for name in formula.rows for cell in needs[name])
+        needs[row.name] = tuple(dict.fromkeys((*formula.cells, *of_rows)))
         ids = _ids(cells, [variants[name] for name in needs[row.name] if name in variants])
-        worked_out = _row(
-            input_id, row.name, row.formula, formula.unit, rows[row.name], cell_ids=ids
-        )
+        series = rows[row.name]
+        worked_out = _row(input_id, row.name, row.formula, formula.unit, series, cell_ids=ids)
         # A formula that uses a projected value is projected too.
-        assumed[row.name] = row.assuming or next(
-            (a for name in formula.rows if (a := assumed[name])), ""
-        )
+        inherited = (assumed[name] for name in formula.rows)
+        assumed[row.name] = row.assuming or next(filter(None, inherited), "")
         if assumed[row.name]:
             yield replace(worked_out, assuming=assumed[row.name])
         else:
@@ -162,13 +150,11 @@ def _as_judged(row: Derived, pairs: Pairs) -> Derived:
             return row  # no interim analysis yet; the median over rounds remains
         return replace(row, judged=True, rounds=0, value=None, lo=None, hi=None, level=None)
     interval = comparison.shown if straight else comparison.shown.inverse
-    judged = replace(
-        row, judged=True, rounds=comparison.rounds, value=interval.ratio, level=interval.level
-    )
+    row = replace(row, judged=True, rounds=comparison.rounds, value=interval.ratio)
     if interval.lo <= 0 or not math.isfinite(interval.hi):
         # Too few rounds for that level: the row has a value without an interval.
-        return replace(judged, lo=None, hi=None, level=None)
-    return replace(judged, lo=interval.lo, hi=interval.hi)
+        return replace(row, lo=None, hi=None, level=None)
+    return replace(row, lo=interval.lo, hi=interval.hi, level=interval.level)
 
 
 def with_contribution_figures(
@@ -180,34 +166,19 @@ def with_contribution_figures(
     which is a larger family with wider intervals. A report must show one interval per pair.
     """
     in_results = {(c.cell_id, c.ref_cell_id) for c in results if c.metric == WALL}
-    steps = {
-        (s.cell_id, s.ref_cell_id): s.contrast
-        for table in tables
-        if table.metric == WALL
-        for s in (*table.steps, *table.beyond)
-    }
-    replaced = []
-    for row in rows:
-        pair = row.cell_ids[:2]
-        contrast = (
-            steps.get(pair) if row.judged and len(pair) == len(row.cell_ids) == PAIR else None
-        )
-        if (
-            contrast is not None
-            and contrast.shown is not None
-            and not {pair, pair[::-1]} & in_results
-        ):
-            step = contrast.shown
-            row = replace(  # noqa: PLW2901 -- the same row with other values
-                row,
-                rounds=contrast.rounds,
-                value=step.ratio,
-                lo=step.lo,
-                hi=step.hi,
-                level=step.level,
-            )
-        replaced.append(row)
-    return tuple(replaced)
+    timed = (table for table in tables if table.metric == WALL)
+    every = (step for table in timed for step in (*table.steps, *table.beyond))
+    steps = {(s.cell_id, s.ref_cell_id): s.contrast for s in every}
+
+    def with_figures(row: Derived) -> Derived:
+        pair = row.cell_ids
+        contrast = steps.get((pair[0], pair[1])) if row.judged and len(pair) == PAIR else None
+        if contrast is None or contrast.shown is None or {pair, pair[::-1]} & in_results:
+            return row
+        i = contrast.shown
+        return replace(row, rounds=contrast.rounds, value=i.ratio, lo=i.lo, hi=i.hi, level=i.level)
+
+    return tuple(map(with_figures, rows))
 
 
 def _ids(cells: Mapping[str, Cell], variants: Sequence[str]) -> tuple[str, ...]:
@@ -216,13 +187,9 @@ def _ids(cells: Mapping[str, Cell], variants: Sequence[str]) -> tuple[str, ...]:
 
 def _times_and_rates(sample: Sample, size: int | None) -> tuple[Series, Series]:
     walls = sample.values(WALL)
-    handled = {block.round: _bytes(block, size) for block in sample.blocks}
-    rates = {
-        number: count / wall
-        for number, wall in walls.items()
-        if wall > 0 and (count := handled.get(number)) is not None
-    }
-    return dict(walls), rates
+    handled = {b.round: count for b in sample.blocks if (count := _bytes(b, size)) is not None}
+    timed = (number for number, wall in walls.items() if wall > 0)
+    return dict(walls), {n: handled[n] / walls[n] for n in timed if n in handled}
 
 
 def _bytes(block: Block, size: int | None) -> int | None:

@@ -98,7 +98,7 @@ def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
     rest = " ".join(values[name] for name in others)
     figures = show_comparison(c)
     notes = "; ".join(part for part in (c.reason, effect_note(c)) if part)
-    return Row.of(
+    return Row.build(
         f"{values[axis.name]}{f', with {rest}' if rest else ''}",
         *((Cell(plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()),
         Cell(figures.estimate, c.shown.ratio if c.shown else None) if figures else DASH,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bench_framework.claims import metric_nouns, phrases
@@ -29,19 +29,16 @@ def sign_changes(
     There is one claim per variant, reference and metric. Results are never pooled over inputs.
     """
     plan = names.plan
-    for variant in plan.variants:
-        for reference in (plan.baseline_id, *plan.further_baselines):
-            for metric in plan.judge.metrics:
-                group = [
-                    c
-                    for c in comparisons
-                    if c.family in ("headline", "reference", "exact")
-                    and c.metric == metric
-                    and names.cells[c.cell_id].variant_id == variant.id
-                    and names.cells[c.ref_cell_id].variant_id == reference
-                ]
-                if any(c.verdict.better for c in group) and any(c.verdict.worse for c in group):
-                    yield _sign_change(names, variant.label, metric, group, sizes)
+    references = (plan.baseline_id, *plan.further_baselines)
+    groups: dict[tuple[str, str, str], list[Comparison]] = {}
+    for c in comparisons:
+        if c.family in ("headline", "reference", "exact"):
+            variant_id, ref_id = (names.cells[i].variant_id for i in (c.cell_id, c.ref_cell_id))
+            groups.setdefault((variant_id, ref_id, c.metric), []).append(c)
+    for variant, ref, metric in itertools.product(plan.variants, references, plan.judge.metrics):
+        group = groups.get((variant.id, ref, metric), [])
+        if any(c.verdict.better for c in group) and any(c.verdict.worse for c in group):
+            yield _sign_change(names, variant.label, metric, group, sizes)
 
 
 def _sign_change(
@@ -105,9 +102,13 @@ def claims_of(
     plan: Plan, judgement: Judgement, builds: Mapping[str, Build], inputs: Sequence[PreparedInput]
 ) -> tuple[Claim, ...]:
     """Return every sentence that the record supports, with its evidence, in the report's order."""
-    written = enumerate(_write(plan, judgement, builds, inputs), 1)
-    numbered = (replace(claim, id=f"c{i}") for i, claim in written)
-    return tuple(replace(claim, text=sentences.say(claim)) for claim in numbered)
+    return numbered(_write(plan, judgement, builds, inputs))
+
+
+def numbered(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """Return claims with their numbers and sentences."""
+    with_ids = (replace(claim, id=f"c{i}") for i, claim in enumerate(claims, 1))
+    return tuple(replace(claim, text=sentences.say(claim)) for claim in with_ids)
 
 
 def _write(

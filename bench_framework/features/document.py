@@ -26,7 +26,6 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
     kinds = [kind for kind in SECTIONS if not only or kind.code in only]
     built = [(kind, kind.section(data)) for kind in kinds]
     missing = ((kind.title, kind.reason(data)) for kind, section in built if section is None)
-    folder = data.record_dir.rstrip("/")
     return Document(
         title=data.plan.name,
         question=data.plan.question,
@@ -37,11 +36,7 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         sections=tuple(section for _, section in built if section is not None),
         claims=data.judgement.claims,
         glossary=verdict_glossary(data.plan.judge.margin_of(data.metric)),
-        files=tuple(
-            f"{folder}/{name}" for name in ("report.html", "report.md", "appendix.md", "runs.csv")
-        )
-        if folder
-        else (),
+        files=data.page_files("runs.csv"),
         next=data.commands,
         terms=terms(data),
         missing=tuple((title, reason) for title, reason in missing if reason),

@@ -110,16 +110,9 @@ class Results:
                 interval = Interval(exact, exact, exact, 1.0)
             elif summary is not None and summary.lo is not None and summary.hi is not None:
                 interval = Interval(summary.median, summary.lo, summary.hi, _LEVEL)
-            reason = "" if interval else reason
-            yield Evidence(
-                input_id,
-                reason,
-                interval,
-                margin=margin,
-                reason=reason,
-                metric=metric,
-                cells=(cell_id,) if cell_id else (),
-            )
+            e = Evidence(input_id, "", interval, margin=margin, metric=metric)
+            e = replace(e, cells=(cell_id,) if cell_id else ())
+            yield e if interval else replace(e, text=reason, reason=reason)
 
     def _cells(self, input_id: str) -> dict[str, str]:
         cells = self.plan.cells_of(input_id)

@@ -22,82 +22,42 @@ CORRECTED: Final = "not significant after correction"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The display of a verdict: glyph, its ASCII form, and the words for time and for memory."""
+    """The display of a verdict: glyph, its ASCII form, and the words for time."""
 
     glyph: str
     ascii: str
     time: str
-    memory: str
-    meaning: str
-    """One line for the glossary. ``{margin}`` is replaced by the scenario's margin."""
 
 
 WORDS: Final[dict[Verdict, Words]] = {
-    Verdict.BETTER: Words(
-        "▼",
-        "v",
-        "faster",
-        "less memory",
-        "significant; the whole confidence interval is below 1 by more than {margin}",
-    ),
-    Verdict.BETTER_SIZE_UNCERTAIN: Words(
-        "▽",
-        "v?",
-        "faster, size uncertain",
-        "less memory, size uncertain",
-        "significant, but the difference may be less than {margin}",
-    ),
-    Verdict.EQUIVALENT: Words(
-        "≡", "~", "equivalent", "equivalent", "shown to differ by less than {margin}"
-    ),
-    Verdict.INCONCLUSIVE: Words(
-        "?",
-        "?",
-        "inconclusive",
-        "inconclusive",
-        "the rounds show neither a difference nor equivalence",
-    ),
-    Verdict.WORSE_SIZE_UNCERTAIN: Words(
-        "△",
-        "^?",
-        "slower, size uncertain",
-        "more memory, size uncertain",
-        "significant, but the difference may be less than {margin}",
-    ),
-    Verdict.WORSE: Words(
-        "▲",
-        "^",
-        "slower",
-        "more memory",
-        "significant; the whole confidence interval is above 1 by more than {margin}",
-    ),
-    Verdict.SINGLE_RUN: Words(
-        "·1", ".1", "single run", "single run", "only one run: a value without a verdict"
-    ),
-    Verdict.OTHER_OUTPUT: Words(
-        "≠",
-        "!=",
-        "other output",
-        "other output",
-        "the output differs from the baseline's, so the two are not compared",
-    ),
-    Verdict.NOT_COMPARABLE: Words(
-        "⊘",
-        "/",
-        "not comparable",
-        "not comparable",
-        "measured under conditions other than those requested",
-    ),
-    Verdict.FAILED: Words("✕", "x", "failed", "failed", "did not finish, so there is no verdict"),
-    Verdict.EXCLUDED: Words(
-        "–",
-        "-",
-        "excluded",
-        "excluded",
-        "not in the plan, because of a rule of the scenario or because this machine cannot run it",
-    ),
+    Verdict.BETTER: Words("▼", "v", "faster"),
+    Verdict.BETTER_SIZE_UNCERTAIN: Words("▽", "v?", "faster, size uncertain"),
+    Verdict.EQUIVALENT: Words("≡", "~", "equivalent"),
+    Verdict.INCONCLUSIVE: Words("?", "?", "inconclusive"),
+    Verdict.WORSE_SIZE_UNCERTAIN: Words("△", "^?", "slower, size uncertain"),
+    Verdict.WORSE: Words("▲", "^", "slower"),
+    Verdict.SINGLE_RUN: Words("·1", ".1", "single run"),
+    Verdict.OTHER_OUTPUT: Words("≠", "!=", "other output"),
+    Verdict.NOT_COMPARABLE: Words("⊘", "/", "not comparable"),
+    Verdict.FAILED: Words("✕", "x", "failed"),
+    Verdict.EXCLUDED: Words("–", "-", "excluded"),
 }
 """Words of each verdict, in the order of the glossary."""
+MEANINGS: Final[dict[Verdict, str]] = {
+    Verdict.BETTER: "significant; the whole confidence interval is below 1 by more than {margin}",
+    Verdict.BETTER_SIZE_UNCERTAIN: "significant, but the difference may be less than {margin}",
+    Verdict.EQUIVALENT: "shown to differ by less than {margin}",
+    Verdict.INCONCLUSIVE: "the rounds show neither a difference nor equivalence",
+    Verdict.WORSE_SIZE_UNCERTAIN: "significant, but the difference may be less than {margin}",
+    Verdict.WORSE: "significant; the whole confidence interval is above 1 by more than {margin}",
+    Verdict.SINGLE_RUN: "only one run: a value without a verdict",
+    Verdict.OTHER_OUTPUT: "the output differs from the baseline's, so the two are not compared",
+    Verdict.NOT_COMPARABLE: "measured under conditions other than those requested",
+    Verdict.FAILED: "did not finish, so there is no verdict",
+    Verdict.EXCLUDED: "not in the plan, because of a rule of the scenario or because this machine "
+    "cannot run it",
+}
+"""One line per verdict for the glossary. ``{margin}`` is replaced by the scenario's margin."""
 
 _AMOUNTS: Final[dict[Verdict, str]] = {
     Verdict.BETTER: "less {noun}",
@@ -105,14 +65,7 @@ _AMOUNTS: Final[dict[Verdict, str]] = {
     Verdict.WORSE: "more {noun}",
     Verdict.WORSE_SIZE_UNCERTAIN: "more {noun}, size uncertain",
 }
-
-_DECLARED: Final[dict[Verdict, str]] = {
-    Verdict.BETTER: "better {noun}",
-    Verdict.BETTER_SIZE_UNCERTAIN: "better {noun}, size uncertain",
-    Verdict.WORSE: "worse {noun}",
-    Verdict.WORSE_SIZE_UNCERTAIN: "worse {noun}, size uncertain",
-}
-"""Words for declared metrics, for which larger values may be better."""
+"""Words for metrics other than time. Other verdicts have the same words for all metrics."""
 
 
 def noun(metric: str) -> str:
@@ -137,14 +90,14 @@ def glyph(verdict: Verdict, *, unicode: bool = True) -> str:
 
 def word(verdict: Verdict, metric: str) -> str:
     """Return the words of a verdict on a metric: ``faster`` for wall time, ``less memory``."""
-    if metric == WALL:
+    if metric == WALL or verdict not in _AMOUNTS:
         return WORDS[verdict].time
-    kind = METRICS.get(metric)
-    if kind is None:
-        return _DECLARED.get(verdict, WORDS[verdict].memory).format(noun=noun(metric))
-    if kind.countable and verdict.better:
-        return _AMOUNTS[verdict].replace("less", "fewer").format(noun=noun(metric))
-    return _AMOUNTS.get(verdict, WORDS[verdict].memory).format(noun=noun(metric))
+    text, kind = _AMOUNTS[verdict], METRICS.get(metric)
+    if kind is None:  # larger values of a declared metric may be better
+        text = text.replace("less", "better").replace("more", "worse")
+    elif kind.countable:
+        text = text.replace("less", "fewer")
+    return text.format(noun=noun(metric))
 
 
 def verdict_text(verdict: Verdict, metric: str) -> str:
@@ -159,28 +112,9 @@ def change(metric: str, *, higher: bool) -> tuple[str, str]:
     return ("better", "worse") if higher else ("less", "more")
 
 
-_SIGNS: Final = str.maketrans(
-    {
-        "\u202f": " ",
-        "\u2009": " ",
-        "−": "-",
-        "×": "x",
-        "÷": "/",
-        "–": "-",
-        "—": "-",
-        "→": "->",
-        "µ": "u",
-        "·": "-",
-        "“": '"',
-        "”": '"',
-        "’": "'",
-        "…": "...",
-        "∞": "inf",
-        "≤": "<=",
-        "≥": ">=",
-        "θ": "theta",
-        "ρ": "rho",
-    }
+_SIGNS: Final = str.maketrans("\u202f\u2009−×÷–—µ·“”’", '  -x/--u-""\'')
+_LONG_SIGNS: Final = str.maketrans(
+    {"→": "->", "…": "...", "∞": "inf", "≤": "<=", "≥": ">=", "θ": "theta", "ρ": "rho"}
 )
 
 
@@ -189,4 +123,4 @@ def in_ascii(text: str) -> str:
     for words in WORDS.values():
         if words.glyph not in {"?", "–"}:
             text = text.replace(words.glyph, words.ascii)
-    return text.translate(_SIGNS)
+    return text.translate(_SIGNS).translate(_LONG_SIGNS)

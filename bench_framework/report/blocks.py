@@ -6,7 +6,7 @@ Every renderer prints only this tree, so that each sentence is in every output.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
@@ -31,45 +31,51 @@ class Sentence:
     """Words before the sentence, in bold: the subject of a line of the summary."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+@dataclass_transform(frozen_default=True)
+class Block:
+    """A part of a section. Each kind is a subclass, and a frozen dataclass.
+
+    Attributes:
+        kind: the name by which templates and renderers select how it is printed.
+    """
+
+    kind: ClassVar[str]
+
+    def __init_subclass__(cls, kind: str) -> None:
+        """Make the subclass a dataclass."""
+        cls.kind = kind
+        dataclass(frozen=True)(cls)
+
+
+class Heading(Block, kind="heading"):
     """A heading one level below that of its section."""
 
-    kind: ClassVar[str] = "heading"
     text: str
     anchor: str
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Block, kind="paragraph"):
     """Consecutive sentences. `lead` marks the main result of the report."""
 
-    kind: ClassVar[str] = "paragraph"
     sentences: tuple[Sentence, ...]
     lead: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Bullets:
+class Bullets(Block, kind="bullets"):
     """A list of sentences."""
 
-    kind: ClassVar[str] = "bullets"
     items: tuple[Sentence, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyFinding:
+class KeyFinding(Block, kind="finding"):
     """The one sentence that states the result of a table."""
 
-    kind: ClassVar[str] = "finding"
     sentence: Sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Fallback:
+class Fallback(Block, kind="fallback"):
     """A plain line, such as the reason for a missing result."""
 
-    kind: ClassVar[str] = "fallback"
     text: str
 
 
@@ -85,6 +91,11 @@ class Column:
     align: Align = "left"
     drop: int = 0
     prose: bool = False
+
+
+def left(*titles: str) -> tuple[Column, ...]:
+    """Return left-aligned columns."""
+    return tuple(map(Column, titles))
 
 
 def numeric(*titles: str) -> tuple[Column, ...]:
@@ -118,19 +129,17 @@ class Row:
     """The reason for a missing verdict. An output without notes prints it below the table."""
 
     @classmethod
-    def of(cls, *cells: Cell | str, **marks: Any) -> Row:
+    def build(cls, *cells: Cell | str, **marks: Any) -> Row:
         """Return a row. A text is a cell without a value. `marks` are the other attributes."""
         return cls(tuple(Cell(c) if isinstance(c, str) else c for c in cells), **marks)
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Block, kind="table"):
     """A table with at least one row.
 
     `legend` lines are below the table. `stub` is the header of the names in a terminal.
     """
 
-    kind: ClassVar[str] = "table"
     anchor: str
     caption: str
     columns: tuple[Column, ...]
@@ -173,11 +182,9 @@ class Point:
     series: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Block, kind="figure"):
     """The data of a chart. `report.figures` draws it, and the table contains the same numbers."""
 
-    kind: ClassVar[str] = "figure"
     anchor: str
     chart: Literal[
         "forest",
@@ -229,73 +236,44 @@ class Check:
     figure: str
 
 
-@dataclass(frozen=True, slots=True)
-class Checklist:
+class Checklist(Block, kind="checklist"):
     """The checks of data quality."""
 
-    kind: ClassVar[str] = "checklist"
     items: tuple[Check, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Block, kind="code"):
     """Text to copy without changes."""
 
-    kind: ClassVar[str] = "code"
     text: str
     language: str = ""
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Block, kind="facts"):
     """Pairs of name and value."""
 
-    kind: ClassVar[str] = "facts"
     pairs: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(Block, kind="links"):
     """Files of the record: the title of each, and its path relative to the record's folder."""
 
-    kind: ClassVar[str] = "links"
     items: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AuthorText:
+class AuthorText(Block, kind="author"):
     """Text of the scenario's author, separate from the results."""
 
-    kind: ClassVar[str] = "author"
     title: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
+class Details(Block, kind="details"):
     """Details that are folded on the page and need not be printed on paper."""
 
-    kind: ClassVar[str] = "details"
     title: str
     blocks: tuple[Block, ...]
-
-
-Block = (
-    Heading
-    | Paragraph
-    | Bullets
-    | KeyFinding
-    | Fallback
-    | Table
-    | Figure
-    | Checklist
-    | Code
-    | Facts
-    | Links
-    | AuthorText
-    | Details
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,9 +86,8 @@ def _device(data: ReportData, blocks: Sequence[Block]) -> str:
     if not reading:
         return f"none of {len(sizes_read)} samples read from the device"
     family = data.plan.unit_family
-    sizes = {
-        s for b in blocks if (s := data.input_bytes(data.plan.cell(b.cell_id).input_id)) is not None
-    }
+    inputs = {data.plan.cell(b.cell_id).input_id for b in blocks}
+    sizes = set(_known(map(data.input_bytes, inputs)))
     of_input = f" (input {show_size(sizes.pop(), family)})" if len(sizes) == 1 else ""
     median = show_size(statistics.median(reading), family)
     count = f"{len(reading)} of {len(sizes_read)} samples read from the device"
@@ -237,9 +236,8 @@ def _race(data: ReportData) -> tuple[Check, ...]:
     beaten = [lost for lost in race.lost if lost.beaten]
     unexplained = [lost for lost in beaten if lost.to_cell_id is None]
     early = len(race.lost) - len(beaten)
-    figure = (
-        f"{race.runs} of {race.fixed} runs; {len(beaten)} dropped as worse, {early} finished early"
-    )
+    figure = f"{race.runs} of {race.fixed} runs"
+    figure += f"; {len(beaten)} dropped as worse, {early} finished early"
     if unexplained:
         names = ", ".join(data.label(lost.cell_id) for lost in unexplained)
         figure += f"; the variant that beat {names} failed later"
@@ -275,18 +273,16 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
         for floor in (f for f in data.judgement.floors if f.metric == metric):
             name = data.on_input(data.plan.input(floor.input_id), ", ")
             label = f"noise floor, {noun(metric)}{name}"
-            mark: Mark = "warn"
+            mark: Mark = "fail" if floor.tripped else "warn"
             if floor.tripped:
-                mark = "fail"
                 figure = f"A/A check failed: all verdicts on {noun(metric)} are withdrawn"
             elif floor.fraction is None:
                 figure = f"not measured: {data.no_floor}"
             else:
-                mark = "pass" if floor.fraction <= margin else "warn"
-                place = "within" if mark == "pass" else "above"
-                figure = (
-                    f"{percent_up(floor.fraction)}, {place} the margin of {margin_text(margin)}"
-                )
+                inside = floor.fraction <= margin
+                mark = "pass" if inside else mark
+                where = f"{'within' if inside else 'above'} the margin of {margin_text(margin)}"
+                figure = f"{percent_up(floor.fraction)}, {where}"
             floors.append(Check(mark, label, figure))
     return tuple(floors)
 
@@ -302,15 +298,12 @@ def _modes(data: ReportData) -> Check:
     fallen = _coded(data, FALLBACK)
     reported = [s for s in data.judgement.states if s.effective]
     if fallen:
-        number = f"{len(fallen)} fallback{'s' if len(fallen) > 1 else ''}"
-        return Check("fail", label, f"{number}: {fallen[0].message}")
+        return Check("fail", label, f"{counted(len(fallen), 'fallback')}: {fallen[0].message}")
     if not reported:
         return Check("unknown", label, "not reported by the programs")
     controls = _with_controls(data, [s.cell_id for s in data.judgement.states])
-    number = (
-        f"as requested in {len(reported)} of {len(data.judgement.states)} configurations{controls}"
-    )
-    return Check("pass", label, f"{number}, as reported by the programs")
+    share = f"{len(reported)} of {len(data.judgement.states)} configurations{controls}"
+    return Check("pass", label, f"as requested in {share}, as reported by the programs")
 
 
 def _limited(data: ReportData) -> tuple[Check, ...]:
@@ -322,7 +315,7 @@ def _limited(data: ReportData) -> tuple[Check, ...]:
 def _with_controls(data: ReportData, cell_ids: list[str]) -> str:
     """Return how many of the configurations are A/A controls, which the plan does not count."""
     number = sum(data.plan.cell(cell).role is Role.CONTROL for cell in cell_ids)
-    return f", including {number} A/A control{'s' if number != 1 else ''}" if number else ""
+    return f", including {counted(number, 'A/A control')}" if number else ""
 
 
 def _coded(data: ReportData, code: str) -> list[Event]:

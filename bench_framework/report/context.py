@@ -27,8 +27,6 @@ from bench_framework.report.numbers import DASH
 if TYPE_CHECKING:
     from bench_framework.model.imported import Imported
 
-PROGRAM_BUILD = "program"
-
 
 @dataclass(frozen=True)
 class ReportData:
@@ -157,31 +155,17 @@ class ReportData:
 
     def between(self, cell_id: str, ref_cell_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of a configuration with the baseline or another reference."""
-        families = ("headline", "reference", "contrast", "exact")
-        return next(
-            (
-                c
-                for c in self.judgement.comparisons
-                if c.family in families
-                and (c.cell_id, c.ref_cell_id, c.metric) == (cell_id, ref_cell_id, metric)
-            ),
-            None,
-        )
+        families, ids = ("headline", "reference", "contrast", "exact"), (cell_id, ref_cell_id)
+        pairs = (c for c in self.judgement.comparisons if c.family in families)
+        pairs = (c for c in pairs if (c.cell_id, c.ref_cell_id) == ids)
+        return next((c for c in pairs if c.metric == metric), None)
 
     def control(self, input_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of the A/A control with the baseline."""
-        cell = self.plan.control_cell(input_id)
-        return next(
-            (
-                c
-                for c in self.judgement.comparisons
-                if cell is not None
-                and c.family == "control"
-                and c.cell_id == cell.id
-                and c.metric == metric
-            ),
-            None,
-        )
+        control = self.plan.control_cell(input_id)
+        key = ("control", control.id if control else "", metric)
+        comparisons = self.judgement.comparisons
+        return next((c for c in comparisons if (c.family, c.cell_id, c.metric) == key), None)
 
     def state(self, cell_id: str) -> CellState:
         """Return the state of a configuration."""
@@ -200,10 +184,8 @@ class ReportData:
 
     def best(self, input_id: str) -> BestGroup | None:
         """Return the best group of an input by the headline metric, `None` without comparisons."""
-        groups = (
-            g for g in self.judgement.best if g.input_id == input_id and g.metric == self.metric
-        )
-        return next((g for g in groups if g.cell_ids), None)
+        groups = (g for g in self.judgement.best if g.input_id == input_id and g.cell_ids)
+        return next((g for g in groups if g.metric == self.metric), None)
 
     def ahead(self, input_id: str) -> frozenset[str]:
         """Return the best group's configurations, none if these are all of the measured ones."""
@@ -245,8 +227,7 @@ class ReportData:
 
     def build_of(self, variant: Variant) -> Build | None:
         """Return the build of a variant."""
-        build_id = variant.build.id if variant.build else PROGRAM_BUILD
-        return next((b for b in self.builds if b.id == build_id), None)
+        return next((b for b in self.builds if b.id == variant.build_id), None)
 
     @cached_property
     def measured_blocks(self) -> tuple[Block, ...]:
@@ -276,11 +257,8 @@ class ReportData:
 
         With `item`, only claims about that input. If the record has one input, no claim names it.
         """
-        return tuple(
-            c
-            for c in self.judgement.claims
-            if c.kind in kinds and (item is None or self._is_about(c, item))
-        )
+        claims = (c for c in self.judgement.claims if c.kind in kinds)
+        return tuple(c for c in claims if item is None or self._is_about(c, item))
 
     def _is_about(self, claim: Claim, item: Input) -> bool:
         label = dict(claim.scope).get("input")
@@ -292,17 +270,13 @@ class ReportData:
         The ratios are inverted if larger values of the metric are better.
         """
         name = self.baseline_on(item).label
-        return (
-            f"{name} ÷ variant (below 1 is better)"
-            if self.higher(self.metric)
-            else f"variant ÷ {name}"
-        )
+        inverted = self.higher(self.metric)
+        return f"{name} ÷ variant (below 1 is better)" if inverted else f"variant ÷ {name}"
 
     def higher(self, metric: Metric) -> bool:
         """Return whether larger values of a metric are better. Its ratios are then inverted."""
-        return any(
-            c.direction == "higher" for c in self.judgement.comparisons if c.metric == metric
-        )
+        comparisons = self.judgement.comparisons
+        return any(c.direction == "higher" for c in comparisons if c.metric == metric)
 
     def own_unit(self, metric: Metric) -> str:
         """Return the unit of a metric that the scenario or a worker declares, otherwise ""."""
@@ -326,6 +300,11 @@ class ReportData:
         return claim.id if claim else None
 
     # -- texts that several sections need ------------------------------------------------------
+
+    def page_files(self, table: str) -> tuple[str, ...]:
+        """Return the paths of the pages and of a table; nothing if the folder is unknown."""
+        folder, names = self.record_dir.rstrip("/"), ("report.html", "report.md", "appendix.md")
+        return tuple(f"{folder}/{name}" for name in (*names, table)) if folder else ()
 
     def input_name(self, item: Input) -> str:
         """Return the label of an input, or a dash for a program without input."""

@@ -71,9 +71,8 @@ def trimmed(text: str, anchor: str) -> str:
     text = re.sub(r"font: ([^\"';]*?)'DejaVu Sans'[^\";]*", _font, text)
     text = re.sub(r"font-family: 'DejaVu Sans'[^;\"]*;? ?", "", text)
     text = _ungrouped(re.sub(r'<g id="[^"]*">', "<g>", text))
-    text = text.replace('xlink:href="', 'href="').replace(
-        ' xmlns:xlink="http://www.w3.org/1999/xlink"', ""
-    )
+    text = text.replace('xlink:href="', 'href="')
+    text = text.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
     text = re.sub(r"\s*\n\s*(?=<)", "\n", text)
     text = re.sub(r" transform=\"rotate\(-0 [^\"]*\)\"", "", text)
     text = re.sub(r"\s*\n(?!<)", " ", text)
@@ -324,10 +323,8 @@ def responsive(drawing: str, figure: Figure) -> str:
     if figure.chart not in NARROW:
         return wide
     small = replace(figure, anchor=f"{figure.anchor}-narrow", narrow=True)
-    narrow = inline(_drawing(small), small)
-    return wide.replace("<svg ", '<svg class="wide" ', 1) + narrow.replace(
-        "<svg ", '<svg class="narrow" ', 1
-    )
+    drawn = (("wide", wide), ("narrow", inline(_drawing(small), small)))
+    return "".join(svg.replace("<svg ", f'<svg class="{name}" ', 1) for name, svg in drawn)
 
 
 def standalone(drawing: str, figure: Figure) -> str:
@@ -346,9 +343,8 @@ def _panel(size: Size, place: Place, canvas: object = None) -> Axes:
         canvas = Canvas(figsize=inches, dpi=UNITS_PER_INCH)
         canvas.patch.set_visible(False)
     left, bottom, right, top = place
-    return canvas.add_axes(
-        (left / width, bottom / height, (right - left) / width, (top - bottom) / height)
-    )
+    extent = ((right - left) / width, (top - bottom) / height)
+    return canvas.add_axes((left / width, bottom / height, *extent))
 
 
 def _drawing(figure: Figure) -> str:
@@ -361,11 +357,8 @@ def _drawing(figure: Figure) -> str:
         # The reader's fonts print the text. A sign that matplotlib's fonts lack affects only its
         # measure.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        canvas.savefig(
-            buffer,
-            format="svg",
-            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-        )
+        unwritten = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        canvas.savefig(buffer, format="svg", metadata=unwritten)
     # XML excludes most control characters. One in a name would make the picture invalid.
     return visible_lines(trimmed(buffer.getvalue(), figure.anchor))
 

@@ -50,18 +50,19 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
         _row(data, cell, scales, size, strong=cell.id in best)
         for cell in sorted(arms, key=lambda cell: order(data, cell, baseline))
     ]
-    statistic = "median over rounds" if data.metric != PEAK_RSS else "median over runs"
     caption = (
-        f"{metric_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
-        f"{statistic}; mean and standard deviation (SD) over the same; ratios are {data.ratio_words(item)}."
+        f"{by_variant(data, item)}; mean and standard deviation (SD) over the same; ratios are "
+        f"{data.ratio_words(item)}."
     )
-    return Table(
-        name + "-table",
-        caption,
-        _columns(data, scales, size),
-        tuple(rows),
-        stub=data.on_input(item),
-    )
+    columns = _columns(data, scales, size)
+    return Table(name + "-table", caption, columns, tuple(rows), stub=data.on_input(item))
+
+
+def by_variant(data: ReportData, item: Input) -> str:
+    """Return the begin of a caption: ``Time by variant, input 1 MiB: median over rounds``."""
+    median = "median over rounds" if data.metric != PEAK_RSS else "median over runs"
+    where = f"{data.on_input(item, ', input ')}{data.cold(item)}"
+    return f"{metric_name(data.metric)} by variant{where}: {median}"
 
 
 def scale_on(data: ReportData, item: Input, metric: str) -> Scale:
@@ -199,11 +200,10 @@ def stopped(data: ReportData, cell_id: str) -> str:
 def _changed(state: CellState, variant: Variant) -> str:
     """Return requested and actual modes that differ, such as ``io: direct was requested, read was used``."""
     requested = dict(variant.values)
-    pairs = [
-        (axis, ran) for axis, ran in state.effective.items() if requested.get(axis, ran) != ran
-    ]
     return "; ".join(
-        f"{axis}: {requested[axis]} was requested, {ran} was used" for axis, ran in pairs
+        f"{axis}: {requested[axis]} was requested, {actual} was used"
+        for axis, actual in state.effective.items()
+        if requested.get(axis, actual) != actual
     )
 
 
@@ -231,9 +231,7 @@ def effect_note(comparison: Comparison | None) -> str:
     """
     if comparison is None or not _is_open(comparison):
         return ""
-    needed = (
-        "" if comparison.rounds_needed is None else _needed([comparison], "; detecting {} needs {}")
-    )
+    needed = "" if comparison.rounds_needed is None else _needed([comparison])
     return f"MDE {percent_up(comparison.mde or 0.0)}{needed}"
 
 
@@ -245,21 +243,20 @@ def effects_note(comparisons: Sequence[Comparison | None]) -> str:
     sizes = sorted(c.mde or 0.0 for c in open_)
     least, most = percent_up(sizes[0]), percent_up(sizes[-1])
     span = least if least == most else f"{least} to {most}, by variant"
-    needed = _needed(open_, "; detecting {} needs {}")
-    return f"Inconclusive: minimum detectable effect (MDE) {span}{needed}."
+    return f"Inconclusive: minimum detectable effect (MDE) {span}{_needed(open_)}."
 
 
 def _is_open(comparison: Comparison) -> bool:
     return comparison.verdict is Verdict.INCONCLUSIVE and bool(comparison.mde)
 
 
-def _needed(comparisons: Sequence[Comparison], words: str) -> str:
+def _needed(comparisons: Sequence[Comparison]) -> str:
     """Return the rounds that detect a difference of the margin, "" if they were measured."""
-    margin = margin_text(comparisons[0].margin)
+    head = f"; detecting {margin_text(comparisons[0].margin)} needs"
     known = [c.rounds_needed for c in comparisons if c.rounds_needed is not None]
     if len(known) < len(comparisons):
-        return words.format(margin, "more than 1000 rounds")
-    unit = "runs per command" if comparisons[0].statistic == "welch" else "rounds"
+        return f"{head} more than 1000 rounds"
     if max(known) <= max(c.rounds for c in comparisons):
         return ""
-    return words.format(margin, f"about {int(up_to_two_digits(float(max(known))))} {unit}")
+    unit = "runs per command" if comparisons[0].statistic == "welch" else "rounds"
+    return f"{head} about {int(up_to_two_digits(float(max(known))))} {unit}"

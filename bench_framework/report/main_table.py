@@ -15,6 +15,7 @@ from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import (
     REFUSED,
+    by_variant,
     effects_note,
     metric_name,
     order,
@@ -24,6 +25,7 @@ from bench_framework.report.headline_table import (
 )
 from bench_framework.report.numbers import DASH, TIMES_FROM, show_factor, show_percent
 from bench_framework.report.scales import titled
+from bench_framework.units import counted
 
 CI: Final = "95\u202f% CI"
 MANY_ROWS: Final = 14
@@ -67,17 +69,15 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         *((Column(titled("Peak memory", memory.unit), "decimal", drop=1),) if memory else ()),
         Column("Note", drop=2, prose=True),
     )
-    what = "median over rounds" if data.metric != PEAK_RSS else "median over runs"
     caption = (
-        f"{metric_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
-        f"{what}; ordered by the {noun(data.metric)} relative to the baseline in the same rounds."
+        f"{by_variant(data, item)}; ordered by the {noun(data.metric)} relative to the baseline in "
+        "the same rounds."
     )
     note = effects_note([data.comparison(cell.id, data.metric) for cell in data.measured(item.id)])
     rest = len(arms) - len(rows)
-    note += f" The appendix has {rest} more variant{'s' if rest > 1 else ''}." if rest else ""
-    return Table(
-        name + "-table", caption, columns, tuple(rows), stub=data.on_input(item), note=note.strip()
-    )
+    note += f" The appendix has {counted(rest, 'more variant')}." if rest else ""
+    stub, note = data.on_input(item), note.strip()
+    return Table(name + "-table", caption, columns, tuple(rows), stub=stub, note=note)
 
 
 def by_input_table(data: ReportData, first: Input, name: str) -> Table:
@@ -85,15 +85,11 @@ def by_input_table(data: ReportData, first: Input, name: str) -> Table:
     cells = {(c.variant_id, c.input_id): c for item in data.plan.inputs for c in data.arms(item.id)}
     times = in_times(data.comparison(cell.id, data.metric) for cell in cells.values())
     rows = []
-    places = {c.variant_id: n for n, c in enumerate(_in_report(data, data.arms(first.id)))}
-    for variant in sorted(data.plan.variants, key=lambda v: places.get(v.id, 0)):
-        if variant.id not in places:
-            continue
-        row = [cells.get((variant.id, item.id)) for item in data.plan.inputs]
-        if any(row):
-            texts = (change_cell(data, c, times=times) if c else Cell(DASH) for c in row)
-            base = all(c is None or _is_base(c) for c in row)
-            rows.append(Row.of(variant.label, *texts, baseline=base))
+    for variant_id in dict.fromkeys(c.variant_id for c in _in_report(data, data.arms(first.id))):
+        row = [cells.get((variant_id, item.id)) for item in data.plan.inputs]
+        texts = (change_cell(data, c, times=times) if c else DASH for c in row)
+        base = all(c is None or _is_base(c) for c in row)
+        rows.append(Row.build(data.plan.variant(variant_id).label, *texts, baseline=base))
     others = [item for item in data.plan.inputs if item is not first]
     # A narrow terminal shows the first input only in the table above.
     drops = {item.id: n for n, item in enumerate((*others, first))}
@@ -158,12 +154,9 @@ def _note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> st
     if comparison is not None and state.state not in REFUSED:
         interval = plain_interval(comparison)
         if comparison.verdict is Verdict.INCONCLUSIVE:
-            excluded = (
-                interval is not None
-                and not interval.lo <= 1 <= interval.hi
-                and comparison.reason != CONTROL_DIFFERS
-            )
-            parts[:0] = [word(comparison.verdict, data.metric), CORRECTED if excluded else ""]
+            excludes_1 = interval is not None and not interval.lo <= 1 <= interval.hi
+            corrected = excludes_1 and comparison.reason != CONTROL_DIFFERS
+            parts[:0] = [word(comparison.verdict, data.metric), CORRECTED if corrected else ""]
         elif comparison.verdict in _UNCERTAIN:
             parts.append("size uncertain")
         elif comparison.verdict is Verdict.EQUIVALENT:

@@ -117,9 +117,7 @@ def show_comparison(comparison: Comparison) -> IntervalText | None:
     keep = comparison.verdict is not Verdict.INCONCLUSIVE
     near = interval.lo > 1 / TIMES_FROM and interval.hi < TIMES_FROM
     least = LEAST_DECIMALS + (comparison.statistic == "welch" and near)
-    return show_ratio(
-        interval.ratio, interval.lo, interval.hi, comparison.margin, least=least, keep=keep
-    )
+    return show_ratio(*interval.figures, comparison.margin, least=least, keep=keep)
 
 
 def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:
@@ -127,10 +125,8 @@ def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: boo
     if hi > LARGEST_RATIO:
         return f"{show_ratio(ratio, lo, hi, margin, keep=keep)}"
     interval = rounded(ratio, lo, hi, margin=margin, keep=keep)
-    estimate, low, high = (
-        _change(value, interval.decimals - 2)
-        for value in (interval.estimate, interval.lo, interval.hi)
-    )
+    values, decimals = (interval.estimate, interval.lo, interval.hi), interval.decimals - 2
+    estimate, low, high = (_change(value, decimals) for value in values)
     return f"{estimate}{THIN_SPACE}% [{low}, {high}]"
 
 
@@ -219,11 +215,8 @@ def show_size(size: float, family: str) -> str:
     if family != "si":
         return format_size(size)
     unit, scale = size_unit(size, family)
-    return (
-        f"{int(size)}{THIN_SPACE}B"
-        if unit == "B"
-        else f"{significant(size * scale, 3)}{THIN_SPACE}{unit}"
-    )
+    number = str(int(size)) if unit == "B" else significant(size * scale, 3)
+    return f"{number}{THIN_SPACE}{unit}"
 
 
 def grouped(number: int) -> str:

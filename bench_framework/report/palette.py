@@ -9,36 +9,24 @@ from __future__ import annotations
 
 from typing import Final
 
-LIGHT: Final[dict[str, str]] = {
-    "ground": "#ffffff",
-    "ink": "#1b1f24",
-    "muted": "#59636e",
-    "rule": "#d5dae1",
-    "band": "#e8ebf0",
-    "accent": "#0b5cad",
-    "alert": "#b3400c",
-    "series-1": "#0b5cad",
-    "series-2": "#b3400c",
-    "series-3": "#7a3e9d",
-    "series-4": "#0f7a5f",
-    "series-5": "#8a6100",
-    "series-6": "#59636e",
+_PALETTE: Final = {
+    "ground": ("#ffffff", "#14171c"),
+    "ink": ("#1b1f24", "#e6e9ee"),
+    "muted": ("#59636e", "#9da7b3"),
+    "rule": ("#d5dae1", "#353b45"),
+    "band": ("#e8ebf0", "#262b34"),
+    "accent": ("#0b5cad", "#6cb6ff"),
+    "alert": ("#b3400c", "#ff9a66"),
+    "series-1": ("#0b5cad", "#6cb6ff"),
+    "series-2": ("#b3400c", "#ff9a66"),
+    "series-3": ("#7a3e9d", "#d2a8ff"),
+    "series-4": ("#0f7a5f", "#4fc3a1"),
+    "series-5": ("#8a6100", "#e3b341"),
+    "series-6": ("#59636e", "#9da7b3"),
 }
-DARK: Final[dict[str, str]] = {
-    "ground": "#14171c",
-    "ink": "#e6e9ee",
-    "muted": "#9da7b3",
-    "rule": "#353b45",
-    "band": "#262b34",
-    "accent": "#6cb6ff",
-    "alert": "#ff9a66",
-    "series-1": "#6cb6ff",
-    "series-2": "#ff9a66",
-    "series-3": "#d2a8ff",
-    "series-4": "#4fc3a1",
-    "series-5": "#e3b341",
-    "series-6": "#9da7b3",
-}
+"""Light and dark colour of each token."""
+LIGHT: Final = {token: light for token, (light, _) in _PALETTE.items()}
+DARK: Final = {token: dark for token, (_, dark) in _PALETTE.items()}
 SENTINELS: Final[dict[str, str]] = {
     token: f"#fe{number:02x}fd" for number, token in enumerate(LIGHT, start=1)
 }

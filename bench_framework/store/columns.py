@@ -132,6 +132,11 @@ def listed(*sections: str) -> tuple[Column, ...]:
     return tuple(columns)
 
 
+def metric_column(name: str, kind: str, about: str, path: Names) -> Column:
+    """Return the column of a built-in metric, with its unit."""
+    return Column(name, kind, about, path, path, unit=METRICS[name].unit)
+
+
 def to_csv(columns: Iterable[Column], rows: Iterable[object]) -> str:
     """Return CSV text with commas, LF, a header line, decimal points and empty missing values.
 

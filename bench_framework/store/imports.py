@@ -48,18 +48,9 @@ def create(path: Path, imported: Imported, sources: Mapping[str, bytes]) -> Reco
 
 
 def _record(path: Path, imported: Imported) -> Record:
-    header = lines.Header(
-        imported.schema_version,
-        imported.record_id,
-        imported.name,
-        "",
-        "",
-        imported.imported_at,
-        imported.benchctl,
-    )
-    contents = journal.Contents(
-        header, UNKNOWN_HOST, ended_at=imported.imported_at, imported=imported
-    )
+    names, at = (imported.record_id, imported.name), imported.imported_at
+    header = lines.Header(imported.schema_version, *names, "", "", at, imported.benchctl)
+    contents = journal.Contents(header, UNKNOWN_HOST, ended_at=at, imported=imported)
     return Record(path, plan_of(imported), contents)
 
 

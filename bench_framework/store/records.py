@@ -59,15 +59,8 @@ class Record:
         """
         require_unicode(root.absolute())
         with layout.new_folder(root / plan.name, started_at) as (folder, draft):
-            header = lines.Header(
-                journal.SCHEMA_VERSION,
-                folder.name,
-                plan.name,
-                plan.scenario_sha256,
-                plan_sha256(plan),
-                started_at,
-                benchctl,
-            )
+            digests, version = (plan.scenario_sha256, plan_sha256(plan)), journal.SCHEMA_VERSION
+            header = lines.Header(version, folder.name, plan.name, *digests, started_at, benchctl)
             layout.write_whole(draft / layout.SCENARIO, masked_source(scenario_text))
             layout.write_whole(draft / layout.PLAN, wire.dump_plan(plan))
             with (

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from bench_framework.model import contention
 from bench_framework.model.metrics import MEMORY_PARTS, METRICS, PEAK_RSS, RECEIPT_KEYS
 from bench_framework.model.run import Block, Receipt
-from bench_framework.store.columns import Column, listed
+from bench_framework.store.columns import Column, listed, metric_column
 from bench_framework.store.source import (
     Configuration,
     Source,
@@ -140,16 +140,11 @@ _BEFORE: Final = listed("identity", "runs-head", "cell")
 _BLOCK: Final = (
     *listed("runs-block"),
     *(
-        Column(
-            name,
-            "integer",
-            f"{METRICS[name].noun}: {METRICS[name].about}; from {METRICS[name].source}",
-            ("counts", name),
-            ("counts", name),
-            unit=METRICS[name].unit,
+        metric_column(
+            m.name, "integer", f"{m.noun}: {m.about}; from {m.source}", ("counts", m.name)
         )
-        for name in (*RECEIPT_KEYS, *MEMORY_PARTS)
-        if name != PEAK_RSS
+        for m in map(METRICS.__getitem__, (*RECEIPT_KEYS, *MEMORY_PARTS))
+        if m.name != PEAK_RSS
     ),
     *listed("runs-outcome"),
 )

@@ -22,7 +22,6 @@ from bench_framework.store.columns import Column, from_csv, from_field
 from bench_framework.store.run_rows import COLUMNS
 from bench_framework.store.source import (
     announced_columns,
-    build_id,
     declared_columns,
     effective_columns,
     phase_columns,
@@ -76,17 +75,13 @@ def _read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
         if row["cell_id"] not in columns:
             raise _damaged(f"row {line}: {row['cell_id']!r} is no cell of the plan")
     timed = [entry for entry in rows if entry[1]["kind"] == "timed"]
-    return RunTable(
-        tuple(
-            _guarded(group[0][0], partial(_block, [row for _, row in group], columns))
-            for group in _by_block(timed)
-        ),
-        tuple(
-            _guarded(line, partial(_observation, row))
-            for line, row in rows
-            if row["kind"] != "timed"
-        ),
+    blocks = (
+        _guarded(group[0][0], partial(_block, [row for _, row in group], columns))
+        for group in _by_block(timed)
     )
+    others = ((line, row) for line, row in rows if row["kind"] != "timed")
+    observations = (_guarded(line, partial(_observation, row)) for line, row in others)
+    return RunTable(tuple(blocks), tuple(observations))
 
 
 def is_whole(text: str) -> bool:
@@ -116,7 +111,7 @@ def _columns_by_cell(
     columns: dict[str, list[Column]] = {}
     for cell in plan.cells:
         announced = announced_columns(
-            by_id.get(build_id(plan.variant(cell.variant_id))), plan.metrics
+            by_id.get(plan.variant(cell.variant_id).build_id), plan.metrics
         )
         # A phase and a metric may have the same column, which then contains the metric.
         known = {column.name: column for column in (*general, *announced, *declared)}

@@ -38,7 +38,7 @@ class Source:
         cells = {}
         for cell in self.plan.cells:
             variant, item = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
-            build, values = builds.get(build_id(variant)), dict((*variant.values, *item.values))
+            build, values = builds.get(variant.build_id), dict((*variant.values, *item.values))
             cells[cell.id] = Configuration(
                 self,
                 cell,
@@ -60,10 +60,10 @@ class Source:
         specs = {spec.id: spec for spec in self.plan.builds}
         labels: dict[str, list[str]] = {}
         for variant in self.plan.variants:
-            labels.setdefault(build_id(variant), []).append(variant.label)
+            labels.setdefault(variant.build_id, []).append(variant.label)
+        users = {b.id: ";".join(labels.get(b.id, ())) for b in self.contents.builds}
         return [
-            _binary(specs.get(b.id), b)
-            | {"source": self, "variants": ";".join(labels.get(b.id, ()))}
+            {**_binary(specs.get(b.id), b), "source": self, "variants": users[b.id]}
             for b in self.contents.builds
         ]
 
@@ -150,11 +150,6 @@ class Configuration:
         return ";".join(sorted(f"{key}={value}" for key, value in self.cell.env))
 
 
-def build_id(variant: Variant) -> str:
-    """Return the id of the build of a variant."""
-    return variant.build.id if variant.build else "program"
-
-
 def metrics_of(build: Build | None) -> list[dict[str, Any]]:
     """Return the metrics that a worker announced."""
     metrics = ((build and build.describe) or {}).get("metrics")
@@ -164,27 +159,21 @@ def metrics_of(build: Build | None) -> list[dict[str, Any]]:
 
 def effective_columns(names: Iterable[str], *path: str) -> tuple[Column, ...]:
     """Return ``effective_NAME`` columns, the actual values that the worker reported."""
+    paths = {name: (*path, name) for name in names}
     return tuple(
-        Column(
-            f"effective_{name}", "string", f"actual value of {name}", (*path, name), (*path, name)
-        )
-        for name in names
+        Column(f"effective_{name}", "string", f"actual value of {name}", place, place)
+        for name, place in paths.items()
     )
 
 
 def phase_columns(names: Iterable[str]) -> tuple[Column, ...]:
     """Return the column ``w_PHASE_s`` of each phase of the workers."""
-    return tuple(
-        Column(
-            f"w_{name}_s",
-            "number",
-            f"phase {name}",
-            ("worker", f"w_{name}_s"),
-            ("receipt", "phases_s", name),
-            unit="s",
-        )
-        for name in names
-    )
+    columns = []
+    for name in names:
+        column, path = f"w_{name}_s", ("receipt", "phases_s", name)
+        about = f"phase {name}"
+        columns.append(Column(column, "number", about, ("worker", column), path, unit="s"))
+    return tuple(columns)
 
 
 def announced_columns(

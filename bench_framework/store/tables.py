@@ -17,7 +17,7 @@ from bench_framework.model.metrics import (
 )
 from bench_framework.model.run import Block
 from bench_framework.store import columns, layout
-from bench_framework.store.columns import Column, listed
+from bench_framework.store.columns import Column, listed, metric_column
 from bench_framework.store.run_rows import run_columns, run_rows
 from bench_framework.store.source import Configuration, Source, declared_columns
 
@@ -85,14 +85,8 @@ def cell_columns(source: Source) -> tuple[Column, ...]:
         *source.effective_columns("at", "state", "effective"),
         *listed("cells"),
         *(
-            Column(
-                name,
-                "number",
-                f"median of: {METRICS[name].about}",
-                ("summaries", name, "median"),
-                unit=METRICS[name].unit,
-            )
-            for name in SYSTEM_COUNTERS
+            metric_column(m, "number", f"median of: {METRICS[m].about}", ("summaries", m, "median"))
+            for m in SYSTEM_COUNTERS
         ),
         *listed("cells-tail"),
         *declared_columns(source.plan.metrics, median=True),

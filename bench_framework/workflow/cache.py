@@ -42,18 +42,14 @@ def list_items(
 
     Raises `UsageError` (BX105): an unknown kind.
     """
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown:
-        names = ", ".join(unknown)
-        raise UsageError(
-            f"unknown kind {names}", code="BX105", fix=f"use one of {', '.join(KINDS)}"
-        )
+    if unknown := ", ".join(kind for kind in kinds if kind not in KINDS):
+        fix = f"use one of {', '.join(KINDS)}"
+        raise UsageError(f"unknown kind {unknown}", code="BX105", fix=fix)
     # Records are measurements, not a cache. They are removed only if the user names them.
     selected = kinds or tuple(kind for kind in KINDS if kind != "records")
     items = (item for kind in selected for item in _items_of_kind(kind, results))
-    return tuple(
-        sorted((item for item in items if item.age_s >= older_s), key=lambda item: -item.age_s)
-    )
+    old = (item for item in items if item.age_s >= older_s)
+    return tuple(sorted(old, key=lambda item: -item.age_s))
 
 
 def remove_items(items: Iterable[Item]) -> None:

@@ -25,47 +25,32 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
 
     Raises `MachineError` (BX223): the baseline or all candidates cannot run here.
     """
-    reasons = {
-        v.id: reason
-        for v in plan.variants
-        if (reason := _reason(v, plan.cells, descriptions)) is not None
-    }
+    known = ((v.id, _reason(v, plan.cells, descriptions)) for v in plan.variants)
+    reasons = {variant_id: reason for variant_id, reason in known if reason is not None}
     if not reasons:
         return plan
     if plan.baseline_id in reasons:
-        raise _impossible(
-            plan.scenario_path,
-            f"the baseline cannot run on this machine: {reasons[plan.baseline_id]}",
-        )
+        message = f"the baseline cannot run on this machine: {reasons[plan.baseline_id]}"
+        raise _impossible(plan.scenario_path, message)
     cells = tuple(cell for cell in plan.cells if cell.variant_id not in reasons)
-    if any(c.role is Role.CANDIDATE for c in plan.cells) and not any(
-        c.role is Role.CANDIDATE for c in cells
-    ):
-        raise _impossible(
-            plan.scenario_path, "no candidate can run on this machine", tuple(reasons.values())
-        )
-    holes = [
-        Hole(
-            (*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values),
-            reasons[cell.variant_id],
-        )
-        for cell in plan.cells
-        if cell.variant_id in reasons and cell.role is not Role.CONTROL
-    ]
+    candidates = {cell.variant_id for cell in plan.cells if cell.role is Role.CANDIDATE}
+    if candidates and candidates <= reasons.keys():
+        message = "no candidate can run on this machine"
+        raise _impossible(plan.scenario_path, message, tuple(reasons.values()))
+    lost = [c for c in plan.cells if c.variant_id in reasons and c.role is not Role.CONTROL]
+    values = [(*plan.variant(c.variant_id).values, *plan.input(c.input_id).values) for c in lost]
+    holes = [Hole(place, reasons[c.variant_id]) for place, c in zip(values, lost, strict=True)]
     variants = tuple(variant for variant in plan.variants if variant.id not in reasons)
+    specs = [variant.build for variant in variants]
     return replace(
         plan,
         variants=variants,
         cells=cells,
         holes=(*plan.holes, *holes),
-        builds=tuple(
-            spec for spec in plan.builds if any(variant.build == spec for variant in variants)
-        ),
+        builds=tuple(spec for spec in plan.builds if spec in specs),
         anchor_id="" if plan.anchor_id in reasons else plan.anchor_id,
         further_baselines=tuple(v for v in plan.further_baselines if v not in reasons),
-        experiments=tuple(
-            experiment for experiment in plan.experiments if experiment.variant_id not in reasons
-        ),
+        experiments=tuple(e for e in plan.experiments if e.variant_id not in reasons),
         named=tuple(cell for cell in plan.named if cell.variant_id not in reasons),
     )
 

@@ -152,12 +152,10 @@ def compare_axis(
         cells = plan.cells if where is None else select_cells(plan, where, option="--where")
         pairs = requested_pairs.axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
         if not pairs:
-            raise UsageError(
-                f"no two configurations of this record differ only in {axis}"
-                + (f" where {where}" if where else ""),
-                code="BX106",
-                fix="measure two levels of the axis with all other axes equal",
-            )
+            selected = f" where {where}" if where else ""
+            message = f"no two configurations of this record differ only in {axis}{selected}"
+            fix = "measure two levels of the axis with all other axes equal"
+            raise UsageError(message, code="BX106", fix=fix)
         builds = {build.id: build for build in contents.builds}
         judged, looks = requested_pairs.judge_requested(
             plan, contents.blocks, builds, contents.looks, pairs, metrics
@@ -173,9 +171,8 @@ def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
     if axis is None:
         message = f"no axis {name} varies in this record"
         if any(axis.name == name and axis.kind == "input" for axis in axes):
-            message = (
-                f"{name} is an axis of the input: its levels do different work in separate rounds"
-            )
+            message = f"{name} is an axis of the input"
+            message += ": its levels do different work in separate rounds"
         fix = f"axes: {', '.join(a.name for a in known) or 'none'}"
         raise UsageError(message, code="BX106", fix=fix)
     return axis
@@ -208,13 +205,11 @@ def _other_plan(
     if len(ids) < 2:  # noqa: PLR2004 -- a comparison has two sides
         message = "the candidate is the baseline"
         raise UsageError(message, code="BX106", fix="select another variant with --candidate")
-    same = base.id == plan.baseline_id
     cells = []
     for cell in plan.cells:
-        if cell.role is Role.CONTROL:
-            if same:
-                cells.append(cell)
-        elif cell.variant_id in ids:
+        if cell.role is Role.CONTROL and base.id == plan.baseline_id:
+            cells.append(cell)
+        elif cell.role is not Role.CONTROL and cell.variant_id in ids:
             cells.append(replace(cell, role=_role(cell, base.id)))
     return replace(
         plan,
@@ -264,11 +259,8 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
 def _matching(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
     from bench_framework.scenario.selection import parse_selection, words_of
 
-    known = {
-        axis.name: [value.name for value in axis.values]
-        for axis in plan.axes
-        if axis.kind != "input"
-    }
+    axes = (axis for axis in plan.axes if axis.kind != "input")
+    known = {axis.name: [value.name for value in axis.values] for axis in axes}
     selection = parse_selection(text, known, open_names=("variant", "experiment"), option=option)
     return tuple(variant for variant in plan.variants if selection.takes(words_of(variant)))
 

@@ -35,9 +35,8 @@ def read_page(page: Path) -> str:
     try:
         return page.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"{page} cannot be read", code="BX101", details=(("cause", str(error)),)
-        ) from error
+        cause = (("cause", str(error)),)
+        raise UsageError(f"{page} cannot be read", code="BX101", details=cause) from error
 
 
 def judge_embedded(embedded: Embedded) -> Judgement:
@@ -66,11 +65,10 @@ def render_embedded(
         profiles=frame.profiles,
     )
     runs = embedded_runs(data, contents, frame.templates)
+    document = build_document(data)
     with tempfile.TemporaryDirectory(prefix="benchctl-templates-") as folder:
         templates = _write_templates(Path(folder), frame.templates) if frame.templates else None
-        return render_files(
-            data, build_document(data), formats=formats, runs=runs, templates=templates
-        )
+        return render_files(data, document, formats=formats, runs=runs, templates=templates)
 
 
 def published_files(embedded: Embedded, judgement: Judgement) -> dict[str, str]:
@@ -128,9 +126,8 @@ def _write_templates(folder: Path, templates: dict[str, str]) -> Path:
     for name, text in templates.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise UsageError(
-                f"the template {name} in the page is outside of its folder", code="BX113"
-            )
+            message = f"the template {name} in the page is outside of its folder"
+            raise UsageError(message, code="BX113")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return folder

@@ -65,10 +65,8 @@ def gate_record(
     from bench_framework.store import finding, records
 
     observer = observer or SilentObserver()
-    folder = _first_pass_folder(
-        finding.resolve_measured(results, name, lambda text: observer.notify(Message(text))),
-        observer,
-    )
+    folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
+    folder = _first_pass_folder(folder, observer)
     record = records.Record.open(folder)
     with corrupt_records.corruption_reported(folder):
         contents = record.contents
@@ -228,18 +226,13 @@ def _write(record: Record, gating: Gating) -> GateResult:
 def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
     """Return the result as a JSON document, for ``gate.json`` and ``--json``."""
     plan = record.plan
+    fields = ("exit_code", "reasons", "remarks", "level", "family", "looks", "rounds")
     return {
         "schema_version": 1,
         "record_id": record.id,
         "confirmation": gating.confirmation,
         "scenario": plan.name,
-        "exit_code": gating.exit_code,
-        "reasons": list(gating.reasons),
-        "remarks": list(gating.remarks),
-        "level": gating.level,
-        "family": gating.family,
-        "looks": gating.looks,
-        "rounds": gating.rounds,
+        **{name: getattr(gating, name) for name in fields},
         "base": plan.revisions.base if plan.revisions else None,
         "head": plan.revisions.head if plan.revisions else None,
         "pairs": [_pair(plan, pair) for pair in gating.pairs],
@@ -254,29 +247,23 @@ def _labels(plan: Plan, cell_id: str) -> dict[str, Any]:
 
 
 def _budget(plan: Plan, finding: BudgetFinding) -> dict[str, Any]:
-    return _labels(plan, finding.cell_id) | {
-        "metric": finding.budget.metric,
-        "state": finding.state,
-        "max": finding.budget.most,
-        "value": finding.value,
-        "lo": finding.lo,
-        "hi": finding.hi,
-        "level": finding.level,
-        "text": finding.text,
-    }
+    head = {"metric": finding.budget.metric, "state": finding.state, "max": finding.budget.most}
+    rest = {name: getattr(finding, name) for name in ("value", "lo", "hi", "level", "text")}
+    return _labels(plan, finding.cell_id) | head | rest
 
 
 def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
     interval = pair.comparison.shown
+    ratio, lo, hi = interval.figures if interval else (None, None, None)
     return _labels(plan, pair.cell_id) | {
         "metric": pair.metric,
         "state": pair.state,
         "why": pair.reason,
         "margin": pair.margin,
         "verdict": str(pair.comparison.verdict),
-        "ratio": interval.ratio if interval else None,
-        "lo": interval.lo if interval else None,
-        "hi": interval.hi if interval else None,
+        "ratio": ratio,
+        "lo": lo,
+        "hi": hi,
         "mde": pair.comparison.mde,
         "text": pair.text,
         "confirmation_verdict": str(pair.again.verdict) if pair.again else None,

@@ -131,16 +131,13 @@ def _prepare(
     subjects: list[_Subject] = []
     for reference in reference_programs.create_programs(launcher, env, folder, session.stop.check):
         scenario = folder / f"aa-{len(subjects) + 1}.yaml"
-        scenario.write_text(
-            json.dumps(_scenario(reference, reference_programs.ENVIRONMENT, cpus), indent=1),
-            encoding="utf-8",
-        )
+        content = _scenario(reference, reference_programs.ENVIRONMENT, cpus)
+        scenario.write_text(json.dumps(content, indent=1), encoding="utf-8")
         plan = plan_scenario(str(scenario))
         target.require_cpus(plan.cells)
         assert plan.program is not None
-        build, event = binaries.add_control(
-            plan, binaries.find_program(plan.program[0], plan.scenario_path, env), {}, launcher, env
-        )
+        program = binaries.find_program(plan.program[0], plan.scenario_path, env)
+        build, event = binaries.add_control(plan, program, {}, launcher, env)
         if event is not None:
             session.observer.notify(Message(event.message))
         subjects.append(_Subject(reference, scenario, build))
@@ -246,18 +243,14 @@ def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
     baseline, control = plan.baseline_cell(input_id), plan.control_cell(input_id)
     assert baseline is not None
     assert control is not None
-    by_label = {
-        cell.label: cell.id for cell in plan.cells if cell.id not in (baseline.id, control.id)
-    }
-    ids = [baseline.id, control.id, *by_label.values()]
+    equal = (baseline.id, control.id)
+    by_label = {cell.label: cell.id for cell in plan.cells if cell.id not in equal}
+    ids = [*equal, *by_label.values()]
     whole = set(range(1, ROUNDS + 1))
     for cell in ids:
+        sample = collected.get(cell, samples.Sample(cell))
         for metric in METRICS:
-            whole &= (
-                {r for r, v in collected[cell].values(metric).items() if v > 0}
-                if cell in collected
-                else set()
-            )
+            whole &= {number for number, value in sample.values(metric).items() if value > 0}
     if len(whole) < ROUNDS:
         message = f"{reference.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds failed"
         fix = f"run `{reference.path} {' '.join(reference.args[:1])}` to see its error"
@@ -267,12 +260,8 @@ def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
         return {m: np.array([collected[cell].values(m)[r] for r in sorted(whole)]) for m in METRICS}
 
     arms = {effect: by_label[EFFECT_ARM.format(round(effect * 100))] for effect in reference.slower}
-    return Window(
-        reference.name,
-        series(baseline.id),
-        series(control.id),
-        {e: series(cell) for e, cell in arms.items()},
-    )
+    slower = {effect: series(cell) for effect, cell in arms.items()}
+    return Window(reference.name, series(baseline.id), series(control.id), slower)
 
 
 def noise_document(findings: NoiseFindings) -> dict[str, Any]:

@@ -75,9 +75,8 @@ def report_record(
     from bench_framework.store import finding, imports
 
     if embed_runs and "html" not in formats:
-        raise UsageError(
-            "--embed-runs needs the format html", code="BX104", fix="add html to --format"
-        )
+        message, fix = "--embed-runs needs the format html", "add html to --format"
+        raise UsageError(message, code="BX104", fix=fix)
     folder = finding.resolve(results, name)
     with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
         if embed_runs and record.contents.imported is not None:
@@ -268,10 +267,8 @@ def template_texts(folder: Path) -> dict[str, str]:
     """Return the texts of custom templates by name. Raises `UsageError`, BX113: no template."""
     from bench_framework.report.render.templates import replaced
 
-    return {
-        name: (folder / name).read_text(encoding="utf-8", errors="replace")
-        for name in replaced(folder)
-    }
+    paths = {name: folder / name for name in replaced(folder)}
+    return {n: path.read_text(encoding="utf-8", errors="replace") for n, path in paths.items()}
 
 
 def require_readable(folder: Path) -> None:
@@ -322,18 +319,13 @@ def render_files(
     loader = Templates(assets.template_dir(), templates)
     texts: dict[str, str] = {}
     drawings = figures.drawings(document) if {"html", "md"} & set(formats) else {}
-    by_anchor = {
-        figure.anchor: figure for figure in document.figures() if figure.anchor in drawings
-    }
+    drawn = [(drawings[f.anchor], f) for f in document.figures() if f.anchor in drawings]
     if "html" in formats:
-        inline = {
-            anchor: figures.responsive(drawings[anchor], figure)
-            for anchor, figure in by_anchor.items()
-        }
+        inline = {f.anchor: figures.responsive(drawing, f) for drawing, f in drawn}
         texts[PAGE] = html.render(document, data, loader, inline, runs)
     if "md" in formats:
-        for anchor, figure in by_anchor.items():
-            texts[f"figures/{anchor}.svg"] = figures.standalone(drawings[anchor], figure)
+        for drawing, f in drawn:
+            texts[f"figures/{f.anchor}.svg"] = figures.standalone(drawing, f)
         for place in PLACES:
             texts[f"{place}.md"] = markdown.render(document, loader, place)
     return texts | (profile_files(data) if {"html", "md"} & set(formats) else {})

@@ -141,13 +141,9 @@ def _profile(
     from bench_framework.execution.profiling import profiles
     from bench_framework.store.records import write_profile
 
-    outcome = profiles.profile(
-        record,
-        {item.input_id: item for item in inputs},
-        policy,
-        profiles.cells_of(record.plan.cells, policy) if cells is None else cells,
-        session,
-    )
+    by_id = {item.input_id: item for item in inputs}
+    chosen = profiles.cells_of(record.plan.cells, policy) if cells is None else cells
+    outcome = profiles.profile(record, by_id, policy, chosen, session)
     for profile in outcome.profiles:
         write_profile(record.path, profile)
     return outcome
@@ -162,17 +158,10 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
 
     if not outcome.profiles:
         if outcome.stopped:
-            raise Interrupted(
-                "interrupted", effect="nothing was profiled", fix="run the same command again"
-            )
-        first = outcome.events[0]
-        raise MachineError(
-            first.message,
-            code=first.code,
-            details=first.details,
-            effect=first.effect,
-            fix=first.help,
-        )
+            effect, fix = "nothing was profiled", "run the same command again"
+            raise Interrupted("interrupted", effect=effect, fix=fix)
+        e = outcome.events[0]
+        raise MachineError(e.message, code=e.code, details=e.details, effect=e.effect, fix=e.help)
     for event in outcome.events:
         observer.notify(Remark(event))
     judgement = record.judgement()

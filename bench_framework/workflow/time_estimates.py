@@ -87,11 +87,9 @@ def _read(folders: Iterable[Path], here: str) -> Iterator[EarlierRecord]:
         try:
             if wire.load_host((folder / layout.ENV).read_bytes()).host_id != here:
                 continue
-            plan = wire.load_plan((folder / layout.PLAN).read_bytes())
-            seconds, comparisons = _durations(folder)
-            yield EarlierRecord(
-                f"{folder.parent.name}/{folder.name}", plan, seconds, comparisons, _binaries(folder)
-            )
+            plan, name = wire.load_plan((folder / layout.PLAN).read_bytes()), folder.name
+            durations, binaries = _durations(folder), _binaries(folder)
+            yield EarlierRecord(f"{folder.parent.name}/{name}", plan, *durations, binaries)
         except (OSError, RecordError):
             continue  # `benchctl verify` reports unreadable records
 
@@ -134,9 +132,9 @@ def workload(plan: Plan, cell: Cell, *, sized: bool = True) -> str:
     """
     variant, dataset = plan.variant(cell.variant_id), plan.input(cell.input_id).dataset
     program = variant.build.id if variant.build else plan.program
-    data = (
-        (dataset.id if sized else (dataset.kind, dataset.family, dataset.seed)) if dataset else None
-    )
+    data: object = dataset and dataset.id
+    if dataset and not sized:
+        data = (dataset.kind, dataset.family, dataset.seed)
     return stable_id(program, cell.command, cell.env, cell.stdin, cell.cpus, cell.cache, data)
 
 
@@ -225,11 +223,8 @@ def resolution(
     best = Resolution()
     for record in records:
         cells = {cell.id: workload(record.plan, cell) for cell in record.plan.cells}
-        known = [
-            c
-            for c in record.comparisons
-            if (cells[c.cell_id], cells[c.ref_cell_id], c.metric) in pairs
-        ]
+        works = ((cells[c.cell_id], cells[c.ref_cell_id], c.metric) for c in record.comparisons)
+        known = [c for c, work in zip(record.comparisons, works, strict=True) if work in pairs]
         same = record.plan.name == plan.name and not best.record
         if len(known) > best.pairs or (same and not known):
             effects = _detectable(plan.judge, looks, known or record.comparisons, rounds)

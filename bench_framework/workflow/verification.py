@@ -98,27 +98,25 @@ def verify(
     in_record = path.name == PAGE and is_record(path.absolute().parent)
     is_page = is_published(path) or (path.suffix == ".html" and path.is_file() and not in_record)
     origin_demanded = digest is not None or signer is not None
-    if (origin_demanded and is_page) or (digest is not None and not _DIGEST.fullmatch(digest)):
-        raise UsageError(
-            f"a page has no digest: {path}" if is_page else f"{digest!r} is no digest",
-            code="BX104",
-            fix="name the record of the page"
-            if is_page
-            else "give 16 to 64 hexadecimal digits, as `benchctl run` prints them",
-        )
+    if origin_demanded and is_page:
+        fix = "name the record of the page"
+        raise UsageError(f"a page has no digest: {path}", code="BX104", fix=fix)
+    if digest is not None and not _DIGEST.fullmatch(digest):
+        fix = "give 16 to 64 hexadecimal digits, as `benchctl run` prints them"
+        raise UsageError(f"{digest!r} is no digest", code="BX104", fix=fix)
     if is_page:
         return verify_page(path)
     result = verify_record(results, name)
+    notes, differences = [*result.notes], [*result.differences]
     if signer is not None:
         signed, line = check_signature(result.record, result.digest, signer)
         if signed:
-            result = replace(result, notes=(*result.notes, line))
+            notes.append(line)
         else:
-            result = replace(result, differences=(line, *result.differences))
-    if digest is None or result.digest.startswith(digest.lower()):
-        return result
-    line = f"digest: expected {digest}, found {result.digest}"
-    return replace(result, differences=(line, *result.differences))
+            differences.insert(0, line)
+    if digest is not None and not result.digest.startswith(digest.lower()):
+        differences.insert(0, f"digest: expected {digest}, found {result.digest}")
+    return replace(result, notes=tuple(notes), differences=tuple(differences))
 
 
 def verify_page(path: Path) -> Verification:

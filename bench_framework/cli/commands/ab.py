@@ -102,15 +102,10 @@ def _short(document: Document, lines: tuple[str, ...], *, rerun: bool) -> Docume
     """Return the results table, one sentence per command, and the path of the report."""
     from bench_framework.report.blocks import Bullets, Section, Sentence, Table
 
-    blocks = (
-        block
-        for section in document.sections
-        if section.terminal == "all"
-        for block in section.blocks
-        if isinstance(block, Table)
-    )
+    blocks = (block for s in document.sections if s.terminal == "all" for block in s.blocks)
+    tables = (block for block in blocks if isinstance(block, Table))
     sentences = Bullets(tuple(Sentence(line) for line in lines))
-    section = Section("", "", "", (*blocks, sentences), terminal="all")
+    section = Section("", "", "", (*tables, sentences), terminal="all")
     files = tuple(path for path in document.files if path.endswith(".html"))
     following = document.next if rerun else ()
     return replace(document, run_line="", sections=(section,), files=files, next=following)

@@ -67,16 +67,14 @@ def compare(
     )
     console.warn_of_changes(record, later)
     metrics = tuple(metric.split(",")) if metric is not None else None
+    results = console.results
     if later is not None:
-        compared = workflow.compare_records(console.results, record, later, metrics=metrics)
+        compared = workflow.compare_records(results, record, later, metrics=metrics)
     elif axis is not None:
-        compared = workflow.compare_axis(
-            console.results, record, axis, where=where, metrics=metrics
-        )
+        compared = workflow.compare_axis(results, record, axis, where=where, metrics=metrics)
     else:
-        compared = workflow.compare_record(
-            console.results, record, baseline=baseline, candidate=candidate, metrics=metrics
-        )
+        pair = {"baseline": baseline, "candidate": candidate}
+        compared = workflow.compare_record(results, record, **pair, metrics=metrics)
     if not console.json:
         console.emit_document(compared.document, full=later is not None or axis is not None)
     elif compared.bridge is not None:

@@ -27,6 +27,15 @@ if TYPE_CHECKING:
 
 UNBOUNDED: Final = "unbounded"
 """Text for a noise floor whose interval has no upper bound."""
+FLOOR: Final = (
+    "Noise floor: largest difference that the 95 % interval between equal programs leaves possible. "
+    "Median window (worst)."
+)
+INJECTED: Final = (
+    "Injected slowdown (the program does more work): windows that reported it as slower in wall or "
+    "CPU time, tested together at {level}; the lower 95 % confidence bound of that share; then each "
+    "metric separately. Size: typical change, median of the windows."
+)
 
 
 def noise_page(findings: NoiseFindings, width: int) -> str:
@@ -34,26 +43,17 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
     if not findings.windows:
         return "No window was measured: the noise of this machine is unknown."
     summary = findings.summary
+    injected = INJECTED.format(level=format_percent(summary.level))
     lines = [
         *wrap(_head(findings), width),
         "",
         *wrap(_false_verdicts(summary), width),
         *wrap(_independence(findings), width, INDENT, INDENT),
         "",
-        *wrap(
-            "Noise floor: largest difference that the 95 % interval between equal programs leaves "
-            "possible. Median window (worst).",
-            width,
-        ),
+        *wrap(FLOOR, width),
         *_floors(summary),
         "",
-        *wrap(
-            "Injected slowdown (the program does more work): windows that reported it as slower in "
-            f"wall or CPU time, tested together at {format_percent(summary.level)}; the lower 95 % "
-            "confidence bound of that share; then each metric separately. Size: typical change, "
-            "median of the windows.",
-            width,
-        ),
+        *wrap(injected, width),
         *_injected(summary),
         "",
         *wrap(_noise_conclusion(summary), width),
@@ -103,25 +103,15 @@ def _floors(summary: NoiseSummary) -> Iterator[str]:
 
 
 def _injected(summary: NoiseSummary) -> Iterator[str]:
-    rows: list[tuple[str, ...]] = [
-        ("program", "more", "detected", "at least", "wall", "size", "CPU", "size")
-    ]
-    rows += [_injected_row(effect) for effect in summary.detection_rates]
-    return _table(rows)
+    head = ("program", "more", "detected", "at least", "wall", "size", "CPU", "size")
+    return _table([head, *map(_injected_row, summary.detection_rates)])
 
 
 def _injected_row(effect: DetectionRate) -> tuple[str, ...]:
-    return (
-        effect.program,
-        f"+{format_percent(effect.effect)}",
-        _counts(effect.either),
-        _share(effect.either.lower, up=False),
-        *(
-            text
-            for metric in ("wall", "cpu")
-            for text in (_counts(effect.on[metric]), _signed(effect.estimate.get(metric)))
-        ),
-    )
+    either, least = _counts(effect.either), _share(effect.either.lower, up=False)
+    shares = {m: (_counts(effect.on[m]), _signed(effect.estimate.get(m))) for m in ("wall", "cpu")}
+    more = f"+{format_percent(effect.effect)}"
+    return (effect.program, more, either, least, *shares["wall"], *shares["cpu"])
 
 
 def _noise_conclusion(summary: NoiseSummary) -> str:
@@ -133,10 +123,8 @@ def _noise_conclusion(summary: NoiseSummary) -> str:
         )
     weak = [f for f in summary.detection_rates if f.either.count < f.either.tries]
     if not weak:
-        return (
-            "Every injected slowdown was detected, and the rate of false positives is within the "
-            "limit."
-        )
+        within = "the rate of false positives is within the limit"
+        return f"Every injected slowdown was detected, and {within}."
     smallest = ", ".join(f"+{format_percent(f.effect)} of {f.program}" for f in weak)
     return (
         f"Not always detected: {smallest}. More rounds or a quieter machine (`benchctl doctor "
@@ -167,13 +155,10 @@ def _signed(value: float | None) -> str:
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     """Return the lines of a table: first column left-aligned, others right-aligned."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        first, *rest = (
-            cell.ljust(w) if i == 0 else cell.rjust(w)
-            for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        yield INDENT + "  ".join((first, *rest)).rstrip()
+    first, *widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *cells in rows:
+        aligned = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+        yield INDENT + "  ".join((name.ljust(first), *aligned)).rstrip()
 
 
 EXAMPLES = """

@@ -62,27 +62,19 @@ def gate(
 
     console: Console = context.obj
     if base is not None or record.endswith((".yaml", ".yml")):
-        options = RunOptions(
-            results=console.results,
-            only=only,
-            overrides=tuple(overrides or ()),
-            fresh=fresh,
-            base=base,
-            head=head,
-            gate=True,
-        )
         if record.startswith("@"):
-            raise UsageError(
-                "--base needs a scenario file", fix="run `benchctl gate --base REV FILE`"
-            )
+            fix = "run `benchctl gate --base REV FILE`"
+            raise UsageError("--base needs a scenario file", fix=fix)
+        options = RunOptions(
+            console.results, only, overrides or (), fresh, base=base, head=head, gate=True
+        )
         measure(console, record, options, confirm=not no_confirm)
         return
     _refuse_alone(head=head, only=only, set=overrides)
     console.warn_of_changes(record)
     with display_for(console) as display:
-        result = gate_record(
-            console.results, record, confirm=not no_confirm, fresh=fresh, observer=display
-        )
+        how = {"confirm": not no_confirm, "fresh": fresh}
+        result = gate_record(console.results, record, **how, observer=display)
     show(console, result)
     if result.gating.exit_code:
         raise typer.Exit(result.gating.exit_code)

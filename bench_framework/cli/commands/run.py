@@ -95,13 +95,11 @@ def run(
     from bench_framework.workflow.run_options import RunOptions
 
     console: Console = context.obj
+    more = _overrides(quick=quick, rounds=rounds, budget=budget, until=until)
     options = RunOptions(
         results=out or console.results,
         only=only,
-        overrides=(
-            *(overrides or ()),
-            *_overrides(quick=quick, rounds=rounds, budget=budget, until=until),
-        ),
+        overrides=(*(overrides or ()), *more),
         fresh=fresh,
         profile=profile,
         embed_runs=embed_runs,
@@ -124,11 +122,8 @@ def _overrides(
         overrides += ["measure.rounds={min: 3, max: 3}", "measure.until=rounds", "measure.warmup=1"]
     if rounds is not None:
         low, colon, high = rounds.partition(":")
-        overrides.append(
-            f"measure.rounds={{min: {low or 12}, max: {high}}}"
-            if colon
-            else f"measure.rounds={rounds}"
-        )
+        both = f"{{min: {low or 12}, max: {high}}}"
+        overrides.append(f"measure.rounds={both if colon else rounds}")
     if budget is not None:
         overrides.append(f"measure.budget={budget}")
     if until is not None:

@@ -9,7 +9,7 @@ from typer import Argument
 
 from bench_framework.cli.arguments import Overrides
 from bench_framework.cli.console import Console
-from bench_framework.errors import EXIT_USAGE, Problem, ScenarioError
+from bench_framework.errors import EXIT_USAGE, ScenarioError
 
 EXAMPLES = """
 benchctl validate bench/*.yaml
@@ -25,6 +25,9 @@ def validate(
     overrides: Overrides = None,
 ) -> None:
     """Check scenarios and report all errors; nothing is built or run."""
+    from dataclasses import asdict
+
+    from bench_framework.cli.github import annotation_lines, on_github
     from bench_framework.cli.plan_page import counts
     from bench_framework.workflow.scenarios import plan_scenario
 
@@ -37,10 +40,10 @@ def validate(
         except ScenarioError as error:
             failed = True
             console.error(error)
-            verdicts.append(
-                {"file": file, "ok": False, "problems": [_problem(p) for p in error.problems]}
-            )
-            _annotate(console, error)
+            problems = [asdict(problem) for problem in error.problems]
+            verdicts.append({"file": file, "ok": False, "problems": problems})
+            if on_github():
+                console.say("\n".join(annotation_lines(error)), level=-1)
             continue
         verdicts.append({"file": file, "ok": True, "cells": len(plan.cells)})
         if not console.json:
@@ -49,17 +52,3 @@ def validate(
         console.emit_json(verdicts)
     if failed:
         raise typer.Exit(EXIT_USAGE)
-
-
-def _problem(problem: Problem) -> dict[str, object]:
-    from dataclasses import asdict
-
-    return asdict(problem)
-
-
-def _annotate(console: Console, error: ScenarioError) -> None:
-    """On GitHub, print ``::error`` lines."""
-    from bench_framework.cli.github import annotation_lines, on_github
-
-    if on_github():
-        console.say("\n".join(annotation_lines(error)), level=-1)

@@ -173,11 +173,8 @@ def _rejection(
         for axis, value in effective.items()
         if ran.get(axis, value) != value
     ]
-    return (
-        f"under {policy.tool} it runs another mode than in the timed runs ({'; '.join(other)})"
-        if other
-        else None
-    )
+    reason = f"under {policy.tool} it runs another mode than in the timed runs ({'; '.join(other)})"
+    return reason if other else None
 
 
 def read_valgrind(folder: Path) -> int | str:

@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -29,6 +30,11 @@ _FILES: Final = {
     "memory": "/proc/meminfo",
     "khz": "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq",
 }
+_COUNTERS: Final = (
+    *("steal_ticks", "psi_cpu_us", "psi_io_us", "psi_memory_us", "swap_in_pages", "swap_out_pages"),
+    *("throttle_events", "cpu_capacity_us"),
+)
+"""Fields of `Sensors` that count from the start of the machine."""
 _STEAL_COLUMN: Final = 8
 """Column of steal in the line ``cpu`` of /proc/stat (proc(5))."""
 _IDLE_COLUMN: Final = 4
@@ -121,20 +127,8 @@ def between(before: Sensors, after: Sensors, own_s: float | None = None) -> Sens
     others_us = _growth(before.other_cpu_us, after.other_cpu_us)
     if others_us is not None:
         others_us = None if own_s is None else max(0, others_us - round(own_s * 1e6))
-    return Sensors(
-        _growth(before.steal_ticks, after.steal_ticks),
-        _growth(before.psi_cpu_us, after.psi_cpu_us),
-        _growth(before.psi_io_us, after.psi_io_us),
-        before.load1,
-        before.mem_available_bytes,
-        after.cpu_mhz,
-        _growth(before.psi_memory_us, after.psi_memory_us),
-        _growth(before.swap_in_pages, after.swap_in_pages),
-        _growth(before.swap_out_pages, after.swap_out_pages),
-        _growth(before.throttle_events, after.throttle_events),
-        cpu_capacity_us=_growth(before.cpu_capacity_us, after.cpu_capacity_us),
-        other_cpu_us=others_us,
-    )
+    grown = {name: _growth(getattr(before, name), getattr(after, name)) for name in _COUNTERS}
+    return replace(before, **grown, cpu_mhz=after.cpu_mhz, other_cpu_us=others_us)
 
 
 def steal_of(text: bytes) -> int | None:

@@ -184,10 +184,8 @@ def _isolation(machine: Machine, cpus: frozenset[int]) -> Setting:
     value += f"; kernel command line: {' '.join(boot)}" if boot else ""
     if len(cpus) > 1:
         meaning = "a program may use only one of them" if cpus & isolated else ""
-        obstacle = (
-            "isolated CPUs are for programs with one thread: the scheduler does not move threads "
-            "between them"
-        )
+        obstacle = "isolated CPUs are for programs with one thread"
+        obstacle += ": the scheduler does not move threads between them"
         return _fixed(value, meaning, obstacle)
     if cpus <= isolated:
         return _quiet(value)

@@ -67,19 +67,16 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
     builder = cargo.Builder(launcher, env, SilentObserver(), contract=False, place=place)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
-        return Symbols(
-            failure=again.message
-            or "its sources, compiler or dependencies changed since it was measured"
-        )
+        changed = "its sources, compiler or dependencies changed since it was measured"
+        return Symbols(failure=again.message or changed)
     further = () if spec.rustflags else CONFIGURED
     builder = cargo.Builder(
         launcher, env, session.interruptible, contract=False, place=place, further=further
     )
     build = builder.build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
-        return Symbols(
-            failure=f"it cannot be built with symbols: {build.message or 'cargo failed'}"
-        )
+        reason = build.message or "cargo failed"
+        return Symbols(failure=f"it cannot be built with symbols: {reason}")
     return Symbols(build.path, build.sha256, built=True)
 
 
@@ -130,17 +127,13 @@ def profile(
     Raises `MachineError` (BX232): the launcher died; BX235, a temporary folder cannot be created.
     """
     outcome = Outcome()
-    sampler, refused = find_sampler(
-        policy.sampler, policy.frequency_hz, session.launcher, session.env
-    )
+    launcher, env = session.launcher, session.env
+    sampler, refused = find_sampler(policy.sampler, policy.frequency_hz, launcher, env)
     reasons, fixes = [r.reason for r in refused], [r.fix for r in refused]
     if sampler is None:
-        message, advice = (
-            f"nothing was profiled: {'; '.join(reasons)}",
-            "; ".join(dict.fromkeys(fixes)),
-        )
-        outcome.events.append(Event("BX350", message, effect=MEASURED, help=advice))
-        return outcome
+        message, advice = f"nothing was profiled: {'; '.join(reasons)}", dict.fromkeys(fixes)
+        event = Event("BX350", message, effect=MEASURED, help="; ".join(advice))
+        return Outcome(events=[event])
     if refused:
         message = f"callgrind is used instead of perf: {reasons[0]}"
         effect = "shares are of user-space instructions, not of time; kernel code and waiting are "
@@ -163,10 +156,9 @@ def profile(
         elif result:
             label = record.plan.variant(cell.variant_id).label
             message = f"{label} could not be profiled: {result}"
-            advice = "correct the cause, then run `benchctl profile RECORD`"
-            outcome.events.append(
-                Event("BX352", message, cell_id=cell.id, effect=MEASURED, help=advice)
-            )
+            fix = "correct the cause, then run `benchctl profile RECORD`"
+            event = Event("BX352", message, cell_id=cell.id, effect=MEASURED, help=fix)
+            outcome.events.append(event)
     return outcome
 
 
@@ -203,22 +195,17 @@ class _CellProfiler:
         unwinding: Unwinding = "dwarf" if spec is None else "frame-pointers"
         if self.policy.unwinding != "auto":
             unwinding = self.policy.unwinding
+        program, given = replace(measured, path=binary.path), self.inputs.get(cell.input_id)
+        tuning = str(self.record.path / layout.TUNING)
         try:
-            target = target_of(
-                cell,
-                replace(measured, path=binary.path),
-                self.inputs.get(cell.input_id),
-                session.env,
-                str(self.record.path / layout.TUNING),
-            )
+            target = target_of(cell, program, given, session.env, tuning)
             with MachineLock(f"the profile of {plan.name}", session.observer, session.stop):
                 self._run_all(target, unwinding)
         except MeasureError as error:
             if isinstance(error, MachineError) and error.code != "BX231":
                 raise
-            self.remarks.append(
-                f"{error.message} {'; '.join(text for _, text in error.details)}".strip()
-            )
+            details = "; ".join(text for _, text in error.details)
+            self.remarks.append(f"{error.message} {details}".strip())
         if not self.runs:
             return "" if self.stopped else "; ".join(self.remarks) or "no run succeeded"
         return self._build_profile(measured, binary, unwinding, remarks)
@@ -272,14 +259,9 @@ class _CellProfiler:
         policy = self.record.plan.answer
         if exit_code not in policy.exit_codes:
             return f"exit status {exit_code}"
-        digests = Counter(
-            b.answer.digest
-            for b in self.record.contents.blocks
-            if b.cell_id == self.cell.id
-            and b.status == "ok"
-            and b.answer
-            and b.answer.source != "none"
-        )
+        blocks = (b for b in self.record.contents.blocks if b.cell_id == self.cell.id)
+        answers_of = (b.answer for b in blocks if b.status == "ok" and b.answer)
+        digests = {answer.digest for answer in answers_of if answer.source != "none"}
         if not digests or policy.compare == "none":
             return ""
         reader = AnswerReader(self.session.launcher, policy, self.policy.timeout_s)
@@ -290,10 +272,9 @@ class _CellProfiler:
         return "" if answer.digest in digests else "its answer differs from that of the timed runs"
 
     def _run_setup(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:
+        launcher, timeout_s = self.session.launcher, self.policy.timeout_s
         for argv in commands:
-            output = self.session.launcher.capture(
-                argv, target.env, cwd=target.cwd, timeout_s=self.policy.timeout_s
-            )
+            output = launcher.capture(argv, target.env, cwd=target.cwd, timeout_s=timeout_s)
             if not output.ok:
                 return f"{what} ({argv[0]}): {output.finished.how}"
         return ""

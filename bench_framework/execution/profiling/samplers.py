@@ -77,13 +77,13 @@ class Perf:
         # Symbols are read from local files only, not from a debuginfod server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
         words = [*SCRIPT, "-i", str(data), "-F", "tid,time,event,ip,sym,dso"]
-        finished = self.launcher.run(
-            Command(words, env, stdout=str(out), stderr=str(errors), timeout_s=SCRIPT_TIMEOUT_S)
+        script = Command(
+            words, env, stdout=str(out), stderr=str(errors), timeout_s=SCRIPT_TIMEOUT_S
         )
+        finished = self.launcher.run(script)
         if not finished.ok:
-            return SampledRun(
-                finished, None, f"perf script: {finished.how} {_tail(errors)}".strip()
-            )
+            failure = f"perf script: {finished.how} {_tail(errors)}"
+            return SampledRun(finished, None, failure.strip())
         with out.open(encoding="utf-8", errors="replace") as lines:
             return SampledRun(finished, read_samples(lines))
 
@@ -101,13 +101,8 @@ class Callgrind:
         """Count one run. Callers are not recorded, whatever the unwinding."""
         del unwinding
         out = folder / "callgrind.out"
-        words = [
-            *CALLGRIND,
-            "--dump-instr=no",
-            f"--callgrind-out-file={out}.%p",
-            "--",
-            *command.argv,
-        ]
+        words = [*CALLGRIND, "--dump-instr=no", f"--callgrind-out-file={out}.%p", "--"]
+        words += command.argv
         finished = self.launcher.run(replace(command, argv=words))
         if finished.killed or finished.timed_out:
             return SampledRun(finished, None, finished.how)
@@ -158,35 +153,26 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
     """Return perf with the first event that counts on this machine, or the refusal."""
     version = version_of(launcher, "perf", env)
     if version is None:
-        return Refusal(
-            "perf is not installed",
-            "install linux-perf (Debian), linux-tools-generic (Ubuntu) or perf",
-        )
+        fix = "install linux-perf (Debian), linux-tools-generic (Ubuntu) or perf"
+        return Refusal("perf is not installed", fix)
     hertz = min(frequency_hz, _number(FASTEST) or frequency_hz)
     reason = ""
     for event in EVENTS:
         perf = Perf(launcher, env, version, event, hertz)
         with scratch_folder() as name:
             folder = Path(name)
-            trial = perf.watch(
-                Command(BUSY, env, stderr=str(folder / "perf.stderr"), timeout_s=60.0),
-                "frame-pointers",
-                folder,
-            )
+            busy = Command(BUSY, env, stderr=str(folder / "perf.stderr"), timeout_s=60.0)
+            trial = perf.watch(busy, "frame-pointers", folder)
             if trial.samples is not None and trial.samples.total:
                 return perf
             reason = reason or trial.failure or _tail(folder / "perf.stderr")
     paranoid = _number(PARANOID)
-    words = f"perf may not sample on this machine{f': {reason}' if reason else ''}"
+    fix = "allow the system call perf_event_open (CAP_PERFMON), which containers often block"
     # Above 2 an unprivileged user cannot sample.
     if paranoid is not None and paranoid > 2 and os.geteuid() != 0:  # noqa: PLR2004
-        return Refusal(
-            f"perf may not sample on this machine: perf_event_paranoid is {paranoid}",
-            "run as root: sysctl kernel.perf_event_paranoid=2 (or 1 to include kernel functions)",
-        )
-    return Refusal(
-        words, "allow the system call perf_event_open (CAP_PERFMON), which containers often block"
-    )
+        reason = f"perf_event_paranoid is {paranoid}"
+        fix = "run as root: sysctl kernel.perf_event_paranoid=2 (or 1 to include kernel functions)"
+    return Refusal(f"perf may not sample on this machine{f': {reason}' if reason else ''}", fix)
 
 
 def find_callgrind(launcher: Launcher, env: Mapping[str, str]) -> Callgrind | Refusal:

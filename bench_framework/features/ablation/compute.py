@@ -198,10 +198,8 @@ class _Input:
         moves = tuple(
             _move((change,), cells, logs, (n, 0)) for n, (change, _) in enumerate(singles, 1)
         )
-        total = logs[:, -1] - logs[:, 0] if whole else None
-        yield _Draft(
-            self._input_id, "alone", base.id, whole.id if whole else None, moves, len(moves), total
-        )
+        end, total = (whole.id, logs[:, -1] - logs[:, 0]) if whole else (None, None)
+        yield _Draft(self._input_id, "alone", base.id, end, moves, len(moves), total)
 
     def _single_changes(self) -> list[tuple[Change, Cell]]:
         """Return single changes of the baseline, each with its cell.
@@ -269,20 +267,12 @@ class _Input:
         worth = dict(zip(cells, logs.T, strict=True))
         ids = {subset: cell.id for subset, cell in cells.items()}
         moves = tuple(
-            _Move(
-                (change,),
-                None,
-                None,
-                shapley_value(n, count, worth),
-                shapley_weights(n, count, ids),
-            )
-            for n, change in enumerate(players)
+            _Move((c,), None, None, shapley_value(n, count, worth), shapley_weights(n, count, ids))
+            for n, c in enumerate(players)
         )
         none, all_ = frozenset[int](), frozenset(range(count))
-        total = worth[all_] - worth[none]
-        yield _Draft(
-            self._input_id, "shapley", cells[none].id, cells[all_].id, moves, len(moves), total
-        )
+        ends, total = (ids[none], ids[all_]), worth[all_] - worth[none]
+        yield _Draft(self._input_id, "shapley", *ends, moves, len(moves), total)
 
 
 def _move(

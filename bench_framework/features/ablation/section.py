@@ -34,6 +34,14 @@ _NEAR_ONE: Final = 0.1
 With two decimals, most of these remainders would be printed as 1.00.
 """
 _UNEXPLAINED: Final = "interaction / unexplained"
+_CUMULATIVE: Final = (
+    "Each bar begins where the previous one ends; lines are the intervals of the steps. "
+    "Hatched: the part of the total that the steps do not explain."
+)
+_ALONE: Final = (
+    "Dots: each change alone, and all changes together as the total, with intervals. "
+    "Hollow: the interaction, total ÷ product of the changes (1: none)."
+)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -54,44 +62,22 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str) -> Table:
-    ids = (
-        table.start_cell_id,
-        *(s.cell_id for s in (*table.steps, *table.beyond)),
-        table.end_cell_id,
-    )
+    steps = (*table.steps, *table.beyond)
+    ids = (table.start_cell_id, *(s.cell_id for s in steps), table.end_cell_id)
     medians = {i: data.summary(i, table.metric) for i in ids if i}
     summaries = [s for s in medians.values() if s is not None]
     scale = scale_of(table.metric, None, summaries, data.plan.unit_family)
     times = {i: scale.cell(medians.get(i or "")) for i in ids}
-    rows = [
-        Row.of(
-            "start",
-            data.label(table.start_cell_id),
-            times[table.start_cell_id],
-            DASH,
-            "",
-            "",
-            "",
-            "",
-            baseline=True,
-        )
-    ]
+    start = (data.label(table.start_cell_id), times[table.start_cell_id])
+    rows = [Row.build("start", *start, DASH, "", "", "", "", baseline=True)]
     rows += [_row(data, str(n), s, times, claim) for n, s in enumerate(table.steps, 1)]
     if table.total is not None:
         rows.append(_left(data, table, claim))
         ratio, bounds, verdict = contrast_cells(table.total, data, claim.id if claim else None)
         share = Cell(f"100{THIN_SPACE}%", 1.0) if table.unexplained is not None else Cell(DASH)
         label = data.label(table.end_cell_id) if table.end_cell_id else ""
-        cells = (
-            Cell("total"),
-            Cell(label),
-            times[table.end_cell_id],
-            ratio,
-            bounds,
-            verdict,
-            share,
-        )
-        rows.append(Row.of(*cells, str(table.total.rounds), strong=True))
+        figures = (times[table.end_cell_id], ratio, bounds, verdict, share, str(table.total.rounds))
+        rows.append(Row.build("total", label, *figures, strong=True))
     rows += [_row(data, "beyond", s, times, claim) for s in table.beyond]
     columns = (
         Column("Step"),
@@ -116,7 +102,7 @@ def _row(
 ) -> Row:
     ratio, bounds, verdict = contrast_cells(step.contrast, data, claim.id if claim else None)
     change = ", ".join(c.text for c in step.changes)
-    return Row.of(
+    return Row.build(
         place,
         change,
         times[step.cell_id],
@@ -138,7 +124,7 @@ def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
         n = Cell(str(table.remainder.rounds))
     else:
         ratio, bounds, verdict = _quotient(table), Cell(""), Cell("")
-    return Row.of("", _UNEXPLAINED, DASH, ratio, bounds, verdict, _share(table.unexplained), n)
+    return Row.build("", _UNEXPLAINED, DASH, ratio, bounds, verdict, _share(table.unexplained), n)
 
 
 def _quotient(table: Contribution) -> Cell:
@@ -214,36 +200,16 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
         _rest(data, contribution, contribution.total.shown.ratio, product),
         _point(data, "total", contribution.total, 1.0),
     ]
-    item = data.plan.input(contribution.input_id)
+    where = data.on_input(data.plan.input(contribution.input_id), ", input ")
     start = data.label(contribution.start_cell_id)
-    where = data.on_input(item, ", input ")
+    title, desc = f"Each change alone vs {start}{where}", _ALONE
     if cumulative:
-        title = f"From {start}, step by step{where}"
-        desc = (
-            "Each bar begins where the previous one ends; lines are the intervals of the steps. "
-            "Hatched: the part of the total that the steps do not explain."
-        )
-    else:
-        title = f"Each change alone vs {start}{where}"
-        desc = (
-            "Dots: each change alone, and all changes together as the total, with intervals. "
-            "Hollow: the interaction, total ÷ product of the changes (1: none)."
-        )
-    labels = (
-        ("x", f"ratio to the start; below 1 is {'better' if data.higher(data.metric) else 'less'}"),
-    )
+        title, desc = f"From {start}, step by step{where}", _CUMULATIVE
+    less = "better" if data.higher(data.metric) else "less"
+    labels = (("x", f"ratio to the start; below 1 is {less}"),)
     marks = () if cumulative else (("alone", 1.0),)
-    return Figure(
-        f"{table.anchor}-plot",
-        "waterfall",
-        title,
-        desc,
-        tuple(points),
-        table,
-        labels,
-        marks,
-        with_table=True,
-    )
+    name, drawn = f"{table.anchor}-plot", tuple(points)
+    return Figure(name, "waterfall", title, desc, drawn, table, labels, marks, with_table=True)
 
 
 def _rest(data: ReportData, contribution: Contribution, total: float, product: float) -> Point:
@@ -264,14 +230,7 @@ def _ratio_text(data: ReportData, contrast: Contrast) -> str:
 
 
 def _point(data: ReportData, label: str, contrast: Contrast, begin: float) -> Point:
-    interval = contrast.shown
-    assert interval is not None
-    return Point(
-        label,
-        interval.ratio,
-        begin,
-        interval.lo,
-        interval.hi,
-        verdict=contrast.verdict,
-        text=f"{_ratio_text(data, contrast)} {glyph(contrast.verdict)}",
-    )
+    i, verdict = contrast.shown, contrast.verdict
+    assert i is not None
+    text = f"{_ratio_text(data, contrast)} {glyph(verdict)}"
+    return Point(label, i.ratio, begin, i.lo, i.hi, verdict=verdict, text=text)

@@ -128,11 +128,9 @@ class Lookup:
         """Return the pairs of a derived cell: with a named row, the baseline, or another column."""
         ours = self.by_line.get((text.group, text.line), [])
         if wording.PERCENT_OF.match(text.column):
-            inputs: list[Pair] = []
-            for f in ours:
-                if (s := f.size) and f.quantity.kind == "size":
-                    q = Quantity("size", s, s, s, show_size(s, "si"))
-                    inputs.append(Pair(f, replace(f, label="input", quantity=q)))
+            sized = [(f, s) for f in ours if (s := f.size) and f.quantity.kind == "size"]
+            amounts = [(f, Quantity("size", s, s, s, show_size(s, "si"))) for f, s in sized]
+            inputs = [Pair(f, replace(f, label="input", quantity=q)) for f, q in amounts]
             return Candidates(inputs, certain=True)
         after = (part for t in (text.text, text.column) for part in wording.THAN.split(t, 1)[1:])
         mentioned = self.mentions(" ".join(after))

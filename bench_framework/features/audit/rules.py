@@ -239,16 +239,13 @@ class _Auditor:
         for f in self.page.figures:
             if f.size and f.quantity.kind == "time" and f.quantity.lo > 0:
                 series[f.row].setdefault(f.size, f.quantity)
-        return [
-            (
-                name,
-                math.log(b.lo / a.hi) / math.log(large / small),
-                math.log(b.hi / a.lo) / math.log(large / small),
-                f"from {show_size(small, 'si')} to {show_size(large, 'si')}",
-            )
-            for name, points in series.items()
-            for (small, a), (large, b) in itertools.pairwise(sorted(points.items()))
-        ]
+        growth = []
+        for name, points in series.items():
+            for (small, a), (large, b) in itertools.pairwise(sorted(points.items())):
+                lo, hi = (math.log(r) / math.log(large / small) for r in (b.lo / a.hi, b.hi / a.lo))
+                sizes = f"from {show_size(small, 'si')} to {show_size(large, 'si')}"
+                growth.append((name, lo, hi, sizes))
+        return growth
 
     def _linear(self, text: Text) -> Finding:
         rows = {f.row for _, f in self.lookup.mentions(text.text)}
@@ -256,9 +253,8 @@ class _Auditor:
         for name, lo, hi, sizes in growth:
             if hi < _LINEAR_RANGE[0] or lo > _LINEAR_RANGE[1]:
                 exponent = f"{(lo + hi) / 2:.2f} {sizes}; 1 is linear"
-                return Finding(
-                    "not supported", f"the time of {name} grows with exponent {exponent}"
-                )
+                reason = f"the time of {name} grows with exponent {exponent}"
+                return Finding("not supported", reason)
         if growth:
             return Finding("inconclusive", "the exponents agree with it, but have no interval")
         return Finding("no data", "the page has no times of one program at several input sizes")

@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from bench_framework.compare.contrasts import (
@@ -73,9 +74,8 @@ class Layout:
 
     def cell(self, rest: Sequence[int | None], fixed: Mapping[int, str]) -> str:
         """Return the cell id at a combination; `fixed` has the levels that are `None` in it."""
-        return self.cells[
-            tuple(fixed[n] if i is None else self.levels[n][i] for n, i in enumerate(rest))
-        ]
+        key = (fixed[n] if i is None else self.levels[n][i] for n, i in enumerate(rest))
+        return self.cells[tuple(key)]
 
 
 def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
@@ -84,53 +84,41 @@ def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
     If combinations are missing, the layout is the largest full product with the baseline.
     """
     plan = at.plan
-    variant_cells = [
-        (plan.variant(c.variant_id), c.id)
-        for c in plan.cells_of(input_id)
-        if c.role in (Role.BASELINE, Role.CANDIDATE)
-        and plan.variant(c.variant_id).experiment is None
-    ]
+    without = partial(Factorial, input_id, ())
+    arms = [c for c in plan.cells_of(input_id) if c.role in (Role.BASELINE, Role.CANDIDATE)]
+    variants = {c.id: v for c in arms if (v := plan.variant(c.variant_id)).experiment is None}
     baseline = plan.variant(plan.baseline_id)
-    names, keys = _merged([v for v, _ in variant_cells], baseline)
+    names, keys = _merged(list(variants.values()), baseline)
     if len(names) < FEWEST_AXES:
-        return Factorial(
-            input_id, (), reason="fewer than two axes of variants have several values"
-        ), None
+        return without(reason="fewer than two axes of variants have several values"), None
     if plan.design != "full":
-        return Factorial(
-            input_id, (), reason=f"the design is {plan.design}: axes are not crossed"
-        ), None
-    cells = {
-        key: cell for key, (_, cell) in zip(keys, variant_cells, strict=True) if cell in at.usable
-    }
-    first = dict(zip([v.id for v, _ in variant_cells], keys, strict=True)).get(baseline.id)
+        return without(reason=f"the design is {plan.design}: axes are not crossed"), None
+    key_of = dict(zip(variants, keys, strict=True))
+    cells = {key: cell_id for cell_id, key in key_of.items() if cell_id in at.usable}
+    first = next((key for i, key in key_of.items() if variants[i].id == baseline.id), None)
     if first is None or first not in cells:
-        return Factorial(input_id, (), reason="the baseline has no figures"), None
-    planned = tuple(
-        (first[n], *dict.fromkeys(k[n] for k in keys if k[n] != first[n]))
-        for n in range(len(names))
-    )
+        return without(reason="the baseline has no figures"), None
+    planned = tuple(tuple(dict.fromkeys(column)) for column in zip(first, *keys, strict=True))
     levels = _largest(planned, frozenset(cells))
     if levels is None:
-        return Factorial(input_id, (), reason="too many levels to search for a full product"), None
+        return without(reason="too many levels to search for a full product"), None
     crossed_axes = [n for n, own_levels in enumerate(levels) if len(own_levels) >= FEWEST_LEVELS]
     left_out = tuple(
-        f"{names[n]}: {level}"
-        for n in range(len(names))
-        for level in planned[n]
-        if level not in levels[n]
+        f"{name}: {level}"
+        for name, all_levels, present in zip(names, planned, levels, strict=True)
+        for level in all_levels
+        if level not in present
     )
     if len(crossed_axes) < FEWEST_AXES:
         reason = "too many combinations are missing: no two axes are fully crossed"
-        return Factorial(input_id, (), left_out, reason), None
+        return without(left_out, reason), None
     layout = Layout(
         tuple(names[n] for n in crossed_axes),
         tuple(levels[n] for n in crossed_axes),
         {tuple(key[n] for n in crossed_axes): cells[key] for key in itertools.product(*levels)},
     )
-    return Factorial(
-        input_id, tuple(zip(layout.names, layout.levels, strict=True)), left_out
-    ), layout
+    axes = tuple(zip(layout.names, layout.levels, strict=True))
+    return Factorial(input_id, axes, left_out), layout
 
 
 def _merged(variants: Sequence[Variant], baseline: Variant) -> tuple[tuple[str, ...], list[Key]]:
@@ -160,7 +148,7 @@ def _largest(planned: Sequence[Levels], present: frozenset[Key]) -> tuple[Levels
         return tuple(planned)
     widest = max(range(len(planned)), key=lambda n: len(planned[n]))
     searched = [_subsets(levels) if n != widest else [levels] for n, levels in enumerate(planned)]
-    if _product(len(s) for s in searched) > MOST_SEARCHED:
+    if math.prod(map(len, searched)) > MOST_SEARCHED:
         return None
     best: tuple[tuple[int, int], tuple[Levels, ...]] = ((0, 0), ())
     for chosen in itertools.product(*searched):
@@ -176,10 +164,8 @@ def _largest(planned: Sequence[Levels], present: frozenset[Key]) -> tuple[Levels
         if not widest_levels or widest_levels[0] != planned[widest][0]:
             continue
         product = tuple(widest_levels if n == widest else levels for n, levels in enumerate(chosen))
-        size = (
-            _product(map(len, product)),
-            sum(len(levels) >= FEWEST_LEVELS for levels in product),
-        )
+        crossed = sum(len(levels) >= FEWEST_LEVELS for levels in product)
+        size = (math.prod(map(len, product)), crossed)
         if size > best[0]:
             best = (size, product)
     return best[1]
@@ -193,13 +179,6 @@ def _subsets(levels: Levels) -> list[Levels]:
         for size in range(len(rest), -1, -1)
         for some in itertools.combinations(rest, size)
     ]
-
-
-def _product(numbers: Iterator[int] | map[int]) -> int:
-    size = 1
-    for number in numbers:
-        size *= number
-    return size
 
 
 NOT_POOLED: Final = "its sign changes between cells, so no mean is reported"
@@ -294,16 +273,12 @@ def _factorials(at: Measured) -> tuple[list[Factorial], list[_Draft]]:
             rounds, logs = at.logs(list(layout.cells.values()), item.id)
             factorial = replace(factorial, rounds=len(rounds))
             if len(rounds) < FEWEST_ROUNDS:
-                reason = (
-                    f"only {len(rounds)} rounds have all of its cells"
-                    if rounds
-                    else "before the first look"
-                )
+                few = f"only {len(rounds)} rounds have all of its cells"
+                reason = few if rounds else "before the first look"
                 factorial = replace(factorial, axes=(), reason=reason)
             else:
-                drafts += _drafts(
-                    item.id, layout, dict(zip(layout.cells.values(), logs.T, strict=True))
-                )
+                by_cell = dict(zip(layout.cells.values(), logs.T, strict=True))
+                drafts += _drafts(item.id, layout, by_cell)
         factorials.append(factorial)
     return factorials, drafts
 
@@ -322,12 +297,8 @@ def _drafts(input_id: str, layout: Layout, logs: dict[str, Floats]) -> Iterator[
         for one, two in itertools.product(layout.levels[a][1:], layout.levels[b][1:]):
             first, second = layout.levels[a][0], layout.levels[b][0]
             # The signs alternate: both changes, the first alone, neither, the second alone.
-            corners = (
-                {a: one, b: two},
-                {a: one, b: second},
-                {a: first, b: second},
-                {a: first, b: two},
-            )
+            levels = ((one, two), (one, second), (first, second), (first, two))
+            corners = [{a: level, b: other} for level, other in levels]
             cells = tuple(_contrast(layout, rest, corners, logs) for rest in layout.others(a, b))
             yield _Draft(input_id, (layout.change(a, one), layout.change(b, two)), cells)
 
@@ -340,11 +311,8 @@ def _contrast(
 ) -> tuple[str, tuple[str, ...], Floats]:
     """Return the alternating sum of the log values in one combination of the other axes."""
     ids = tuple(layout.cell(rest, corner) for corner in corners)
-    return (
-        layout.where(rest),
-        ids,
-        weighted_sum([(w, logs[cell]) for cell, w in _weights(ids).items()]),
-    )
+    values = weighted_sum([(weight, logs[cell]) for cell, weight in _weights(ids).items()])
+    return layout.where(rest), ids, values
 
 
 def _weights(ids: Sequence[str]) -> dict[str, float]:
@@ -353,19 +321,14 @@ def _weights(ids: Sequence[str]) -> dict[str, float]:
 
 def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
     tripped = [draft.input_id in at.tripped] * len(draft.cells)
-    judged = [
-        with_reported_verdict(contrast, ids, at)
-        for contrast, (_, ids, _) in zip(
-            judge_contrasts(
-                [values for _, _, values in draft.cells],
-                at,
-                tripped=tripped,
-                weights=[_weights(ids) for _, ids, _ in draft.cells],
-            ),
-            draft.cells,
-            strict=True,
-        )
-    ]
+    all_ids = [ids for _, ids, _ in draft.cells]
+    contrasts = judge_contrasts(
+        [values for _, _, values in draft.cells],
+        at,
+        tripped=tripped,
+        weights=list(map(_weights, all_ids)),
+    )
+    judged = [with_reported_verdict(c, i, at) for c, i in zip(contrasts, all_ids, strict=True)]
     pooled = len({c.verdict.better for c in judged if c.verdict.decided}) <= 1
     if not pooled:
         mean = replace(mean, verdict=Verdict.INCONCLUSIVE, shown=None, reason=NOT_POOLED)

@@ -6,7 +6,7 @@ from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect, Factorial
 from bench_framework.model.words import noun
-from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table, left
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import (
@@ -63,15 +63,13 @@ def _mains(
     for e, claim in effects:
         (change,) = e.changes
         head = (Cell(change.axis), Cell(change.after), Cell(change.before))
-        rows.append(Row.of(*head, *_figures(data, e, claim)))
+        rows.append(Row.build(*head, *_figures(data, e, claim)))
     columns = (
-        Column("Axis"),
-        Column("Level"),
+        *left("Axis", "Level"),
         Column("vs", drop=1),
         Column("Geometric mean ratio", "decimal"),
         Column(ADJUSTED_CI, drop=2),
-        Column("Verdict"),
-        Column("Significant in"),
+        *left("Verdict", "Significant in"),
         Column("n", "right", drop=3),
     )
     caption = (
@@ -102,10 +100,9 @@ def _interactions(
     for e, claim in effects:
         one, two = e.changes
         head = (Cell(f"{one.axis} × {two.axis}"), Cell(f"{one.after} with {two.after}"))
-        rows.append(Row.of(*head, *_figures(data, e, claim)))
+        rows.append(Row.build(*head, *_figures(data, e, claim)))
     columns = (
-        Column("Axes"),
-        Column("Levels"),
+        *left("Axes", "Levels"),
         Column("Interaction", "decimal"),
         Column(ADJUSTED_CI, drop=2),
         Column("Verdict"),
@@ -195,7 +192,7 @@ def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
         axes = ", ".join(axis for axis, _ in item.values) or "input"
         levels = ", ".join(value for _, value in item.values) or data.input_name(item)
         verdict = verdict_cell(comparison.verdict, data.metric)
-        rows.append(Row.of(axes, levels, ratio, bounds, verdict, verdict=comparison.verdict))
+        rows.append(Row.build(axes, levels, ratio, bounds, verdict, verdict=comparison.verdict))
     caption = f"{claim.subject} vs {claim.reference}: the sign depends on the input."
     return Table(
         name,
@@ -216,7 +213,7 @@ def _by_axis(data: ReportData, effect: Effect, name: str) -> Table:
     rows = []
     for cell in effect.cells:
         figures = contrast_cells(cell.contrast, data)
-        rows.append(Row.of(others, cell.where, *figures, verdict=cell.contrast.verdict))
+        rows.append(Row.build(others, cell.where, *figures, verdict=cell.contrast.verdict))
     item = data.plan.input(effect.input_id)
     caption = (
         f"{change.axis} {change.after} vs {change.before}: the sign depends on the other axes"
@@ -230,8 +227,7 @@ def _by_axis(data: ReportData, effect: Effect, name: str) -> Table:
 
 def _sign_columns(subject: str, reference: str) -> tuple[Column, ...]:
     return (
-        Column("Axis"),
-        Column("Level"),
+        *left("Axis", "Level"),
         Column(f"{subject} vs {reference}", "decimal"),
         Column(ADJUSTED_CI, drop=1),
         Column("Verdict"),

@@ -50,21 +50,15 @@ def _table(
         ratio, bounds = interval_cells(
             r.shown, r.verdict, margin(data), claim.id if claim else None
         )
-        changed = ", ".join(c.text for c in r.changes)
-        rows.append(
-            Row.of(
-                r.implementation or data.label(r.before_cell_id),
-                time(r.before_cell_id),
-                time(r.after_cell_id),
-                ratio,
-                bounds,
-                verdict_cell(r.verdict, data.metric),
-                changed,
-                str(r.rounds) if r.rounds else DASH,
-                verdict=r.verdict,
-                reason=r.reason,
-            )
+        label, verdict = r.implementation, verdict_cell(r.verdict, data.metric)
+        head = (
+            label or data.label(r.before_cell_id),
+            time(r.before_cell_id),
+            time(r.after_cell_id),
         )
+        changed = ", ".join(c.text for c in r.changes)
+        tail = (ratio, bounds, verdict, changed, str(r.rounds) if r.rounds else DASH)
+        rows.append(Row.build(*head, *tail, verdict=r.verdict, reason=r.reason))
     columns = (
         Column("Implementation"),
         Column(f"Before, {scale.unit}", "decimal"),

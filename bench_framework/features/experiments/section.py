@@ -26,7 +26,7 @@ from bench_framework.model.plan import Input
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, verdict_text
-from bench_framework.report.blocks import Block, Cell, Column, Facts, Heading, Row, Table
+from bench_framework.report.blocks import Block, Cell, Column, Facts, Heading, Row, Table, left
 from bench_framework.report.claim_blocks import claim_bullets, closed
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import interval_cells, margin, verdict_cell, with_claims
@@ -78,8 +78,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     times = in_times(compared)
     rows = tuple(_row(data, experiment, item, times=times) for experiment in tried)
     columns = (
-        Column("Experiment"),
-        Column("Time vs baseline"),
+        *left("Experiment", "Time vs baseline"),
         Column("Memory vs baseline", drop=1),
         Column("Decision and reason", prose=True),
         Column("Author's reason to try it", drop=2, prose=True),
@@ -241,8 +240,7 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
         Column("Input"),
         Column("Effect", "decimal"),
         Column(ADJUSTED_CI, drop=2),
-        Column("Verdict"),
-        Column("Hypothesis is"),
+        *left("Verdict", "Hypothesis is"),
         Column("n", "right", drop=1),
     )
     caption = (
@@ -267,7 +265,7 @@ def _hypothesis_row(data: ReportData, test: HypothesisTest, claim: Claim | None)
             comparison.shown, comparison.verdict, margin, claim.id if claim else None
         )
         verdict = verdict_cell(comparison.verdict, test.metric)
-    return Row.of(
+    return Row.build(
         test.hypothesis.text,
         test.hypothesis.change,
         data.input_name(data.plan.input(test.input_id)),

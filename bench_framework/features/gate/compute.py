@@ -92,29 +92,18 @@ def first_pass(
         for metric, margin in policy.tolerated.items():
             pair = by_pair.get((cell.id, metric)) or _unknown(cell.id, baseline.id, metric, margin)
             gated_pair = _first(*pair, margin, policy, grown)
-            if (
-                frozenset((cell.id, baseline.id)) in same
-                and gated_pair.comparison.family != "exact"
-            ):
+            one_program = frozenset((cell.id, baseline.id)) in same
+            if one_program and gated_pair.comparison.family != "exact":
                 gated_pair = _one_program(gated_pair)
             if metric == INSTRUCTIONS and gated_pair.state == "not-judged" and uncounted:
                 gated_pair = replace(gated_pair, reason=uncounted)
             pairs.append(gated_pair)
     open_ = frozenset(pair.cell_id for pair in pairs if time_not_judged(pair))
     pairs += counted_pairs(strict, open_, blocks, builds, inputs, looks_taken, observed)
-    looks = judged.looks
+    family, looks = judged.looks.family, judged.looks.count
     rounds = max((look.round for look in looks_taken), default=0)
-    budget_findings = budgets.judge_budgets(plan, blocks, builds, observed, looks=looks.count)
-    gating = Gating(
-        tuple(pairs),
-        LEVEL,
-        looks.family,
-        looks.count,
-        rounds,
-        EXIT_DONE,
-        (),
-        budgets=budget_findings,
-    )
+    findings = budgets.judge_budgets(plan, blocks, builds, observed, looks=looks)
+    gating = Gating(tuple(pairs), LEVEL, family, looks, rounds, EXIT_DONE, (), budgets=findings)
     return conclude(accept(gating, accepted, day), policy)
 
 
@@ -179,15 +168,10 @@ def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, 
 def _unknown(
     cell_id: str, ref_cell_id: str, metric: Metric, margin: float
 ) -> tuple[Comparison, str]:
-    reason = (
-        "a build is a single run"
-        if metric == BUILD_TIME
-        else f"{metric} is not known for both sides"
-    )
-    missing = Comparison(
-        cell_id, ref_cell_id, metric, "headline", Verdict.INCONCLUSIVE, reason, margin=margin
-    )
-    return missing, ""
+    unknown = f"{metric} is not known for both sides"
+    reason = "a build is a single run" if metric == BUILD_TIME else unknown
+    ids, verdict = (cell_id, ref_cell_id), Verdict.INCONCLUSIVE
+    return Comparison(*ids, metric, "headline", verdict, reason, margin=margin), ""
 
 
 def _first(
@@ -283,9 +267,7 @@ def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, str]:
         return "worse", "confirmed in fresh rounds"
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin):
         return "passed", "worse in the first measurement, but not in the second one"
-    cause = c.reason or (
-        "inconclusive"
-        + (f", minimum detectable effect {_short(c.mde)}" if c.mde is not None else "")
-    )
+    mde = f", minimum detectable effect {_short(c.mde)}" if c.mde is not None else ""
+    cause = c.reason or f"inconclusive{mde}"
     state: PairState = "failed" if c.verdict in _BROKEN else "not-judged"
     return state, f"worse in the first measurement; in the second one: {cause}"

@@ -123,21 +123,15 @@ def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:
         return []
     builds = {build.id: build for build in contents.builds}
     gating = first_pass(plan, contents.blocks, builds, contents.inputs, contents.looks)
-    open_ = {
-        c.cell_id
-        for c in _open(
-            (
-                pair.comparison
-                for pair in gating.pairs
-                if pair.metric in timed
-                and pair.comparison.rounds
-                and plan.cell(pair.cell_id).input_id in ended
-                and pair.reason != ONE_PROGRAM
-                and pair.comparison.reason != CONTROL_DIFFERS
-            ),
-            plan,
-        )
-    }
+    pairs = (p for p in gating.pairs if p.metric in timed and p.reason != ONE_PROGRAM)
+    comparisons = [
+        p.comparison
+        for p in pairs
+        if p.comparison.rounds
+        and plan.cell(p.cell_id).input_id in ended
+        and p.comparison.reason != CONTROL_DIFFERS
+    ]
+    open_ = {c.cell_id for c in _open(comparisons, plan)}
     inputs = {plan.cell(cell_id).input_id for cell_id in open_}
     gone = contents.dropped
     left = tuple(

@@ -33,17 +33,11 @@ def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
 def conclude(gating: Gating, policy: GatePolicy) -> Gating:
     """Return the gate with its exit code and reasons. 3 precedes 1, and 1 precedes 4."""
     code, reasons = EXIT_DONE, list[str]()
+    failed = _counted(gating.in_state("failed"), "could not be measured")
+    worse = _counted(gating.in_state("worse"), "worse than is tolerated")
     for exit_code, lines in (
-        (
-            EXIT_NOT_MEASURED,
-            _counted(gating.in_state("failed"), "could not be measured")
-            + _budgets(gating, "failed"),
-        ),
-        (
-            EXIT_WORSE,
-            _counted(gating.in_state("worse"), "worse than is tolerated")
-            + _budgets(gating, "over"),
-        ),
+        (EXIT_NOT_MEASURED, failed + _budgets(gating, "failed")),
+        (EXIT_WORSE, worse + _budgets(gating, "over")),
         (EXIT_NOT_JUDGED, _unjudged(gating, policy) + _budgets(gating, "not-judged")),
     ):
         reasons += lines
@@ -94,16 +88,8 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
         if any(p.metric == metric and p not in unknown for p in open_)
     ]
     timed = timed_metrics(policy)
-    blind = [
-        cell_id
-        for cell_id in dict.fromkeys(pair.cell_id for pair in gating.pairs)
-        if timed
-        and all(
-            p.state == "not-judged"
-            for p in gating.pairs
-            if p.cell_id == cell_id and p.metric in timed
-        )
-    ]
+    judged = {p.cell_id for p in gating.pairs if p.metric in timed and p.state != "not-judged"}
+    blind = {pair.cell_id for pair in gating.pairs if timed} - judged
     return lines + _counted(blind, "no gated time could be judged", "cell")
 
 
@@ -131,9 +117,8 @@ def _accepted(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPa
     for entry in valid_entries:
         if growth <= entry.level:
             until = f" until {entry.until}" if entry.until else ""
-            reason = (
-                f"worse, and accepted up to {format_percent(entry.level)}{until}: {entry.reason}"
-            )
+            up_to = f"accepted up to {format_percent(entry.level)}{until}"
+            reason = f"worse, and {up_to}: {entry.reason}"
             return replace(pair, state="accepted", reason=reason)
     if valid_entries:
         most = max(entry.level for entry in valid_entries)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims.factory import Names
 from bench_framework.claims.phrases import IN_SESSION
-from bench_framework.features import claim_writer, sentences
+from bench_framework.features import claim_writer
 from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
@@ -45,8 +45,7 @@ def claims_of_imported(plan: Plan, judgement: Judgement, imported: Imported) -> 
     ]
     if len(plan.inputs) > 1:
         claims.append(Claim("", "sessions", plan.name, metric=WALL))
-    numbered = (replace(claim, id=f"c{i}") for i, claim in enumerate(claims, 1))
-    return tuple(replace(claim, text=sentences.say(claim)) for claim in numbered)
+    return claim_writer.numbered(claims)
 
 
 def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -> Claim:

@@ -42,6 +42,7 @@ ONCE: Final = 1
 NO_SPREAD: Final = "its file gives no number of runs or no spread: values without an interval"
 ZERO_SPREAD: Final = "every spread is given as zero: no interval follows from rounded figures"
 MOST_DETECTABLE: Final = 10.0
+NOT_ZERO: Final = "did not end with exit code 0"
 HOPELESS: Final = "too few or too variable runs: even a factor of ten cannot be detected"
 
 
@@ -122,29 +123,20 @@ class _SessionJudge:
     def _draft(self, cell: Cell, base: Cell, metric: Metric, family: Family) -> Comparison:
         """Return a comparison that is not judged yet, or is refused with its reason."""
         ours, theirs = (self._commands[c.id].series_of(metric) for c in (cell, base))
-        draft = Comparison.unjudged(
-            cell.id, base.id, metric, family, self._policy.thresholds_of(metric)
-        )
+        thresholds = self._policy.thresholds_of(metric)
+        draft = Comparison.unjudged(cell.id, base.id, metric, family, thresholds)
         code, reason = self._refusal(cell, base, metric) or (draft.verdict, "")
-        return replace(
-            draft,
-            verdict=code,
-            reason=reason,
-            rounds=ONCE,
-            runs=(ours.n or 0) if ours else 0,
-            runs_ref=(theirs.n or 0) if theirs else 0,
-        )
+        runs, runs_ref = ((side.n or 0) if side else 0 for side in (ours, theirs))
+        draft = replace(draft, verdict=code, reason=reason)
+        return replace(draft, rounds=ONCE, runs=runs, runs_ref=runs_ref)
 
     def _refusal(self, cell: Cell, base: Cell, metric: Metric) -> tuple[Verdict, str] | None:
         """Return why a pair cannot be compared on a metric, or `None` if it can."""
         command, other = self._commands[cell.id], self._commands[base.id]
         if failed(command):
-            return Verdict.FAILED, f"{command.failed} of its runs did not end with exit code 0"
+            return Verdict.FAILED, f"{command.failed} of its runs {NOT_ZERO}"
         if failed(other):
-            return (
-                Verdict.NOT_COMPARABLE,
-                f"the baseline: {other.failed} runs did not end with exit code 0",
-            )
+            return Verdict.NOT_COMPARABLE, f"the baseline: {other.failed} runs {NOT_ZERO}"
         ours, theirs = command.series_of(metric), other.series_of(metric)
         if ours is None or theirs is None:
             return Verdict.INCONCLUSIVE, "one side has no figure above zero"
@@ -179,9 +171,8 @@ class _SessionJudge:
             if _open(draft):
                 ours, theirs = known[cell.id].values, known[baseline.id].values
                 pair = sampling.Pair(tuple(range(min(len(ours), len(theirs)))), ours, theirs)
-                judged = medians.compare_medians(
-                    draft, pair, level=self._policy.level, size=len(others)
-                )
+                level, size = self._policy.level, len(others)
+                judged = medians.compare_medians(draft, pair, level=level, size=size)
                 reason = judged.reason.replace("rounds", "runs")
                 draft = replace(judged, reason=reason, rounds=ONCE)
             comparisons.append(draft)
@@ -213,7 +204,7 @@ def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Co
 def _state(cell: Cell, command: Command) -> CellState:
     if not failed(command):
         return CellState(cell.id, "measured", ONCE, command.failed)
-    reason = f"{command.failed} of its runs did not end with exit code 0"
+    reason = f"{command.failed} of its runs {NOT_ZERO}"
     return CellState(cell.id, "failed", ONCE, command.failed, reason)
 
 

@@ -58,16 +58,10 @@ LEGEND: Final = (
 )
 BOLD: Final = "Bold: the best group, which no other command of this session is shown to beat."
 CANNOT: Final = (
-    (
-        "Whether the machine drifted between two commands: a difference of the means may be the "
-        "machine's."
-    ),
+    "Whether the machine drifted between two commands: a difference of the means may be the machine's.",
     "The noise floor of this machine: no control ran.",
     "Whether the commands did the same work: no output is in the files.",
-    (
-        "Which binary ran, with which path, allocator or features, on which machine and from which "
-        "cache."
-    ),
+    "Which binary ran, with which path, allocator or features, on which machine and from which cache.",
     "Anything that may stop a change: an imported set is never judged by a gate.",
 )
 """The results that need measurements in rounds."""
@@ -84,7 +78,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
     checks = (Checklist(_checks(imported)),)
     sections.append(Section("S21", "quality", "Data quality", checks, "appendix"))
     sections += [_origin(imported), _unmeasured()]
-    margin, folder = margin_text(data.plan.judge.margin), data.record_dir.rstrip("/")
+    margin = margin_text(data.plan.judge.margin)
     files, commands = len(imported.sessions), len(data.plan.cells)
     return Document(
         title=imported.name,
@@ -97,11 +91,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
         sections=tuple(s for s in sections if not only or s.code in only),
         claims=data.judgement.claims,
         glossary=verdict_glossary(data.plan.judge.margin),
-        files=tuple(
-            f"{folder}/{name}" for name in ("report.html", "report.md", "appendix.md", "cells.csv")
-        )
-        if folder
-        else (),
+        files=data.page_files("cells.csv"),
     )
 
 
@@ -117,14 +107,11 @@ def _results(data: ReportData, imported: Imported) -> Section:
     blocks: list[Block] = []
     for block in ALL_RESULTS.build(data):
         if isinstance(block, Table) and (item := tables.get(block.anchor)) is not None:
-            claims = data.claims("comparison", "memory", item=item)
-            sentences = Bullets(tuple(map(sentence, claims)))
             blocks.append(_table(data, imported, item, block))
-            blocks += (
-                [Details("Every comparison of this session as a sentence", (sentences,))]
-                if claims
-                else []
-            )
+            if claims := data.claims("comparison", "memory", item=item):
+                sentences = Bullets(tuple(map(sentence, claims)))
+                title = "Every comparison of this session as a sentence"
+                blocks.append(Details(title, (sentences,)))
         elif isinstance(block, Heading):
             blocks.append(replace(block, text=block.text.replace("Input", "Session", 1)))
         else:
@@ -137,21 +124,15 @@ def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> T
     cells = data.plan.cells_of(item.id)
     commands = {cell.label: imported.commands[cell.id][1] for cell in cells}
     known = [wall for command in commands.values() if (wall := command.series_of(WALL)) is not None]
-    baseline = (
-        commands[data.baseline.label].series_of(WALL) if data.baseline.label in commands else None
-    )
+    base = commands.get(data.baseline.label)
+    baseline = base.series_of(WALL) if base else None
     unit, scale = time_unit((baseline or known[0]).mean if known else 1.0)
     most = column_decimals(measured_decimals(wall.mean, *_ends(wall), scale) for wall in known)
-    compared = [
-        c
-        for c in data.judgement.comparisons
-        if c.family == "headline" and data.plan.cell(c.cell_id).input_id == item.id
-    ]
-    source = (
-        "the runs"
-        if all(imported.commands[c.id][0].raw for c in cells)
-        else "mean, sd and n (delta method)"
-    )
+    ids = {cell.id for cell in cells}
+    headline = (c for c in data.judgement.comparisons if c.family == "headline")
+    compared = [c for c in headline if c.cell_id in ids]
+    raw = all(imported.commands[c.id][0].raw for c in cells)
+    source = "the runs" if raw else "mean, sd and n (delta method)"
     caption = (
         f"Time by command, {item.label}; {counted(len(compared), 'comparison')}, Holm-adjusted "
         f"within the session, family-wise level {data.plan.judge.level * 100:g}{THIN_SPACE}%, "
@@ -201,11 +182,9 @@ def _checks(imported: Imported) -> tuple[Check, ...]:
         Check("fail", "noise floor", "not measured: no control"),
         Check("unknown", "outputs", "not in the files"),
         Check(enough, "runs of each command", known_runs),
-        Check(
-            "warn" if failed else "pass",
-            "failed runs",
-            f"{failed} are left out" if failed else "none",
-        ),
+        Check("warn", "failed runs", f"{failed} are left out")
+        if failed
+        else Check("pass", "failed runs", "none"),
         _memory_check(imported),
         Check("unknown", "same machine, same cache, same binary", "not in the files"),
     )

@@ -9,6 +9,7 @@ See docs/method.md#recorded-rounds.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,9 +69,8 @@ def judge_looks(
     rules = rules_of(looks)
     comparisons: tuple[Comparison, ...] = ()
     for taken in range(1 if stop else looks.count, looks.count + 1):
-        comparisons = judge_family(
-            cases_at(pairs, looks, taken, metrics=metrics, thresholds=thresholds), rules
-        )
+        cases = cases_at(pairs, looks, taken, metrics=metrics, thresholds=thresholds)
+        comparisons = judge_family(cases, rules)
         if all(c.verdict.settled for c in comparisons):
             break
     return comparisons
@@ -109,9 +109,8 @@ def significant_verdicts(cases: Sequence[Case], rules: Rules) -> frozenset[Verdi
     the intervals, which take most of the time, are not computed.
     """
     p_values = [adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
-    if not any(
-        adjusted.rejected for adjusted in holm(p_values, size=rules.size, level=rules.level)
-    ):
+    adjusted = holm(p_values, size=rules.size, level=rules.level)
+    if not any(result.rejected for result in adjusted):
         return frozenset()
     return frozenset(c.verdict for c in judge_family(cases, rules) if c.verdict.decided)
 
@@ -125,10 +124,9 @@ def relabelled(first: Series, second: Series, random: np.random.Generator) -> tu
     """Return both series with labels exchanged in half of the rounds, in all metrics or none."""
     rounds = len(next(iter(first.values())))
     swap = random.random(rounds) < 0.5  # noqa: PLR2004 -- a fair coin
-    return (
-        {m: np.where(swap, second[m], first[m]) for m in first},
-        {m: np.where(swap, first[m], second[m]) for m in first},
-    )
+    pairs = ((first, second), (second, first))
+    one, other = ({m: np.where(swap, b[m], a[m]) for m in first} for a, b in pairs)
+    return one, other
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,17 +194,12 @@ def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> W
         first, second = relabelled(window.equal, window.reference, random)
         cases = cases_at([(first[m], second[m]) for m in first], looks, looks.count)
         false += bool(significant_verdicts(cases, rules))
-    return WindowVerdicts(
-        window.program,
-        window.rounds,
-        _family(looks, window.equal, window.reference),
-        false,
-        families,
-        {
-            effect: _family(looks, arm, window.reference, window.equal)
-            for effect, arm in window.slower.items()
-        },
-    )
+    equal = _family(looks, window.equal, window.reference)
+    slower = {
+        effect: _family(looks, arm, window.reference, window.equal)
+        for effect, arm in window.slower.items()
+    }
+    return WindowVerdicts(window.program, window.rounds, equal, false, families, slower)
 
 
 def _family(looks: Looks, *columns: Series) -> dict[Metric, Comparison]:
@@ -286,20 +279,13 @@ def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseS
     by_program: dict[str, list[WindowVerdicts]] = {}
     for window in windows:
         by_program.setdefault(window.program, []).append(window)
+    every = by_program.items()
     return NoiseSummary(
         level,
         Rate(sum(w.false for w in windows), sum(w.families for w in windows)),
         Rate(sum(w.tripped for w in windows), len(windows)),
-        tuple(
-            _floor(name, m, verdicts)
-            for name, verdicts in by_program.items()
-            for m in verdicts[0].as_measured
-        ),
-        tuple(
-            _detection_rate(name, e, verdicts)
-            for name, verdicts in by_program.items()
-            for e in verdicts[0].slower
-        ),
+        tuple(_floor(name, m, group) for name, group in every for m in group[0].as_measured),
+        tuple(_detection_rate(name, e, group) for name, group in every for e in group[0].slower),
     )
 
 
@@ -308,11 +294,9 @@ def _floor(program: str, metric: Metric, windows: Sequence[WindowVerdicts]) -> F
     ends = [value for value in floors if value is not None]
     # A window without a bound is worse than any other. The median and the worst are unbounded if
     # they reach it.
-    every = sorted(ends) + [float("inf")] * (len(floors) - len(ends))
-    middle, worst = statistics.median(every), every[-1]
-    return Floor(
-        program, metric, *(value if value < float("inf") else None for value in (middle, worst))
-    )
+    every = sorted(ends) + [math.inf] * (len(floors) - len(ends))
+    middle, worst = (x if x < math.inf else None for x in (statistics.median(every), every[-1]))
+    return Floor(program, metric, middle, worst)
 
 
 def _detection_rate(

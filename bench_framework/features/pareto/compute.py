@@ -76,14 +76,9 @@ def fronts(
     by_cell = {(s.cell_id, s.metric): s for s in summaries}
     results = []
     for item in plan.inputs:
-        cells = [
-            c
-            for c in plan.cells_of(item.id)
-            if c.role in (Role.BASELINE, Role.CANDIDATE) and c.id in usable
-        ]
-        costs = _comparable(
-            [replace(_costs(plan, c, by_cell, builds), decided=decided) for c in cells]
-        )
+        arms = (c for c in plan.cells_of(item.id) if c.role in (Role.BASELINE, Role.CANDIDATE))
+        every = [_costs(plan, c, by_cell, builds) for c in arms if c.id in usable]
+        costs = [replace(c, decided=decided) for c in _comparable(every)]
         metrics = (*costs[0].measured, *costs[0].exact) if costs else ()
         if len(costs) >= FEWEST and len(metrics) >= FEWEST:
             results.append(Front(item.id, metrics, tuple(standings(costs, same))))
@@ -106,15 +101,11 @@ def standings(costs: Sequence[Costs], same: Pairs = frozenset()) -> Iterator[Sta
     Cells that run one program are not compared with each other.
     """
     for cost in costs:
-        others = [
-            c for c in costs if c is not cost and frozenset((c.cell_id, cost.cell_id)) not in same
-        ]
+        pairs = ((c, frozenset((c.cell_id, cost.cell_id))) for c in costs if c is not cost)
+        others = [c for c, pair in pairs if pair not in same]
         beaten_by = tuple(c.cell_id for c in others if c.beats(cost))
-        least = tuple(
-            m
-            for m in (*cost.measured, *cost.exact)
-            if not any(c.surely_less(cost, m) for c in others)
-        )
+        metrics = (*cost.measured, *cost.exact)
+        least = tuple(m for m in metrics if not any(c.surely_less(cost, m) for c in others))
         yield Standing(cost.cell_id, not beaten_by, least, beaten_by)
 
 
@@ -149,17 +140,9 @@ def _comparable(costs: Sequence[Costs]) -> list[Costs]:
     if not timed:
         return []
     measured = [m for m in MEASURED_COSTS if all(m in c.measured for c in timed)]
-    exact = [
-        m
-        for m in EXACT
-        if all(m in c.exact for c in timed) and len({c.exact[m] for c in timed}) > 1
-    ]
+    known = [m for m in EXACT if all(m in c.exact for c in timed)]
+    exact = [m for m in known if len({c.exact[m] for c in timed}) > 1]
     return [
-        Costs(
-            c.cell_id,
-            {m: c.measured[m] for m in measured},
-            {m: c.exact[m] for m in exact},
-            c.decided,
-        )
+        Costs(c.cell_id, {m: c.measured[m] for m in measured}, {m: c.exact[m] for m in exact})
         for c in timed
     ]

@@ -12,6 +12,7 @@ from bench_framework.model.run import Build
 from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
+from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, column_size, show_size
 from bench_framework.report.scales import Scale, scale_of
 from bench_framework.report.sections.kind import SectionKind
@@ -73,18 +74,11 @@ def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
 def _build_cells(build: Build | None) -> tuple[Cell, Cell, Cell]:
     if build is None:
         return Cell(DASH), Cell(DASH), Cell(DASH)
-    size = (
-        Cell(show_size(build.size_bytes, "iec"), build.size_bytes)
-        if build.size_bytes
-        else Cell(DASH)
+    return (
+        value_cell(build.size_bytes or None, lambda size: show_size(size, "iec")),
+        value_cell(build.build_s, format_clock),
+        value_cell(build.dependencies, str),
     )
-    clock = (
-        Cell(format_clock(build.build_s), build.build_s)
-        if build.build_s is not None
-        else Cell(DASH)
-    )
-    number = build.dependencies
-    return size, clock, Cell(DASH) if number is None else Cell(str(number), number)
 
 
 def _place(standing: Standing, labels: dict[str, str]) -> str:

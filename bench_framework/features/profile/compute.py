@@ -11,7 +11,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final
 
 from bench_framework.claims.value_phrases import where
 from bench_framework.model.judgement import Claim, Judgement, Scope
@@ -27,7 +27,7 @@ from bench_framework.model.profile import (
 )
 from bench_framework.rounding import plain
 from bench_framework.stats.portable_math import t_quantile
-from bench_framework.units import THIN_SPACE
+from bench_framework.units import THIN_SPACE, counted
 
 MOST_DECIMALS: Final = 2
 LEAST_SAMPLES: Final = 100
@@ -47,7 +47,7 @@ def percentage(share: float, lo: float | None, hi: float | None) -> str:
 
 def extent(total: float, unit: str, runs: int) -> str:
     """Return the amount of data, such as ``"4213 samples, 5 runs"``."""
-    return f"{int(total)} {unit}, {runs} run{'' if runs == 1 else 's'}"
+    return f"{int(total)} {unit}, {counted(runs, 'run')}"
 
 
 def _extent(claim: Claim) -> str:
@@ -134,9 +134,6 @@ class _Counts:
 def shares_of(profile: Profile) -> ProfileShares:
     """Return the shares of functions and buckets of a profile."""
     callers = profile.unwinding is not None
-    unit: Literal["samples", "instructions"] = (
-        "samples" if profile.sampler == "perf" else "instructions"
-    )
     enough = profile.total >= LEAST_SAMPLES
     counts = counts_of(profile)
     chosen = {frame: profile.bucket_of(frame) for frame in counts}
@@ -155,17 +152,16 @@ def shares_of(profile: Profile) -> ProfileShares:
     for frame, count in counts.items():
         by_bucket[chosen[frame]].update(count.self_samples)
     names = [*(bucket.name for bucket in profile.buckets), OTHER] if profile.buckets else []
+    buckets = [BucketShare(name, share_of(profile, by_bucket[name])) for name in names]
     return ProfileShares(
         profile.cell_id,
         profile.event,
-        unit,
+        "samples" if profile.sampler == "perf" else "instructions",
         profile.total,
         len(profile.runs),
         enough,
         tuple(functions) if enough else (),
-        tuple(BucketShare(name, share_of(profile, by_bucket[name])) for name in names)
-        if enough
-        else (),
+        tuple(buckets) if enough else (),
     )
 
 
@@ -181,15 +177,13 @@ def counts_of(profile: Profile) -> dict[Frame, _Counts]:
 
 def ranked(counts: Mapping[Frame, _Counts]) -> list[Frame]:
     """Return the functions by decreasing self samples, then by name."""
-    return sorted(
-        counts,
-        key=lambda f: (
-            -counts[f].self_samples.total(),
-            -counts[f].inclusive.total(),
-            f.name,
-            f.module,
-        ),
-    )
+
+    def rank(frame: Frame) -> tuple[int, int, str, str]:
+        count = counts[frame]
+        totals = (-count.self_samples.total(), -count.inclusive.total())
+        return (*totals, frame.name, frame.module)
+
+    return sorted(counts, key=rank)
 
 
 def share_of(profile: Profile, hits: Mapping[int, int]) -> Share:

@@ -27,6 +27,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.rounding import plain
+from bench_framework.units import counted
 
 MOST_ROWS: Final = 15
 MOST_DECIMALS: Final = 2
@@ -88,17 +89,16 @@ def _cell(data: ReportData, profile: Profile, shares: ProfileShares, number: int
         blocks.append(Bullets(tuple(sentence(claim) for claim in claims)))
     blocks.append(Facts(_facts(profile)))
     folder = f"profiles/{cell.id}"
-    graph = (("flame graph", f"{folder}/flame.svg"),) if profile.unwinding is not None else ()
-    blocks.append(
-        Links((*graph, ("stacks", f"{folder}/folded.txt"), ("functions", f"{folder}/top.csv")))
-    )
-    return blocks
+    files = [("stacks", f"{folder}/folded.txt"), ("functions", f"{folder}/top.csv")]
+    if profile.unwinding is not None:
+        files.insert(0, ("flame graph", f"{folder}/flame.svg"))
+    return [*blocks, Links(tuple(files))]
 
 
 def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: int) -> Table:
     claim_ids = {str(c.values.get("name")): c.id for c in claims if c.kind == "profile-function"}
     rows = tuple(
-        Row.of(
+        Row.build(
             Cell(f.name, code=True),
             *_share(f.own, claim_ids.get(f.name)),
             *_share(f.inclusive),
@@ -136,7 +136,7 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
 def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int) -> Table:
     claim_ids = {str(c.values.get("name")): c.id for c in claims if c.kind == "profile-bucket"}
     rows = tuple(
-        Row.of(
+        Row.build(
             b.name,
             *_share(b.own, claim_ids.get(b.name)),
             Cell(str(b.own.count), b.own.count),
@@ -169,36 +169,27 @@ def _share(share: Share | None, claim: str | None = None) -> tuple[Cell, Cell]:
 
 
 def _runs(shares: ProfileShares) -> str:
-    return f"{shares.runs} run{'' if shares.runs == 1 else 's'}"
+    return counted(shares.runs, "run")
 
 
 def _interval_words(shares: ProfileShares) -> str:
     if shares.unit == "instructions":
         return "Counted, not sampled: no interval."
-    return (
-        "95 % CIs are over runs."
-        if shares.runs > 1
-        else "95 % CIs are over the samples of one run."
-    )
+    over = "runs" if shares.runs > 1 else "the samples of one run"
+    return f"95 % CIs are over {over}."
 
 
 def _facts(profile: Profile) -> tuple[tuple[str, str], ...]:
-    measured, profiled = (
-        (profile.measured_sha256 or DASH)[:16],
-        (profile.profiled_sha256 or DASH)[:16],
-    )
+    digests = (profile.measured_sha256, profile.profiled_sha256)
+    measured, profiled = ((digest or DASH)[:16] for digest in digests)
     binary = f"the measured binary ({measured})"
     if measured != profiled:
         binary = f"a build with symbols ({profiled}), not the measured binary ({measured})"
     each = ", ".join(map(str, profile.runs))
     pairs = [("Sampled by", _sampler(profile)), ("Binary", binary)]
     pairs.append(("Runs", f"{len(profile.runs)} of {profile.runs_asked}, untimed; {each}"))
-    pairs.append(
-        (
-            "Callers",
-            _CALLERS.get(str(profile.unwinding), "unknown: no inclusive shares, no flame graph"),
-        )
-    )
+    unknown = "unknown: no inclusive shares, no flame graph"
+    pairs.append(("Callers", _CALLERS.get(str(profile.unwinding), unknown)))
     if profile.lost:
         pairs.append(("Lost", f"the kernel dropped {profile.lost} samples"))
     pairs += [("Remark", closed(text)) for text in profile.remarks]
@@ -207,15 +198,11 @@ def _facts(profile: Profile) -> tuple[tuple[str, str], ...]:
 
 def _sampler(profile: Profile) -> str:
     if profile.frequency_hz is None:
-        return (
-            f"{profile.tool}: instructions of the program, without the kernel and without waiting"
-        )
-    user = (
-        ""
-        if not profile.event.partition(":")[2].startswith("u")
-        else "; without functions of the kernel"
-    )
-    return f"{profile.tool}, event {profile.event}, {profile.frequency_hz} Hz{user}"
+        what = "instructions of the program, without the kernel and without waiting"
+        return f"{profile.tool}: {what}"
+    user_only = profile.event.partition(":")[2].startswith("u")
+    kernel = "; without functions of the kernel" if user_only else ""
+    return f"{profile.tool}, event {profile.event}, {profile.frequency_hz} Hz{kernel}"
 
 
 PROFILE = SectionKind(

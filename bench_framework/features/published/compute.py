@@ -157,10 +157,8 @@ def _equal(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
         return "confirmed", ""
     if verdict.decided:
         return "inconclusive", f"a difference is shown, which may be below {format_percent(bound)}"
-    return (
-        "inconclusive",
-        f"equivalent within ±{format_percent(e.margin)}, but not within the figure",
-    )
+    within = f"equivalent within ±{format_percent(e.margin)}"
+    return "inconclusive", f"{within}, but not within the figure"
 
 
 def _limit(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:

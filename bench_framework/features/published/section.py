@@ -29,7 +29,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def _row(claim: Claim) -> Row:
-    return Row.of(
+    return Row.build(
         quotation(claim), Cell(str(claim.values["measured"]), None, claim.id), verdict(claim)
     )
 

@@ -46,9 +46,8 @@ def race_claims(names: Names, judgement: Judgement, write_claim: ClaimWriter) ->
         if c.verdict.decided and (c.family == "best" or c.metric == raced)
     }
     for lost in race.lost:
-        yield _lost(
-            names, lost, pairs.get((lost.cell_id, lost.to_cell_id or "")), judgement, write_claim
-        )
+        pair = pairs.get((lost.cell_id, lost.to_cell_id or ""))
+        yield _lost(names, lost, pair, judgement, write_claim)
 
 
 def _lost(
@@ -70,17 +69,14 @@ def _lost(
             values={"after": lost.round},
         )
     claim = write_claim(pair)
-    adjust = claim.adjust
+    values = {**claim.values, "after": lost.round}
     if pair.family == "best":
-        family = next(
-            g
-            for g in judgement.best
-            if lost.cell_id in {c for p in g.comparisons for c in (p.cell_id, p.ref_cell_id)}
-        )
-        adjust = f"Holm over {len(family.comparisons)} pairs, {judgement.looks.count} looks"
-    return replace(
-        claim, kind="dropped", adjust=adjust, values={**claim.values, "after": lost.round}
-    )
+        same = (pair, pair.mirrored())
+        groups = (g.comparisons for g in judgement.best)
+        size = next(len(pairs) for pairs in groups if any(p in pairs for p in same))
+        adjust = f"Holm over {size} pairs, {judgement.looks.count} looks"
+        claim = replace(claim, adjust=adjust)
+    return replace(claim, kind="dropped", values=values)
 
 
 DONE: Final = (
@@ -97,14 +93,9 @@ def race(claim: Claim) -> str:
     runs, fixed = int(claim.values["runs"]), int(claim.values["fixed"])
     share = f"{format_percent(runs / fixed, decimals=0)} of" if fixed else "of"
     full = f"the {fixed} runs of all configurations for {claim.values['rounds']} rounds"
-    counts = (
-        (int(claim.values["dropped"]), "dropped"),
-        (int(claim.values["idle"]), "finished early"),
-    )
-    outcome = (
-        ", ".join(f"{number} {words}" for number, words in counts if number)
-        or "no configuration stopped early"
-    )
+    ends = (("dropped", "dropped"), ("idle", "finished early"))
+    counts = (f"{claim.values[name]} {words}" for name, words in ends if claim.values[name])
+    outcome = ", ".join(counts) or "no configuration stopped early"
     return f"the race took {runs} runs, {share} {full}: {outcome}"
 
 

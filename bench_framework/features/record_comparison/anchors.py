@@ -114,21 +114,18 @@ def matches(before: Side, after: Side) -> tuple[Match, ...]:
             continue
         key = _identity(after, cell)
         namesake = earlier.get(cell.id)
-        if namesake is not None and key is not None and _identity(before, namesake) == key:
-            twin: Cell | None = namesake
-        else:
-            twin = same.get(key) if key is not None and namesake is None else None
+        twin: Cell | None = None
+        if namesake is None:
+            twin = same.get(key)
+        elif key is not None and _identity(before, namesake) == key:
+            twin = namesake
         if twin is not None:
             is_anchor = not chosen or cell.variant_id == after.plan.anchor_id
-            pairs.append(
-                Match(
-                    twin, cell, "anchor" if is_anchor else "changed", "" if is_anchor else "nothing"
-                )
-            )
+            anchor, changed = Match(twin, cell, "anchor"), Match(twin, cell, "changed", "nothing")
+            pairs.append(anchor if is_anchor else changed)
         elif namesake is not None:
-            pairs.append(
-                Match(namesake, cell, "changed", _difference(before, namesake, after, cell))
-            )
+            change = _difference(before, namesake, after, cell)
+            pairs.append(Match(namesake, cell, "changed", change))
     return tuple(pairs)
 
 
@@ -180,37 +177,30 @@ def conditions(before: Host, after: Host) -> tuple[str, ...]:
     """Return the differences between two machines that make times not comparable."""
     pairs = (
         ("CPU", before.cpu, after.cpu),
-        ("cores", str(before.cores), str(after.cores)),
+        ("cores", before.cores, after.cores),
         ("kernel", _major(before.kernel), _major(after.kernel)),
-        ("filesystem of the data", str(before.data_filesystem), str(after.data_filesystem)),
-        (
-            "filesystem of the records",
-            str(before.results_filesystem),
-            str(after.results_filesystem),
-        ),
-        ("governor", str(before.governor), str(after.governor)),
+        ("filesystem of the data", before.data_filesystem, after.data_filesystem),
+        ("filesystem of the records", before.results_filesystem, after.results_filesystem),
+        ("governor", before.governor, after.governor),
     )
     return tuple(_differing(pairs))
 
 
 def remarks(before: Host, after: Host) -> tuple[str, ...]:
     """Return differences that prevent no comparison; the anchors must show no effect."""
+    old, new = (format_variables(host.variables) or "nothing set" for host in (before, after))
     pairs = (
         ("machine", before.host_id, after.host_id),
         ("kernel", before.kernel, after.kernel),
         ("hyperfine", before.hyperfine, after.hyperfine),
-        ("virtualisation", str(before.virtualised), str(after.virtualised)),
+        ("virtualisation", before.virtualised, after.virtualised),
         ("benchctl", before.benchctl, after.benchctl),
-        (
-            "environment",
-            format_variables(before.variables) or "nothing set",
-            format_variables(after.variables) or "nothing set",
-        ),
+        ("environment", old, new),
     )
     return tuple(_differing(pairs))
 
 
-def _differing(pairs: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+def _differing(pairs: Sequence[tuple[str, object, object]]) -> Iterator[str]:
     return (f"{what}: {one} → {other}" for what, one, other in pairs if one != other)
 
 

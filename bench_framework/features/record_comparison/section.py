@@ -19,6 +19,7 @@ from bench_framework.report.blocks import (
     Row,
     Section,
     Table,
+    left,
 )
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.numbers import (
@@ -101,11 +102,9 @@ def _rest(bridge: Bridge) -> tuple[Block, ...]:
 
 def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family: str) -> Table:
     sizes = [v for row in rows for v in (row.before, row.after) if v]
-    size = (
-        column_size(max(sizes), sizes, unit_family)
-        if metric in SIZES and sizes
-        else min(sizes, default=1.0)
-    )
+    size = min(sizes, default=1.0)
+    if metric in SIZES and sizes:
+        size = column_size(max(sizes), sizes, unit_family)
     unit, scale = metric_unit(metric, size, unit_family)
     several = len({row.input for row in rows if row.input}) > 1
     columns = (
@@ -114,8 +113,7 @@ def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family
         Column(titled("Record B", unit), "decimal", drop=2),
         Column("Ratio", "decimal"),
         Column("CI", drop=1),
-        Column("Role"),
-        Column("Verdict"),
+        *left("Role", "Verdict"),
     )
     body = tuple(_row(row, scale, metric, several=several) for row in rows)
     return Table(
@@ -163,7 +161,7 @@ def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
     verdict = verdict_text(c.verdict, metric)
     if row.role == "anchor" and c.statistic != "exact":
         verdict = _ANCHOR_VERDICTS.get(c.verdict, verdict if not c.verdict.decided else "⊘ changed")
-    return Row.of(
+    return Row.build(
         name,
         _median(row.before, scale),
         _median(row.after, scale),

@@ -93,7 +93,7 @@ def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name
 def _row(data: ReportData, cell: PlanCell, references: tuple[PlanCell, ...], scale: Scale) -> Row:
     state = data.state(cell.id)
     summary = data.summary(cell.id, data.metric) if state.state == "measured" else None
-    return Row.of(
+    return Row.build(
         data.label(cell.id),
         scale.cell(summary),
         *(_against(data, cell, reference) for reference in references),

@@ -60,24 +60,11 @@ def ladders(plan: Plan, inputs: Sequence[PreparedInput]) -> tuple[tuple[Sized, .
     sized_axes = {a.name for a in plan.axes if any(v.size_bytes is not None for v in a.values)}
     groups: dict[tuple[object, ...], dict[int, Input]] = {}
     for item in plan.inputs:
-        prepared_input = prepared.get(item.id)
-        size = (
-            prepared_input.size_bytes
-            if prepared_input
-            else (item.dataset.size_bytes if item.dataset else None)
-        )
-        family = (
-            prepared_input.family
-            if prepared_input
-            else (item.dataset.family if item.dataset else None)
-        )
-        seed = (
-            prepared_input.seed if prepared_input else (item.dataset.seed if item.dataset else None)
-        )
-        if not size or family is None:
+        data = prepared.get(item.id) or item.dataset
+        if data is None or not data.size_bytes or data.family is None:
             continue
         rest = tuple((name, value) for name, value in item.values if name not in sized_axes)
-        groups.setdefault((family, seed, rest), {}).setdefault(size, item)
+        groups.setdefault((data.family, data.seed, rest), {}).setdefault(data.size_bytes, item)
     return tuple(tuple(sorted(g.items())) for g in groups.values() if len(g) > 1)
 
 
@@ -110,19 +97,8 @@ def _climb(
         x, y = paired_test.logs(pair)
         bounds = intervals.typical((x - y) / log(large / small), LEVEL)
         word = growth_word(bounds.lo, bounds.hi) if len(steps) >= FEWEST_SIZES else "not resolved"
-        exponents.append(
-            Scaling(
-                variant_id,
-                metric,
-                lower.id,
-                upper.id,
-                bounds.estimate,
-                bounds.lo,
-                bounds.hi,
-                bounds.level,
-                word,
-            )
-        )
+        figures = bounds.estimate, bounds.lo, bounds.hi, bounds.level
+        exponents.append(Scaling(variant_id, metric, lower.id, upper.id, *figures, word))
     return exponents
 
 

@@ -17,6 +17,7 @@ from bench_framework.report.blocks import (
     Point,
     Row,
     Table,
+    left,
 )
 from bench_framework.report.claim_blocks import key_claim, sentence
 from bench_framework.report.context import ReportData
@@ -26,6 +27,7 @@ from bench_framework.report.sections.kind import SectionKind
 
 FEWEST_STEPS: Final = 2
 """The smallest number of steps between sizes for which the scaling is classified."""
+_UNCLASSIFIED: Final = "With two sizes the scaling is not classified: that needs a third size."
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -89,7 +91,7 @@ def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Ta
         *(Column(titled(data.input_name(item), form.unit), "decimal") for item, form in forms),
     )
     rows = [
-        Row.of(
+        Row.build(
             variant.label,
             *(form.cell(_summary(data, variant, item)) for item, form in forms),
             baseline=data.is_baseline(variant.id),
@@ -107,7 +109,7 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
         text = show_plain(s.exponent, s.lo, s.hi)
         start, end = data.plan.input(s.from_input_id), data.plan.input(s.to_input_id)
         rows.append(
-            Row.of(
+            Row.build(
                 data.plan.variant(s.variant_id).label,
                 Cell(data.input_name(start), data.input_bytes(start.id)),
                 Cell(data.input_name(end), data.input_bytes(end.id)),
@@ -121,12 +123,9 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
     levels = sorted({s.level for s in exponents})
     level = " to ".join(f"{100 * x:.3g}" for x in levels)
     columns = (
-        Column("Variant"),
-        Column("From"),
-        Column("To"),
+        *left("Variant", "From", "To"),
         Column("Exponent", "decimal"),
-        Column(f"{level} % interval"),
-        Column("Scaling"),
+        *left(f"{level} % interval", "Scaling"),
         Column("n", "right", drop=1),
     )
     caption = (
@@ -134,26 +133,16 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
         f"“Linear”: the whole interval is within [0.95, 1.05]. {len(exponents)} exponents; the "
         "intervals are not adjusted for their number."
     )
-    legend = (
-        ()
-        if worded
-        else ("With two sizes the scaling is not classified: that needs a third size.",)
-    )
+    legend = () if worded else (_UNCLASSIFIED,)
     return Table("scaling-exponents", caption, columns, tuple(rows), legend)
 
 
 def _rounds(data: ReportData, s: Scaling) -> str:
     """Return the number of rounds that both sizes have."""
-    ends = [
-        cell.id
-        for i in (s.from_input_id, s.to_input_id)
-        for cell in data.arms(i)
-        if cell.variant_id == s.variant_id
-    ]
-    rounds = [
-        summary.n_rounds for cell in ends if (summary := data.summary(cell, s.metric)) is not None
-    ]
-    return str(min(rounds)) if rounds else DASH
+    arms = (cell for i in (s.from_input_id, s.to_input_id) for cell in data.arms(i))
+    cells = [cell for cell in arms if cell.variant_id == s.variant_id]
+    rounds = (summary.n_rounds for summary in data.summaries(cells, s.metric))
+    return str(min(rounds, default=DASH))
 
 
 def _figure(
@@ -163,6 +152,10 @@ def _figure(
     exponents: list[Scaling],
     table: Table,
 ) -> Figure:
+    texts = {
+        (s.variant_id, s.from_input_id): show_plain(s.exponent, s.lo, s.hi).estimate
+        for s in exponents
+    }
     points = []
     for variant in variants:
         for item in inputs:
@@ -170,20 +163,14 @@ def _figure(
             size = data.input_bytes(item.id)
             if summary is None or not size:
                 continue
-            slope = next(
-                (s for s in exponents if s.variant_id == variant.id and s.from_input_id == item.id),
-                None,
-            )
-            text = show_plain(slope.exponent, slope.lo, slope.hi).estimate if slope else ""
+            text = texts.get((variant.id, item.id), "")
             points.append(
                 Point(
                     data.input_name(item),
                     float(size),
                     summary.median,
-                    None,
-                    None,
-                    summary.lo,
-                    summary.hi,
+                    y_lo=summary.lo,
+                    y_hi=summary.hi,
                     text=text,
                     baseline=data.is_baseline(variant.id),
                     series=variant.label,

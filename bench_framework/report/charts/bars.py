@@ -48,12 +48,10 @@ def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -
     rates = [row for row in rows if row.unit == "bytes/s" and row.value is not None]
     if len(rates) < FEWEST:
         return None
-    unit, scale = size_unit(
-        min(row.value for row in rates if row.value is not None), data.plan.unit_family
-    )
-    texts = {
-        row.cells[0].text: f"{row.cells[1].text} {row.cells[2].text}".strip() for row in table.rows
-    }
+    values = [row.value for row in rates if row.value is not None]
+    unit, scale = size_unit(min(values), data.plan.unit_family)
+    cells = ([cell.text for cell in row.cells] for row in table.rows)
+    texts = {name: f"{value} {bounds}".strip() for name, value, bounds, *_ in cells}
     points = tuple(
         Point(
             name,
@@ -68,16 +66,8 @@ def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -
     )
     desc = "Filled: measured. Outlined: derived from measured rates. Lines: 95 % CIs."
     title = f"What bounds the work{data.on_input(item, ', input ')}"
-    return Figure(
-        f"{table.anchor}-plot",
-        "bars",
-        title,
-        desc,
-        points,
-        table,
-        (("x", f"{unit}/s"),),
-        with_table=True,
-    )
+    name, labels = f"{table.anchor}-plot", (("x", f"{unit}/s"),)
+    return Figure(name, "bars", title, desc, points, table, labels, with_table=True)
 
 
 def size(figure: Figure) -> tuple[float, float]:
@@ -158,9 +148,8 @@ def _texts(ax: Axes, figure: Figure, point: Point, y: float, colours: Palette, c
         words(ax, (left, y + ABOVE), shorts(labels, most)[point.label], colours["ink"])
         words(ax, (right, y + ABOVE), point.text, colour, ha="right")
     else:
-        words(
-            ax, (left - 8, y), shorts(labels, MOST_LABEL)[point.label], colours["ink"], ha="right"
-        )
+        name = shorts(labels, MOST_LABEL)[point.label]
+        words(ax, (left - 8, y), name, colours["ink"], ha="right")
         words(ax, (right + 10, y), point.text, colour)
 
 

@@ -87,7 +87,7 @@ def _table(points: list[Point]) -> Table:
         flagged = sum(p.strong for p in part)
         deviations = sorted(p.y for p in part)
         rows.append(
-            Row.of(
+            Row.build(
                 Cell(f"{part[0].x:.1f} to {part[-1].x:.1f}", part[0].x),
                 Cell(str(len(part)), len(part)),
                 Cell(str(flagged), flagged),

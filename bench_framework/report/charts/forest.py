@@ -176,11 +176,9 @@ def kept_ticks(lo: float, hi: float, room: float) -> list[float]:
 
 
 def _bands(ax: Axes, figure: Figure, colours: Palette) -> None:
-    margin = figure.mark("margin")
-    if margin:
-        ax.axvspan(
-            1 / (1 + margin), 1 + margin, facecolor=colours["band"], edgecolor="none", zorder=0
-        )
+    if margin := figure.mark("margin"):
+        ends = 1 / (1 + margin), 1 + margin
+        ax.axvspan(*ends, facecolor=colours["band"], edgecolor="none", zorder=0)
     ax.axvline(1.0, color=colours["muted"], linewidth=1, zorder=1)
 
 

@@ -71,14 +71,9 @@ def grid(data: ReportData, item: Input, table: Table) -> Figure | None:
     axes = next((m for m in _maps(data) if m.crossed), None)
     if axes is None or len(axes.downs) > MOST_ROWS or len(axes.acrosses) > MOST_COLUMNS:
         return None
+    variant_of = axes.variants.get
     points = [
-        _point(
-            data,
-            item,
-            axes.variants.get((down.name, across.name)),
-            (x, across.label),
-            (y, down.label),
-        )
+        _point(data, item, variant_of((down.name, across.name)), (x, across.label), (y, down.label))
         for y, down in enumerate(axes.downs)
         for x, across in enumerate(axes.acrosses)
     ]
@@ -105,9 +100,8 @@ def _maps(data: ReportData) -> Iterator[_Map]:
     experiments = [v for v in data.plan.variants if v.experiment and v.values != baseline]
     others = [v for v in data.plan.variants if not v.experiment and not v.anchor]
     for first, second in itertools.combinations(candidates, 2):
-        down, across = (
-            (second, first) if len(second.values) > len(first.values) else (first, second)
-        )
+        longer = len(second.values) > len(first.values)
+        down, across = (second, first) if longer else (first, second)
         variants = {
             (values[down.name], values[across.name]): v
             for v in (*experiments, *others)
@@ -123,13 +117,8 @@ def _maps(data: ReportData) -> Iterator[_Map]:
 
 def _desc(data: ReportData, axes: _Map, item: Input, margins: bool, holes: bool) -> str:  # noqa: FBT001 -- two facts
     fixed = dict(data.baseline.values)
-    others = [
-        a
-        for a in data.plan.axes
-        if a.kind != "input"
-        and len(a.values) >= FEWEST
-        and a.name not in {axes.down.name, axes.across.name}
-    ]
+    varied = (a for a in data.plan.axes if a.kind != "input" and len(a.values) >= FEWEST)
+    others = [a for a in varied if a.name not in {axes.down.name, axes.across.name}]
     ratio = (
         f"Ratio to {data.baseline_on(item).label} by {axes.down.name} (rows) and {axes.across.name} (columns); blue is "
         "better, orange is worse, hatched is inconclusive."
@@ -181,9 +170,8 @@ def _point(
     data: ReportData, item: Input, variant: Variant | None, x: tuple[int, str], y: tuple[int, str]
 ) -> Point:
     """Return a field: ratio and glyph, ``baseline``, or a dash if it was not compared."""
-    cell = next(
-        (c for c in data.arms(item.id) if variant is not None and c.variant_id == variant.id), None
-    )
+    cells = (c for c in data.arms(item.id) if variant and c.variant_id == variant.id)
+    cell = next(cells, None)
     base = data.plan.baseline_cell(item.id)
     comparison = data.comparison(cell.id, data.metric) if cell else None
     text, ratio, verdict = DASH, None, None

@@ -79,7 +79,7 @@ def memory_time(
     if len(points) < 2:  # noqa: PLR2004 -- one point shows no trade
         return None
     rows = tuple(
-        Row.of(
+        Row.build(
             p.label,
             Cell(format_duration(p.x), p.x),
             Cell(show_size(p.y, data.plan.unit_family), p.y),
@@ -87,13 +87,8 @@ def memory_time(
         )
         for p in points
     )
-    table = Table(
-        name + "-plot-data",
-        "Data of the plot",
-        (Column("Variant"), *numeric("Time", "Peak RSS")),
-        rows,
-        sortable=False,
-    )
+    columns = (Column("Variant"), *numeric("Time", "Peak RSS"))
+    table = Table(name + "-plot-data", "Data of the plot", columns, rows, sortable=False)
     desc = (
         f"Peak memory against time{data.on_input(item, ' on ')}: medians with 95 % CIs, logarithmic "
         "axes. Step line: Pareto front of time and memory."
@@ -140,9 +135,8 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     strokes(ax, [steps], colours["muted"], linestyle="--", zorder=1, clip_on=True)
     for point in points:
         _cross(ax, point, colours, beaten=dominated(point, points))
-    rest = sorted(
-        (p for p in points if p not in edge), key=lambda p: (not p.baseline, dominated(p, points))
-    )
+    rest = [p for p in points if p not in edge]
+    rest.sort(key=lambda p: (not p.baseline, dominated(p, points)))
     _names(ax, figure, [*edge, *rest], colours)
 
 
@@ -153,10 +147,8 @@ def limits(
     low, high = min(values), max(values)
     lows = [lo for lo, _ in bounds if lo is not None and lo > 0]
     highs = [hi for _, hi in bounds if hi is not None and math.isfinite(hi)]
-    least, most = (
-        min([low / PAD, *(lo / EDGE for lo in lows)]),
-        max([high * PAD, *(hi * EDGE for hi in highs)]),
-    )
+    least = min([low / PAD, *(lo / EDGE for lo in lows)])
+    most = max([high * PAD, *(hi * EDGE for hi in highs)])
     return max(least, low / REACH), min(most, high * REACH)
 
 
@@ -230,6 +222,7 @@ def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) ->
         text = short(point.label, MOST_LABEL)
         width = width_of(text) * UNITS_PER_COLUMN * SMALL / 12
         leader = {"arrowstyle": "-", "color": colours["muted"], "linewidth": 0.6, "shrinkB": 4}
+        ground = {"facecolor": colours["ground"], "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
         for dx, dy, ha in OFFSETS:
             box = _box(x + dx, y + dy, width, ha)
             if _inside(box, figure) and not any(_meet(box, other) for other in taken):
@@ -244,12 +237,7 @@ def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) ->
                     fontsize=SMALL,
                     color=colours["ink" if not dominated(point, points) else "muted"],
                     arrowprops=leader if max(abs(dx), abs(dy)) > NEAR else None,
-                    bbox={
-                        "facecolor": colours["ground"],
-                        "edgecolor": "none",
-                        "pad": 0.6,
-                        "alpha": 0.85,
-                    },
+                    bbox=ground,
                     zorder=2.5,
                 )
                 break

@@ -45,11 +45,8 @@ def order_strip(data: ReportData) -> Figure | None:
     )
     rows = _places(blocks, names)
     columns = (Column("Variant"), *numeric("Samples", "Mean position in its round"))
-    first = (
-        f"The first {MOST_TURNS} of {len(blocks)} samples"
-        if len(blocks) > MOST_TURNS
-        else f"All {len(blocks)} samples"
-    )
+    all_drawn = len(blocks) <= MOST_TURNS
+    first = f"{'All' if all_drawn else f'The first {MOST_TURNS} of'} {len(blocks)} samples"
     desc = f"{first} in execution order; every second round has a grey background."
     if len(names) > len(drawn):
         desc += f" {len(names) - len(drawn)} more variants are in the table."
@@ -60,9 +57,8 @@ def order_strip(data: ReportData) -> Figure | None:
     )
     table = Table("order-strip-data", caption, columns, rows, sortable=False)
     title = f"Execution order{data.on_input(item, ', input ')}"
-    return Figure(
-        "order-strip", "order", title, desc, points, table, (("x", "samples in execution order"),)
-    )
+    labels = (("x", "samples in execution order"),)
+    return Figure("order-strip", "order", title, desc, points, table, labels)
 
 
 def _places(blocks: list[Block], names: dict[str, str]) -> tuple[Row, ...]:
@@ -71,7 +67,7 @@ def _places(blocks: list[Block], names: dict[str, str]) -> tuple[Row, ...]:
         for place, block in enumerate(_round(blocks, number), 1):
             by_cell[block.cell_id].append(place)
     return tuple(
-        Row.of(
+        Row.build(
             name,
             Cell(str(len(positions)), len(positions)),
             Cell(significant(fmean(positions), 3), fmean(positions)),
@@ -107,10 +103,6 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         y = height - TOP - ROW * (row + 0.5)
         words(ax, (left - 8, y), labels[name], colours["ink"], ha="right")
         turns = [left + (p.x + 0.5) * scale for p in figure.points if p.series == name]
-        strokes(
-            ax,
-            [[(x, y - HALF), (x, y + HALF)] for x in turns],
-            colours["series-1"],
-            min(2.0, max(0.8, scale / 2)),
-        )
+        ticks = [[(x, y - HALF), (x, y + HALF)] for x in turns]
+        strokes(ax, ticks, colours["series-1"], min(2.0, max(0.8, scale / 2)))
     words(ax, ((left + width) / 2, 12), figure.label("x"), colours["muted"], ha="center")

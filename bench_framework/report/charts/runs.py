@@ -21,7 +21,7 @@ from bench_framework.report.charts.frame import (
     words,
 )
 from bench_framework.report.context import ReportData
-from bench_framework.units import format_duration
+from bench_framework.units import counted, format_duration
 
 FEWEST: Final = 6
 """Fewest samples of a configuration in the plots."""
@@ -68,20 +68,16 @@ def runs_plot(data: ReportData) -> Figure | None:
     figures = numeric("Samples", "Minimum", *quartiles, "Maximum", "Outliers")
     columns = (Column("Variant"), *figures)
     rest = len(order) - MOST_PANELS
-    more = (
-        f" The table also contains {rest} more configuration{'s' if rest != 1 else ''}."
-        if rest > 0
-        else ""
-    )
+    configurations = counted(rest, "more configuration")
+    more = f" The table also contains {configurations}." if rest > 0 else ""
     desc = (
         "Upper part: share of the samples at or below each time; grey: the baseline. Lower part: "
         "the samples, with the first and the second half of the record in different colours. "
         "Thick: outliers, more than 1.5 interquartile ranges outside the quartiles; they are not "
         f"excluded.{more}"
     )
-    table = Table(
-        "runs-plot-data", "Distribution of each configuration", columns, rows, sortable=False
-    )
+    caption = "Distribution of each configuration"
+    table = Table("runs-plot-data", caption, columns, rows, sortable=False)
     title = f"Distribution of runs{data.on_input(item, ', input ')}"
     return Figure("runs-plot", "runs", title, desc, tuple(points), table)
 
@@ -128,7 +124,7 @@ def _run_row(data: ReportData, cell: str, walls: list[float], item: Input) -> Ro
     cuts = quantiles(walls, n=4, method="inclusive")
     figures = (min(walls), *cuts, max(walls))
     outliers = sum(is_outlier(wall, walls) for wall in walls)
-    return Row.of(
+    return Row.build(
         data.label(cell),
         Cell(str(len(walls)), len(walls)),
         *(Cell(format_duration(value), value) for value in figures),

@@ -43,14 +43,10 @@ def size(figure: Figure) -> tuple[float, float]:
 
 def places(figure: Figure) -> tuple[Place, Place]:
     """Return left, bottom, right and top of both panels: next to or above each other."""
+    first = (64.0, BOTTOM, 64.0 + PANEL, BOTTOM + TALL)
     if figure.narrow:
-        upper = (64.0, BOTTOM + HEIGHT, 64.0 + PANEL, BOTTOM + HEIGHT + TALL)
-        return upper, (64.0, BOTTOM, 64.0 + PANEL, BOTTOM + TALL)
-    right = 316.0
-    return (
-        (64.0, BOTTOM, 64.0 + PANEL, BOTTOM + TALL),
-        (right, BOTTOM, right + PANEL, BOTTOM + TALL),
-    )
+        return (64.0, BOTTOM + HEIGHT, 64.0 + PANEL, BOTTOM + HEIGHT + TALL), first
+    return first, (316.0, BOTTOM, 316.0 + PANEL, BOTTOM + TALL)
 
 
 def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
@@ -120,11 +116,9 @@ def _line(
 ) -> None:
     sizes = [p.x for p in points]
     ax.plot(sizes, values, color=colour, linewidth=1.4, marker=marker, markersize=5, zorder=3)
-    for point in points if whiskers else []:
-        if point.y_lo is not None and point.y_hi is not None:
-            ax.plot(
-                [point.x, point.x], [point.y_lo, point.y_hi], color=colour, linewidth=1, zorder=2
-            )
+    for p in points if whiskers else []:
+        if p.y_lo is not None and p.y_hi is not None:
+            ax.plot([p.x, p.x], [p.y_lo, p.y_hi], color=colour, linewidth=1, zorder=2)
 
 
 def _ticks(

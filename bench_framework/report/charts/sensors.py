@@ -118,7 +118,7 @@ def _points(data: ReportData, counter: _Counter, values: list[tuple[Block, float
 
 def _row(counter: _Counter, levels: list[float]) -> Row:
     figures = (min(levels), statistics.median(levels), max(levels))
-    return Row.of(
+    return Row.build(
         counter.name,
         Cell(str(len(levels)), len(levels)),
         *(Cell(counter.show(value), value) for value in figures),

@@ -23,6 +23,7 @@ from bench_framework.model.words import WORDS
 from bench_framework.report.counts import interim_analyses
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.widths import visible
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.model.gate import BudgetFinding, GatedPair, Gating, PairState
@@ -117,16 +118,15 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
     rows = tuple(_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs)
     rows += tuple(_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets)
     order = {state: number for number, state in enumerate((*FULL_ROWS, "passed"))}
-    level = f"{gating.level * 100:g} %"
-    family = f"{gating.family} timed comparison{'s' if gating.family != 1 else ''}"
     how = (
-        f"{gating.rounds} rounds; family-wise error rate of the first pass at most {level} for "
-        f"{family} and {interim_analyses(gating.looks)}"
+        f"{gating.rounds} rounds; family-wise error rate of the first pass at most "
+        f"{gating.level * 100:g} % for {counted(gating.family, 'timed comparison')} and "
+        f"{interim_analyses(gating.looks)}"
     )
     answer = _answer(plan, gating)
     accepted = len(gating.in_state("accepted"))
     if gating.exit_code == EXIT_DONE and accepted:
-        answer += f", with {accepted} accepted change{'s' if accepted != 1 else ''} for the worse"
+        answer += f", with {counted(accepted, 'accepted change')} for the worse"
     arms = " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES
     return GatePage(
         plan.name,
@@ -170,16 +170,8 @@ def _acceptance(plan: Plan, pair: GatedPair) -> str:
     words = words or f"variant={_quoted(plan.variant(cell.variant_id).label)}"
     interval = pair.comparison.shown
     percent = math.ceil((interval.ratio - 1) * 100) if interval is not None else 0
-    return json.dumps(
-        {
-            "cell": words,
-            "metric": pair.metric,
-            "level": f"{percent}%",
-            "reason": "…",
-            "until": "YYYY-MM-DD",
-        },
-        ensure_ascii=False,
-    )
+    entry = {"cell": words, "metric": pair.metric, "level": f"{percent}%"}
+    return json.dumps({**entry, "reason": "…", "until": "YYYY-MM-DD"}, ensure_ascii=False)
 
 
 def _quoted(value: str) -> str:
@@ -199,26 +191,18 @@ _BUDGET_ROWS: Final = {
 
 def _budget_row(plan: Plan, finding: BudgetFinding, seconds: float) -> GateRow:
     state, glyph, plain, word = _BUDGET_ROWS[finding.state]
-    metric = f"budget of {words.noun(finding.budget.metric)}"
-    return GateRow(
-        _place(plan, finding.cell_id), metric, state, glyph, plain, finding.text, seconds, word
-    )
+    place, metric = _place(plan, finding.cell_id), f"budget of {words.noun(finding.budget.metric)}"
+    return GateRow(place, metric, state, glyph, plain, finding.text, seconds, word)
 
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     parts = [pair.text] if pair.text else []
     parts += [f"second measurement: {pair.again_text}"] if pair.again_text else []
     parts += [pair.reason] if pair.reason and pair.reason not in pair.text else []
-    glyphs = WORDS[(pair.again or pair.comparison).verdict]
-    return GateRow(
-        _place(plan, pair.cell_id),
-        words.noun(pair.metric),
-        pair.state,
-        glyphs.glyph,
-        glyphs.ascii,
-        "; ".join(parts) or STATE_WORDS[pair.state],
-        seconds,
-    )
+    g, sentence = WORDS[(pair.again or pair.comparison).verdict], "; ".join(parts)
+    sentence, place = sentence or STATE_WORDS[pair.state], _place(plan, pair.cell_id)
+    metric = words.noun(pair.metric)
+    return GateRow(place, metric, pair.state, g.glyph, g.ascii, sentence, seconds)
 
 
 def comment(page: GatePage, templates: Path) -> str:
@@ -327,10 +311,7 @@ def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> st
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
+    width, rest = max(width, 40), indent or "  "
     return textwrap.wrap(
-        text,
-        max(width, 40),
-        initial_indent=indent,
-        subsequent_indent=indent or "  ",
-        break_on_hyphens=False,
+        text, width, break_on_hyphens=False, initial_indent=indent, subsequent_indent=rest
     )

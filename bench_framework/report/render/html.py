@@ -46,11 +46,8 @@ def cell_texts(table: Table) -> list[list[tuple[str, str | None]]]:
 
 
 def _column(column: Column, cells: list[Cell]) -> list[tuple[str, str | None]]:
-    longest = (
-        max((decimal_width(cell.text) for cell in cells), default=0)
-        if column.align == "decimal"
-        else 0
-    )
+    decimal = cells if column.align == "decimal" else ()
+    longest = max((decimal_width(cell.text) for cell in decimal), default=0)
     plain = all(c.claim is None and (_PLAIN.fullmatch(c.text) or c.value is None) for c in cells)
     return [
         (_filled(cell.text, longest) if longest else cell.text, None if plain else _datum(cell))
@@ -206,11 +203,8 @@ def environment_of(data: ReportData) -> dict[str, object]:
 
 def _lines(text: str) -> Markup:
     """Escape lines for a ``pre`` element, except quotes, which many commands contain."""
-    lines = (
-        visible(line).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        for line in text.splitlines()
-    )
-    return _trusted("\n".join(lines))
+    lines = "\n".join(map(visible, text.splitlines()))
+    return _trusted(lines.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
 
 
 def _visible(value: object) -> object:

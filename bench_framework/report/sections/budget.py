@@ -9,7 +9,7 @@ from bench_framework.compare.derived_values import LimitShare, limit_shares
 from bench_framework.model.judgement import Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
-from bench_framework.report.blocks import Block, Cell, Column, Facts, Row, Table
+from bench_framework.report.blocks import Block, Cell, Column, Facts, Row, Table, left
 from bench_framework.report.charts.bars import bars
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
@@ -56,8 +56,7 @@ def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
     columns = (
         Column("Name"),
         Column("Value", "decimal"),
-        Column("95\u202f% CI"),
-        Column("Unit"),
+        *left("95\u202f% CI", "Unit"),
         Column("From", prose=True),
         Column("Method", drop=2, prose=True),
         Column("n", "right", drop=1),
@@ -85,7 +84,7 @@ def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -
     unit, scale = rate if row.unit == "bytes/s" else ("", 1.0)
     if row.unit == "s" and row.value is not None:
         unit, scale = time_unit(row.value)
-    return Row.of(
+    return Row.build(
         name,
         *_figure(row, scale, claim, data.plan.judge.margin_of(WALL)),
         unit,
@@ -133,7 +132,7 @@ def _phases(data: ReportData, item: Input) -> Table | None:
         return significant(value * scale, 3)
 
     rows = tuple(
-        Row.of(
+        Row.build(
             data.label(cell_id),
             *(value_cell(medians[cell_id].get(phase), show_seconds) for phase in longest),
             str(max(map(len, spent[cell_id].values()))),

@@ -78,12 +78,10 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> T
     )
     size = data.input_bytes(item.id)
     input_words = data.on_input(item, ", input ")
-    size_text = show_size(size, data.plan.unit_family) if size else ""
-    of_input = (
-        (f"{input_words} ({size_text})" if input_words else f", input of {size_text}")
-        if size
-        else input_words
-    )
+    of_input = input_words
+    if size:
+        size_text = show_size(size, data.plan.unit_family)
+        of_input = f"{input_words} ({size_text})" if input_words else f", input of {size_text}"
     caption = f"Peak resident memory by variant{of_input}: median over runs."
     legend = (
         "Anonymous: heap and stacks (RssAnon) at the peak, sampled in a run outside timing; — if "

@@ -51,7 +51,7 @@ def _table(
     baseline = data.plan.baseline_cell(item.id)
     cells = sorted(cells, key=lambda cell: order(data, cell, baseline))[:MOST]
     rows = tuple(
-        Row.of(
+        Row.build(
             f"{number} {data.label(row.id)}",
             *(_ratio(pairs.get((row.id, column.id))) for column in cells),
             baseline=baseline is not None and row.id == baseline.id,

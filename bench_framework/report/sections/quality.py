@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from bench_framework.model.environment_variables import format_variables
@@ -12,12 +13,12 @@ from bench_framework.report.blocks import (
     Bullets,
     Cell,
     Checklist,
-    Column,
     Facts,
     Heading,
     Row,
     Sentence,
     Table,
+    left,
     numeric,
 )
 from bench_framework.report.charts.drift import drift
@@ -46,13 +47,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     blocks += [Heading("Dropped from the race", "race"), *race] if race else []
     plots = (drift(data), sensors(data), order_strip(data), runs_plot(data), _control_table(data))
     blocks += [plot for plot in plots if plot is not None]
-    if data.all_events:
-        blocks += [
-            Heading("Warnings and notes", "warnings"),
-            Bullets(tuple(_event(data, e) for e in data.all_events)),
-        ]
-    notes = _notes(data)
-    if notes:
+    if events := tuple(_event(data, event) for event in data.all_events):
+        blocks += [Heading("Warnings and notes", "warnings"), Bullets(events)]
+    if notes := _notes(data):
         blocks += [Heading("Notes of the programs", "worker-notes"), Bullets(notes)]
     blocks += [Heading("Environment", "environment"), Facts(_environment(data))]
     return tuple(blocks)
@@ -68,7 +65,7 @@ def _control_table(data: ReportData) -> Table | None:
             floor = data.floor(item.id, metric)
             i = comparison.shown
             rows.append(
-                Row.of(
+                Row.build(
                     data.input_name(item),
                     noun(metric),
                     Cell(str(show_comparison(comparison)), i.ratio) if i else DASH,
@@ -83,10 +80,7 @@ def _control_table(data: ReportData) -> Table | None:
         return None
     looks = data.judgement.looks
     columns = (
-        Column("Input"),
-        Column("Metric"),
-        Column(f"Ratio and {ADJUSTED_CI}"),
-        Column("Verdict"),
+        *left("Input", "Metric", f"Ratio and {ADJUSTED_CI}", "Verdict"),
         *numeric(f"N{NOISE_FLOOR[1:]}", "Noise floor, adjusted", "n"),
     )
     caption = (
@@ -100,15 +94,12 @@ def _control_table(data: ReportData) -> Table | None:
 
 def _notes(data: ReportData) -> tuple[Sentence, ...]:
     """Return each note of the programs once, such as a fallback, with its variants."""
-    variants: dict[str, dict[str, int]] = {}
-    cells = {
-        cell.id: data.label(cell.id) for item in data.plan.inputs for cell in data.arms(item.id)
-    }
+    variants: dict[str, Counter[str]] = {}
+    arms = {cell.id for item in data.plan.inputs for cell in data.arms(item.id)}
     for block in data.measured_blocks:
-        for receipt in block.receipts if block.cell_id in cells else ():
+        for receipt in block.receipts if block.cell_id in arms else ():
             for note in receipt.notes:
-                by = variants.setdefault(note, {})
-                by[cells[block.cell_id]] = by.get(cells[block.cell_id], 0) + 1
+                variants.setdefault(note, Counter())[data.label(block.cell_id)] += 1
     notes = [
         Sentence(f"{', '.join(by)} ({sum(by.values())} runs): {note.rstrip('.')}.")
         for note, by in variants.items()

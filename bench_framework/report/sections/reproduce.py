@@ -11,11 +11,11 @@ from bench_framework.report.blocks import (
     Block,
     Cell,
     Code,
-    Column,
     Details,
     Facts,
     Row,
     Table,
+    left,
     numeric,
 )
 from bench_framework.report.context import ReportData
@@ -80,7 +80,7 @@ def _inputs(data: ReportData) -> Table:
             continue
         size = prepared.size_bytes
         rows.append(
-            Row.of(
+            Row.build(
                 data.input_name(item),
                 _source(item, prepared),
                 DASH if prepared.seed is None else str(prepared.seed),
@@ -91,11 +91,9 @@ def _inputs(data: ReportData) -> Table:
             )
         )
     columns = (
-        Column("Input"),
-        Column("Generator or file"),
+        *left("Input", "Generator or file"),
         *numeric("Seed", "Bytes", "Size"),
-        Column("sha256"),
-        Column("Path of INPUT"),
+        *left("sha256", "Path of INPUT"),
     )
     return Table("inputs", "Inputs on disk.", columns, tuple(rows), sortable=False)
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 from bench_framework.model.plan import BuildSpec, Role
 from bench_framework.model.run import Block as RunBlock
 from bench_framework.model.run import Build
-from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table, left, numeric
 from bench_framework.report.claim_blocks import claim_bullets, listed
-from bench_framework.report.context import PROGRAM_BUILD, ReportData
+from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, grouped, show_size, significant
 from bench_framework.report.sections.kind import SectionKind
@@ -39,9 +39,7 @@ def _binaries(data: ReportData) -> Table:
         Column("Profile and flags", prose=True),
         *numeric("Size", "Stripped", "Dependencies", "Build"),
         Column("rustc", prose=True),
-        Column("sha256"),
-        Column("Code"),
-        Column("Cargo.lock"),
+        *left("sha256", "Code", "Cargo.lock"),
     )
     rows = tuple(_row(data, b) for b in data.builds)
     caption = "Binaries. Code: digest without symbols; equal digests mean equal programs."
@@ -50,9 +48,7 @@ def _binaries(data: ReportData) -> Table:
 
 def _row(data: ReportData, b: Build) -> Row:
     spec = next((s for s in data.plan.builds if s.id == b.id), None)
-    users = [
-        v.label for v in data.plan.variants if (v.build.id if v.build else PROGRAM_BUILD) == b.id
-    ]
+    users = [v.label for v in data.plan.variants if v.build_id == b.id]
     duration = format_clock(b.build_s) if b.build_s is not None else "cached" if b.cached else DASH
     cells = (
         Cell(", ".join(users) or b.id),
@@ -112,11 +108,11 @@ def _modes(data: ReportData) -> list[Table]:
     if not variants:
         return []
     rows = tuple(
-        Row.of(mode, Cell(value, code=True), names)
+        Row.build(mode, Cell(value, code=True), names)
         for (mode, value), labels in sorted(variants.items())
         for names in ("all" if labels == reported else listed(list(labels), MOST_LABELS, ", "),)
     )
-    columns = (Column("Mode"), Column("Actual value"), Column("Variants", prose=True))
+    columns = (*left("Mode", "Actual value"), Column("Variants", prose=True))
     caption = "Actual modes that no axis sets, as the programs report."
     return [Table("modes", caption, columns, rows, sortable=False)]
 
@@ -136,7 +132,7 @@ def _answers(data: ReportData) -> list[Table]:
                 groups.setdefault((a.digest, a.count, a.source), []).append(data.label(cell.id))
         for (digest, count, source), labels in groups.items():
             rows.append(
-                Row.of(
+                Row.build(
                     data.input_name(item),
                     Cell(digest[:16], code=True),
                     value_cell(count, grouped),
@@ -147,8 +143,7 @@ def _answers(data: ReportData) -> list[Table]:
     if not rows:
         return []
     columns = (
-        Column("Input"),
-        Column("Digest"),
+        *left("Input", "Digest"),
         Column("Count", "right"),
         Column("Source"),
         Column("Variants", prose=True),

@@ -77,11 +77,8 @@ def _read_lists(result: dict[str, Any]) -> Timed:
 def _read_runs(result: dict[str, Any]) -> Timed:
     runs = result["measurements"]
     times = tuple(_quantity(run["time_wall_clock"], "second") for run in runs)
-    memory = [
-        _quantity(run["memory_peak_resident"], "byte")
-        for run in runs
-        if run.get("memory_peak_resident")
-    ]
+    peaks = (run.get("memory_peak_resident") for run in runs)
+    memory = [_quantity(peak, "byte") for peak in peaks if peak]
     return Timed(
         command=_text(result.get("command", "")),
         times=times,

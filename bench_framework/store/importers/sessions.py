@@ -58,13 +58,11 @@ def require_time(seconds: float, what: str, file: str, where: str) -> float:
     defined), below a picosecond or above 30 years.
     """
     if not math.isfinite(seconds) or seconds <= 0:
-        raise fault(
-            IMPOSSIBLE, file, f"{what} is {seconds:g}; it must be a number above zero", where=where
-        )
+        message = f"{what} is {seconds:g}; it must be a number above zero"
+        raise fault(IMPOSSIBLE, file, message, where=where)
     if not LEAST_S <= seconds <= MOST_S:
-        raise fault(
-            IMPOSSIBLE, file, f"{what} is {seconds:g} s, which no program takes", where=where
-        )
+        message = f"{what} is {seconds:g} s, which no program takes"
+        raise fault(IMPOSSIBLE, file, message, where=where)
     return seconds
 
 
@@ -143,12 +141,10 @@ def _check_head(names: list[str], file: str) -> None:
     missing = [name for name in REQUIRED if name not in names]
     strange = [name for name in names if name not in COLUMNS]
     if missing or strange or len(set(names)) < len(names):
-        problem = (
-            f"no column {', '.join(missing)}" if missing else f"the columns {', '.join(names)}"
-        )
-        advice = (
-            f"write the column names in the first line: {','.join(COLUMNS)} (sd, n, unit optional)"
-        )
+        columns = ", ".join(missing or names)
+        problem = f"{'no column' if missing else 'the columns'} {columns}"
+        advice = f"write the column names in the first line: {','.join(COLUMNS)}"
+        advice += " (sd, n, unit optional)"
         if names[:1] == [_HYPERFINES]:
             problem = (
                 "this looks like a table of hyperfine, which does not contain the number of runs"
@@ -258,15 +254,11 @@ def read_session(content: bytes, file: str, number: int) -> Session:
         fix = "remove commands, or split the file: each file is one session"
         raise fault(UNKNOWN, file, message, fix=fix)
     if any(len(command.label) > MOST_LABEL for command in commands):
+        message = f"{file} has a label of more than {MOST_LABEL} characters"
         fix = "give the command a short name (hyperfine -n NAME), or the row a short label"
-        raise fault(
-            NAMES, file, f"{file} has a label of more than {MOST_LABEL} characters", fix=fix
-        )
-    twice = [
-        label
-        for label, count in Counter(command.label for command in commands).items()
-        if count > 1
-    ]
+        raise fault(NAMES, file, message, fix=fix)
+    counts = Counter(command.label for command in commands)
+    twice = [label for label, count in counts.items() if count > 1]
     if twice:
         message = f"{file} has {twice[0]!r} more than once"
         fix = "give each command a unique name (hyperfine -n NAME), or each row a unique label"
@@ -279,11 +271,9 @@ def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command,
     try:
         export = hyperfine.read_export(text)
     except hyperfine.UNREADABLE as error:
-        message = f"{file} is not hyperfine's JSON"
+        message, cause = f"{file} is not hyperfine's JSON", f"{type(error).__name__}: {error}"
         fix = "use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table"
-        raise fault(
-            UNKNOWN, file, message, cause=f"{type(error).__name__}: {error}", fix=fix
-        ) from error
+        raise fault(UNKNOWN, file, message, cause=cause, fix=fix) from error
     if export.version > KNOWN_VERSION:
         message = f"{file} has schema version {export.version}; supported are versions 1 and 2"
         raise fault(UNKNOWN, file, message)
@@ -291,11 +281,8 @@ def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command,
         raise fault(UNKNOWN, file, f"{file} has no command")
     memory = _memory_kind(export)
     commands = tuple(_timed(one, memory, file) for one in export.commands)
-    return (
-        ("hyperfine-2" if export.version >= hyperfine.PER_RUN else "hyperfine-1"),
-        memory,
-        commands,
-    )
+    kind: Format = "hyperfine-2" if export.version >= hyperfine.PER_RUN else "hyperfine-1"
+    return kind, memory, commands
 
 
 def _memory_kind(export: hyperfine.Export) -> MemoryKind:
@@ -331,9 +318,8 @@ def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str) -> Command:
         series.append(Series(CPU, len(one.times), mean, None) if mean > 0 else None)
         if memory == "one-figure":
             series.append(Series(PEAK_RSS, 1, max(one.memory), None))
-    return Command(
-        one.command, tuple(s for s in series if s is not None), len(one.times) - len(good)
-    )
+    known = tuple(s for s in series if s is not None)
+    return Command(one.command, known, len(one.times) - len(good))
 
 
 def series_of(metric: Metric, values: list[float]) -> Series | None:
@@ -345,7 +331,5 @@ def series_of(metric: Metric, values: list[float]) -> Series | None:
 
 
 def _table(text: str, file: str) -> tuple[Command, ...]:
-    return tuple(
-        Command(row.label, (Series(WALL, row.n, row.mean, row.sd),))
-        for row in read_table(text, file)
-    )
+    rows = read_table(text, file)
+    return tuple(Command(row.label, (Series(WALL, row.n, row.mean, row.sd),)) for row in rows)

@@ -15,7 +15,7 @@ from bench_framework.model.plan import Role
 from bench_framework.model.run import Event, Receipt
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import CORRECTED, WORDS
+from bench_framework.model.words import CORRECTED, WORDS, word
 from bench_framework.report import checks
 from bench_framework.report.blocks import (
     AuthorText,
@@ -482,8 +482,9 @@ def test_the_reference_lists_every_section_and_every_verdict() -> None:
     )
     for kind in SECTIONS:
         assert f"| {kind.code} | {kind.title}" in text
-    for words in WORDS.values():
-        assert f"| {words.glyph} | `{words.ascii}` | {words.time} | {words.memory} |" in text
+    for verdict, words in WORDS.items():
+        memory = word(verdict, "peak_rss")
+        assert f"| {words.glyph} | `{words.ascii}` | {words.time} | {memory} |" in text
 
 
 def test_a_note_of_several_programs_is_printed_once_with_their_names(data: ReportData) -> None:

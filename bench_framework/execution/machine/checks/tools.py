@@ -6,26 +6,17 @@ import shutil
 from typing import Final
 
 from bench_framework.execution import hyperfine as hf
-from bench_framework.execution.machine.checks.check import Check, Machine, State, bad, ok, warn
+from bench_framework.execution.machine.checks.check import Check, Machine, bad, ok, warn
 from bench_framework.execution.machine.host import version_of
 
-_NEEDED_FOR: Final[dict[str, tuple[State, str, str]]] = {
-    "cargo": ("bad", "nothing can be built", "install Rust from https://rustup.rs"),
-    "rustc": ("bad", "nothing can be built", "install Rust from https://rustup.rs"),
-    "cc": (
-        "warn",
-        "crates with C code (jemalloc, mimalloc) cannot be built",
-        "install gcc or clang",
-    ),
-    "git": (
-        "warn",
-        "revisions cannot be built, and records do not contain the commit",
-        "install git",
-    ),
-    "perf": ("warn", "instructions cannot be counted by hardware counters", "install linux-perf"),
-    "valgrind": ("warn", "instructions cannot be counted exactly", "install valgrind"),
-    "strip": ("warn", "binary sizes without symbols are not reported", "install binutils"),
+_ABSENCE: Final = {
+    "cc": ("crates with C code (jemalloc, mimalloc) cannot be built", "install gcc or clang"),
+    "git": ("revisions cannot be built, and records do not contain the commit", "install git"),
+    "perf": ("instructions cannot be counted by hardware counters", "install linux-perf"),
+    "valgrind": ("instructions cannot be counted exactly", "install valgrind"),
+    "strip": ("binary sizes without symbols are not reported", "install binutils"),
 }
+"""Effect of the absence of each tool, and its fix. Nothing can be built without the others."""
 
 
 def hyperfine(machine: Machine) -> Check:
@@ -51,5 +42,6 @@ def tool(machine: Machine, name: str) -> Check:
     version = version_of(machine.launcher, name, machine.env)
     if version is not None:
         return ok(version)
-    state, meaning, fix = _NEEDED_FOR[name]
-    return (bad if state == "bad" else warn)("not found", meaning, fix)
+    if name not in _ABSENCE:
+        return bad("not found", "nothing can be built", "install Rust from https://rustup.rs")
+    return warn("not found", *_ABSENCE[name])
