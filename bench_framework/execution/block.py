@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine itself takes 5 ms, and much longer on a busy machine."""
+LEAST_PRELOADED_PEAK: Final = 12 << 20
+"""Smallest peak memory of a program with a preloaded allocator. hyperfine also uses the allocator,
+and the kernel reports at least hyperfine's own peak, at most 9 MiB."""
 LEAST_ROOM_BYTES: Final = 1 << 20
 """Required free space on the record's disk: several times the journal of a round."""
 KEPT_BYTES: Final = 1 << 16
@@ -221,6 +224,8 @@ class BlockRunner:
         try:
             text = self._raw.export.read_bytes()
             measured = hf.parse(text)
+            if target.preload and (measured["peak_rss_bytes"] or 0) < LEAST_PRELOADED_PEAK:
+                measured |= {"peak_rss_bytes": None, "peak_rss_source": None}
         except (OSError, CellError) as error:
             words = self._hyperfine_error(log_start) or (
                 f"hyperfine wrote no result ({finished.how})"

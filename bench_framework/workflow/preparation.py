@@ -206,7 +206,7 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
             continue
         message = f"{labels}: {preload} replaces malloc in the unchanged program by LD_PRELOAD"
         details = (("library", preload.path), ("sha256", preload.sha256), ("proof", preload.proof))
-        effect = "hyperfine also uses it, so its memory is the smallest peak that can be measured"
+        effect = "hyperfine also uses it, so a peak memory below 12 MiB is unknown"
         yield Event("BX336", message, "note", effect=effect, details=details)
 
 
