@@ -64,7 +64,7 @@ def test_startup_imports_no_heavy_modules(words: list[str], scenario: Path) -> N
 
 
 def test_every_command_has_help_with_an_example() -> None:
-    assert len(app.registered_commands) == 17
+    assert len(app.registered_commands) == 19
     for command in app.registered_commands:
         assert command.epilog, command.callback
         assert "benchctl " in command.epilog
