@@ -8,7 +8,7 @@ import json
 import subprocess
 import tarfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -140,7 +140,8 @@ def vendored(crate: Path, tmp_path: Path) -> Path:
                 info = tarfile.TarInfo(f"tiny-{version}/{name}")
                 info.size = len(text)
                 archive.addfile(info, io.BytesIO(text.encode()))
-        entry = {"name": "tiny", "vers": version, "deps": [], "features": {}, "yanked": False}
+        entry: dict[str, Any] = {"name": "tiny", "vers": version, "deps": [], "features": {}}
+        entry["yanked"] = False
         entry["cksum"] = hashlib.sha256(packed.read_bytes()).hexdigest()
         with index.open("a") as file:
             file.write(json.dumps(entry) + "\n")
