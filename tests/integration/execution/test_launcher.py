@@ -293,7 +293,7 @@ def test_an_endless_output_takes_no_space_and_ends_with_its_time_limit(
         sizes.append(sum(path.stat().st_size for path in tmp_path.rglob("std*")))
 
     run = launcher.run
-    monkeypatch.setattr(launcher, "run", lambda command: run(command, measure))
+    monkeypatch.setattr(launcher, "run", lambda command, _: run(command, measure))
     output = launcher.capture(["/bin/sh", "-c", f"exec yes {redirect}"], ENV, timeout_s=1.0)
     assert output.finished.timed_out
     assert 0 < max(sizes) <= MOST_CAPTURED
