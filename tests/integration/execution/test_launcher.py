@@ -292,9 +292,8 @@ def test_an_endless_output_takes_no_space_and_ends_with_its_time_limit(
     def measure() -> None:
         sizes.append(sum(path.stat().st_size for path in tmp_path.rglob("std*")))
 
-    run = launcher.run
-    monkeypatch.setattr(launcher, "run", lambda command, _: run(command, measure))
-    output = launcher.capture(["/bin/sh", "-c", f"exec yes {redirect}"], ENV, timeout_s=1.0)
+    words = ["/bin/sh", "-c", f"exec yes {redirect}"]
+    output = launcher.capture(words, ENV, timeout_s=1.0, on_poll=measure)
     assert output.finished.timed_out
     assert 0 < max(sizes) <= MOST_CAPTURED
     assert launcher.run(sh("exit 0")).ok
