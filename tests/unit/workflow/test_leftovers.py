@@ -27,6 +27,14 @@ NO_PROCESS = 2**22 + 1
 """Larger than any process id."""
 
 
+@pytest.fixture(autouse=True)
+def temporary_folder(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hide what other processes left in the machine's temporary folder."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("tmp")))
+
+
 def test_scratch_folders_of_killed_processes_are_listed_and_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
