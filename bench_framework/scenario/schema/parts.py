@@ -29,7 +29,7 @@ from bench_framework.scenario.schema.types import (
 DATASETS: Final = (
     *("prose", "text", "cjk", "no-spaces", "crlf", "long-line"),
     *("sessions", "sessions-small", "sessions-large", "sessions-short-lines"),
-    "sessions-long-lines",
+    *("sessions-long-lines", "sessions-cache-tokens"),
 )
 INPUT_KINDS: Final = ("dataset", "file", "folder", "files", "command")
 """Keys of `input` of which exactly one is given."""
@@ -43,7 +43,7 @@ class InputPart(Part):
     dataset: Text | None = None
     """Generated dataset. Texts: prose (or text), cjk, no-spaces, crlf, long-line. Folders of JSONL
     sessions: sessions, sessions-small, sessions-large, sessions-short-lines,
-        sessions-long-lines."""
+    sessions-long-lines, sessions-cache-tokens."""
     size: Text | None = None
     """Size of the generated dataset, with its unit: `10MiB`, `200MB`."""
     seed: Text = "42"

@@ -104,11 +104,41 @@ fn the_shapes_are_as_described() {
         "{}",
         mean("sessions")
     );
+    // The two fields are in one line of three, and 70 bytes long.
+    assert!((mean("sessions")..mean("sessions") + 70).contains(&mean("sessions-cache-tokens")));
     assert!(
         (5_000..15_000).contains(&mean("sessions-long-lines")),
         "{}",
         mean("sessions-long-lines")
     );
+}
+
+/// A reader whose `usage` requires the two fields must not skip a line.
+#[test]
+fn every_usage_has_cache_tokens_in_their_profile_and_none_in_others() {
+    const FIELDS: [&str; 2] = ["cache_creation_input_tokens", "cache_read_input_tokens"];
+    for profile in PROFILES {
+        let sessions = Sessions::new(profile.settings, 42, 1 << 20);
+        let mut usages = 0;
+        for file in sessions.files() {
+            let text = String::from_utf8(contents(&sessions, &file)).unwrap();
+            for line in text.lines() {
+                let Some((_, usage)) = line.split_once("\"usage\":{\"input_tokens\":") else {
+                    assert!(!FIELDS.iter().any(|field| line.contains(field)), "{line}");
+                    continue;
+                };
+                usages += 1;
+                for field in FIELDS {
+                    let value = usage
+                        .split_once(&format!(",\"{field}\":"))
+                        .and_then(|(_, rest)| rest.split_once(',')?.0.parse::<u32>().ok());
+                    let expected = profile.name == "sessions-cache-tokens";
+                    assert_eq!(value.is_some(), expected, "{field} in {line}");
+                }
+            }
+        }
+        assert!(usages > 10, "{usages} in {}", profile.name);
+    }
 }
 
 #[test]

@@ -48,6 +48,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         large_share: options.large_share.unwrap_or(named.large_share),
         text_bytes: options.text_bytes.unwrap_or(named.text_bytes),
         rare_per_million: options.rare_per_million.unwrap_or(named.rare_per_million),
+        cache_tokens: named.cache_tokens,
     };
     let sessions = Sessions::new(settings, options.seed, options.size);
     let written = write_folder::<io::Error>(&sessions, &options.output, &mut |_| Ok(())).map_err(

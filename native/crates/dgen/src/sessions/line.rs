@@ -212,9 +212,20 @@ impl Writer {
         let (read, written) = (self.random.below(90_000), self.random.below(2_000));
         put(
             out,
-            format_args!(
-                "],\"stop_reason\":null,\"usage\":{{\"input_tokens\":{read},\"output_tokens\":{written},\"service_tier\":\"standard\"}}}}}}\n"
-            ),
+            format_args!("],\"stop_reason\":null,\"usage\":{{\"input_tokens\":{read},"),
+        );
+        if self.settings.cache_tokens {
+            let (created, reused) = (self.random.below(20_000), self.random.below(90_000));
+            put(
+                out,
+                format_args!(
+                    "\"cache_creation_input_tokens\":{created},\"cache_read_input_tokens\":{reused},"
+                ),
+            );
+        }
+        put(
+            out,
+            format_args!("\"output_tokens\":{written},\"service_tier\":\"standard\"}}}}}}\n"),
         );
     }
 

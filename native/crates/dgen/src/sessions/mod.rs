@@ -28,6 +28,8 @@ pub struct Settings {
     pub text_bytes: u32,
     /// Messages with the rare word, of a million.
     pub rare_per_million: u32,
+    /// Whether `usage` has `cache_creation_input_tokens` and `cache_read_input_tokens`.
+    pub cache_tokens: bool,
 }
 
 /// Settings with a name.
@@ -47,6 +49,7 @@ const MIXED: Settings = Settings {
     large_share: 128,
     text_bytes: 400,
     rare_per_million: 1000,
+    cache_tokens: false,
 };
 
 /// Every profile, in the order in which help lists them.
@@ -88,6 +91,14 @@ pub static PROFILES: &[Profile] = &[
         about: "as `sessions`, with texts of about 8 KB",
         settings: Settings {
             text_bytes: 8 << 10,
+            ..MIXED
+        },
+    },
+    Profile {
+        name: "sessions-cache-tokens",
+        about: "as `sessions`, with cache_creation_input_tokens and cache_read_input_tokens",
+        settings: Settings {
+            cache_tokens: true,
             ..MIXED
         },
     },
