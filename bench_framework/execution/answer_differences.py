@@ -19,6 +19,8 @@ _CONTEXT: Final = 20
 """Characters before a varying number that are proposed with it."""
 LONGEST_LINE: Final = 160
 """Characters of a differing line in a message."""
+_LONGEST_SEARCHED: Final = 4096
+"""Characters of lines that are searched for what varies; the time is quadratic in the length."""
 LARGEST_INDENTED: Final = 4 << 20
 """JSON above this size is not indented to show a difference: Python needs a second per 4 MiB."""
 _NUMBER: Final = re.compile(rb"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)")
@@ -84,6 +86,8 @@ class Difference:
                 return f"the lines are equal as JSON: {_form(policy, 'compare', 'json')}"
             ignored = f"{{ignore: [{', '.join((*policy.json_ignore, *keys))}]}}"
             return f"the outputs differ in keys of JSON: {_form(policy, 'json', ignored)}"
+        if max(len(text) for pair in texts for text in pair) > _LONGEST_SEARCHED:
+            return ""
         for name, pattern in _VARYING:
             if all(re.sub(pattern, "", a) == re.sub(pattern, "", b) for a, b in texts):
                 return f"the lines differ in {name}: {_ignore(policy, pattern)}"

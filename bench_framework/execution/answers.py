@@ -8,19 +8,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from bench_framework.errors import AnswerError, Interrupted, MachineError
 from bench_framework.execution.answer_differences import differing_share
+from bench_framework.execution.expressions import NOTHING_LEFT
 from bench_framework.execution.process import (
     MOST_CAPTURED,
     Command,
     Finished,
     Launcher,
     scratch_folder,
+    script,
 )
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import answer_lines, read_replies, sha256_of
@@ -28,6 +29,7 @@ from bench_framework.foreign import open_regular, parse_json, read_regular
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Answer
 from bench_framework.store.layout import writing
+from bench_framework.units import format_size
 
 LARGEST_ANSWER: Final = 4 << 30
 """Largest output of a run that is compared byte by byte, filtered or checked."""
@@ -60,7 +62,10 @@ def _largest_text(policy: AnswerPolicy) -> int:
 
 @dataclass(frozen=True, slots=True)
 class AnswerReader:
-    """Reader of the answers of a plan. `timeout_s` is the time limit of `filter` and `check`."""
+    """Reader of the answers of a plan.
+
+    `timeout_s` is the time limit of `filter`, of `check` and of all regular expressions together.
+    """
 
     launcher: Launcher
     policy: AnswerPolicy
@@ -88,14 +93,17 @@ class AnswerReader:
         gets its digest.
 
         Raises `AnswerError` (BX215): the output cannot be read; BX216, it is not the declared
-        JSON; BX218, a command of `answer` failed, or nothing is left to compare. `WrongAnswer`
-        (BX210): `check` refused it.
+        JSON; BX218, a command or an expression of `answer` failed, or nothing is left to compare.
+        `WrongAnswer` (BX210): `check` refused it.
         """
         policy, path = self.policy, Path(self.policy.file or stdout)
         if policy.check:
             return self._check(target, path)
         if policy.filter:
             self._filter(target, path, edited)
+            path = edited
+        if policy.extract or policy.ignore:
+            self._search(target, path, edited)
             path = edited
         answer = digest_file(path, policy, edited)
         tolerant = policy.tolerance or policy.tolerated_share
@@ -112,15 +120,50 @@ class AnswerReader:
     def _filter(self, target: Target, path: Path, edited: Path) -> None:
         edited.unlink(missing_ok=True)
         edited.touch()
+        # The launcher reads a pipe and checks the size of the file after each part of it.
         limited = (str(edited), LARGEST_EDITED)
-        finished, words = self._run("filter", target, path, stdout=str(edited), limited=limited)
+        most = 2 * LARGEST_EDITED
+        argv = self.policy.filter
+        finished, words = self._run(
+            "filter", argv, target, path, stdout=str(edited), limited=limited, most_stdout=most
+        )
+        if finished.overflowed or edited.stat().st_size > LARGEST_EDITED:
+            fix = "let it print less, such as a digest (sha256sum)"
+            raise _failed(
+                "filter", argv, f"it printed more than {format_size(LARGEST_EDITED)}", fix
+            )
         if not finished.ok:
             raise _failed("filter", self.policy.filter, f"{finished.how}{words}")
         if path.stat().st_size and not edited.stat().st_size:
             raise _failed("filter", self.policy.filter, "it printed nothing")
 
+    def _search(self, target: Target, path: Path, edited: Path) -> None:
+        """Write what `extract` and `ignore` leave of a file to `edited`."""
+        policy = self.policy
+        pairs = [("extract", policy.extract)] if policy.extract else []
+        pairs += [("ignore", expression) for expression in policy.ignore]
+        keys = list(dict(pairs))
+        argv = (*script("expressions.py"), json.dumps(pairs), str(edited))
+        finished, words = self._run(keys[0], argv, target, path, LARGEST_EDITED)
+        words = words.removeprefix(": ")
+        if finished.exit_code == NOTHING_LEFT:
+            message = (
+                f"answer: {' and '.join(keys)} leave{'s' * (len(keys) == 1)} nothing to compare"
+            )
+            fix = "correct the regular expression; `benchctl try` shows the text that is compared"
+            raise AnswerError(message, code="BX218", details=(("output", words),), fix=fix)
+        if finished.timed_out:
+            raise AnswerError(
+                f"{words} exceeded the time limit of {self.timeout_s:g} s",
+                code="BX218",
+                details=(("cause", "nested repetitions such as (a+)+ need exponential time"),),
+                fix="simplify the regular expression, or increase measure: {timeout: …}",
+            )
+        if not finished.ok:
+            raise _failed(keys[0], ("regular expression",), f"{finished.how}: {words}")
+
     def _check(self, target: Target, path: Path) -> Answer:
-        finished, words = self._run("check", target, path)
+        finished, words = self._run("check", self.policy.check, target, path)
         if finished.exit_code is None:
             raise _failed("check", self.policy.check, f"{finished.how}{words}")
         if not finished.ok:
@@ -132,26 +175,30 @@ class AnswerReader:
         return Answer(RIGHT, source="check")
 
     def _run(
-        self, key: Literal["filter", "check"], target: Target, path: Path, **more: Any
+        self,
+        key: str,
+        argv: tuple[str, ...],
+        target: Target,
+        path: Path,
+        largest: int = LARGEST_ANSWER,
+        **more: Any,
     ) -> tuple[Finished, str]:
         """Run a command of `answer` on a file. Return how it ended, and its last message."""
-        argv = self.policy.filter if key == "filter" else self.policy.check
         try:
             with open_regular(path) as file:
                 size = os.fstat(file.fileno()).st_size
         except OSError as error:
             raise _unreadable(path, str(error.strerror)) from error
-        if size > LARGEST_ANSWER:
-            raise _unreadable(path, f"more than {LARGEST_ANSWER} bytes")
+        if size > largest:
+            raise _unreadable(path, f"more than {format_size(largest)}")
         env = {**target.env, INPUT: target.input_path or ""}
         with scratch_folder() as folder:
             out, errors = Path(folder, "stdout"), Path(folder, "stderr")
             command = Command(argv, env, target.cwd, str(path), str(out), str(errors))
             command = replace(command, timeout_s=self.timeout_s, most_stdout=MOST_CAPTURED)
-            if more:
-                command = replace(command, most_stdout=None, **more)
+            command = replace(command, **more)
             try:
-                finished = self.launcher.run(command)
+                finished = self.launcher.run(command, self.launcher.check_stop)
             except MachineError as error:
                 if error.code != "BX231":
                     raise
@@ -167,8 +214,7 @@ class AnswerReader:
 def digest_file(path: Path, policy: AnswerPolicy, edited: Path | None = None) -> Answer:
     """Return the answer in a file. A text that differs from the file's is written to `edited`.
 
-    Raises `AnswerError` (BX215): the file cannot be read; BX216, it is not the declared JSON;
-    BX218, nothing is left to compare.
+    Raises `AnswerError` (BX215): the file cannot be read; BX216, it is not the declared JSON.
     """
     source: Literal["file", "stdout"] = "file" if policy.file else "stdout"
     if policy.compare == "none":
@@ -186,26 +232,8 @@ def digest_file(path: Path, policy: AnswerPolicy, edited: Path | None = None) ->
     return Answer(hashlib.sha256(text).hexdigest(), count, source=source)
 
 
-def _edit(content: bytes, policy: AnswerPolicy) -> tuple[bytes, int | None]:
-    """Return the text that is compared, and its number of lines if they are sorted."""
-    text = content
-    if policy.extract or policy.ignore:
-        decoded = content.decode("utf-8", "surrogateescape")
-        if policy.extract:
-            matches = re.finditer(policy.extract, decoded, re.MULTILINE)
-            parts = ("\t".join(match.groups("")) or match[0] for match in matches)
-            decoded = "\n".join(part for part in parts if part)
-        for expression in policy.ignore:
-            decoded = re.sub(expression, "", decoded, flags=re.MULTILINE)
-        text = decoded.encode("utf-8", "surrogateescape")
-        if content.strip() and not text.strip():
-            keys = [key for key in ("extract", "ignore") if getattr(policy, key)]
-            raise AnswerError(
-                f"answer: {' and '.join(keys)} leave nothing to compare",
-                code="BX218",
-                details=(("output", repr(content[:_EXCERPT])),),
-                fix="correct the regular expression; `benchctl try` shows the text that is compared",
-            )
+def _edit(text: bytes, policy: AnswerPolicy) -> tuple[bytes, int | None]:
+    """Return the text in the form that is compared, and its number of lines if they are sorted."""
     if policy.compare == "json":
         return _canonical(text, frozenset(policy.json_ignore)), None
     if policy.compare != "sorted-lines":
@@ -244,10 +272,10 @@ def _unreadable(path: Path, cause: str) -> AnswerError:
     return AnswerError(message, code="BX215", details=(("cause", cause),), fix=fix)
 
 
-def _failed(key: str, argv: tuple[str, ...], cause: str) -> AnswerError:
+def _failed(key: str, argv: tuple[str, ...], cause: str, fix: str = "") -> AnswerError:
     return AnswerError(
         f"answer.{key} ({Path(argv[0]).name}) failed",
         code="BX218",
         details=(("cause", cause),),
-        fix="correct the command; it reads the output of the program from stdin",
+        fix=fix or "correct the command; it reads the output of the program from stdin",
     )

@@ -136,6 +136,8 @@ class Launcher:
     """
 
     def __init__(self) -> None:
+        self.check_stop: Callable[[], None] | None = None
+        """Raises `Interrupted` if the user requested a stop: `on_poll` of untimed commands."""
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
@@ -242,9 +244,8 @@ class Launcher:
             process.wait()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        script = str(Path(__file__).with_name("launcher.py"))
         return subprocess.Popen(  # noqa: S603 -- a script of this package
-            [sys.executable, "-I", "-S", "-E", script],
+            script("launcher.py"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
@@ -291,6 +292,11 @@ class Launcher:
         message = "benchctl's launcher process was killed"
         fix = "run the same command again; it continues where it stopped"
         raise MachineError(message, code="BX232", effect="its command was killed too", fix=fix)
+
+
+def script(name: str) -> list[str]:
+    """Return the command of a script in this folder, which imports no module of the package."""
+    return [sys.executable, "-I", "-S", "-E", str(Path(__file__).with_name(name))]
 
 
 @contextlib.contextmanager

@@ -29,6 +29,7 @@ class Stop:
         self._launcher = launcher
         self._observer = observer or SilentObserver()
         self._killed = killed
+        launcher.check_stop = self.check
 
     def request(self) -> None:
         """Request a stop; may be called from a signal handler or another thread."""

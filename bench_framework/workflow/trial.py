@@ -254,7 +254,8 @@ def refusals(trials: Trials) -> list[BenchError]:
         if trial.cell.role is Role.BASELINE and not trial.ok:
             event = _failure(plan, trial)
             error = CellError(event.message, code=event.code, details=event.details, effect=nothing)
-            error.fix = f"correct the command, then check it: benchctl try {plan.scenario_path}"
+            advice = (trial.output.error and trial.output.error.fix) or "correct the command"
+            error.fix = f"{advice}; then check it: benchctl try {plan.scenario_path}"
             errors.append(error)
     again = trials.again
     if again is not None and not errors:

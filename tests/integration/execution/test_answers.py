@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bench_framework.errors import Interrupted
 from bench_framework.execution import answers
+from bench_framework.execution.process import Command, Finished
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import Block, Event
 from bench_framework.store.records import Record
+from bench_framework.units import format_size
 
 if TYPE_CHECKING:
     MakePlan = Callable[..., Plan]
@@ -148,8 +152,12 @@ def test_a_baseline_that_its_check_refuses_is_not_measured(
         (AnswerPolicy(filter=("true",)), "answer.filter (true) failed (cause it printed nothing)"),
         (AnswerPolicy(filter=("/no/such",)), "answer.filter (such) failed (cause cannot start"),
         (AnswerPolicy(check=("/no/such",)), "answer.check (such) failed (cause cannot start"),
-        (AnswerPolicy(extract="none"), "answer: extract leave nothing to compare"),
-        (AnswerPolicy(ignore=(".*",)), "answer: ignore leave nothing to compare"),
+        (AnswerPolicy(extract="none"), "answer: extract leaves nothing to compare"),
+        (AnswerPolicy(ignore=(".*",)), "answer: ignore leaves nothing to compare"),
+        (
+            AnswerPolicy(extract="some text", ignore=("some", "text")),
+            "answer: extract and ignore leave nothing to compare (output b'some text",
+        ),
         (AnswerPolicy("json", json_ignore=("x",)), "the output is not JSON"),
     ],
 )
@@ -174,14 +182,52 @@ def test_a_command_that_hangs_is_killed_after_the_timeout(
     assert block.message == f"answer.{key} (sleep) failed (cause timed out)"
 
 
+def test_an_expression_that_takes_too_long_is_killed_after_the_timeout_and_named(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
+    fake.script({"match": "run-", "stdout": "a" * 40 + "!\n"})
+    policy = AnswerPolicy(extract="a.*", ignore=("x", "(a+)+$"))
+    measure = MeasurePolicy(rounds_min=1, rounds_max=1, warmup_rounds=1, timeout_s=0.5)
+    record = fake.measure(plan_of({"a": ["run-a"]}, answer=policy, measure=measure, control=False))
+    [block] = blocks_of(record, "a")
+    assert str(block.message).startswith(
+        "answer.ignore ((a+)+$) exceeded the time limit of 0.5 s (cause nested repetitions"
+    )
+
+
+@pytest.mark.parametrize("policy", [AnswerPolicy(ignore=("(a+)+$",)), AnswerPolicy(check=("cat",))])
+def test_a_stop_request_ends_the_reading_of_an_answer_at_once(
+    fake: Any, plan_of: MakePlan, policy: AnswerPolicy
+) -> None:
+    fake.script({"match": "run-", "stdout": "a" * 40 + "!\n"})
+    run = fake.launcher.run
+
+    def stop_at(command: Command, *rest: Any) -> Finished:
+        if command.argv[-1].endswith("edited") or command.argv[0] == "cat":
+            fake.stop.level = 1
+            command = replace(command, argv=("sleep", "60")) if policy.check else command
+        finished: Finished = run(command, *rest)
+        return finished
+
+    fake.launcher.run = stop_at
+    with pytest.raises(Interrupted):
+        fake.measure(plan_of({"a": ["run-a"]}, answer=policy, measure=ROUNDS))
+
+
 def test_a_text_that_is_too_large_to_edit_is_a_failure(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answers, "LARGEST_EDITED", 100)
-    for policy in (AnswerPolicy(ignore=("x",)), AnswerPolicy(filter=("cat",))):
-        record = record_of(fake, plan_of, policy, THOUSAND)
+    record = record_of(fake, plan_of, AnswerPolicy(ignore=("x",)), THOUSAND)
+    [block] = blocks_of(record, "a")
+    assert "too large" in str(block.message)
+    for words, limit in ((("cat",), 1 << 10), (("cat", "-", "/dev/zero"), 1 << 20)):
+        monkeypatch.setattr(answers, "LARGEST_EDITED", limit)
+        record = record_of(fake, plan_of, AnswerPolicy(filter=words), THOUSAND)
         [block] = blocks_of(record, "a")
-        assert "too large" in str(block.message)
+        message = f"answer.filter (cat) failed (cause it printed more than {format_size(limit)})"
+        assert block.message == message
+        assert record.raw.edited.stat().st_size < 2 * (1 << 20)
 
 
 def test_an_answer_file_is_edited_and_its_difference_shown(
