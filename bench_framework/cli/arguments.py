@@ -80,6 +80,15 @@ InputFile = Annotated[
         help="File or folder that replaces {input}; without this placeholder, a file is the stdin.",
     ),
 ]
+AnswerForm = Annotated[
+    str | None,
+    Option(
+        "--answer",
+        metavar="FORM",
+        help="How outputs are compared, as `answer` in a scenario: sorted-lines, json, "
+        "'{ignore: [REGEX]}'; default: exact.",
+    ),
+]
 IgnoreOutput = Annotated[bool, Option("--ignore-output", help="Do not compare the outputs.")]
 RecordsName = Annotated[
     str | None,

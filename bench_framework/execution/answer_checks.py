@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import shlex
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,14 +72,16 @@ class AnswerChecks:
         if block.cell_id == baseline.id or is_control:
             event = varying_answer_event(baseline, event, difference)
         if warn:
-            advice = "check both outputs; to ignore them, set answer: {compare: none} "
+            ignoring = "set answer: {compare: none}" if plan.scenario_path else "--ignore-output"
+            advice = (difference.advice(varying=True) if difference is not None else "") or (
+                f"check both outputs; to ignore them: {ignoring}"
+            )
             event = replace(
                 event,
                 code="BX334",
                 severity="warning",
                 effect="its times are compared, but the commands may do different work",
-                help=(difference.advice(varying=True) if difference is not None else "")
-                or f"{advice}(`benchctl ab --ignore-output`)",
+                help=advice if plan.scenario_path else _as_option(advice),
             )
         return state.new_event(event)
 
@@ -210,3 +214,12 @@ def _lines(
     if ours == reference_label:
         reference_label, ours = "first run", "this run"
     return difference.details(reference_label, ours, f"raw/diff/{target.cell.id}.txt")
+
+
+def _as_option(advice: str) -> str:
+    """Return advice on `answer` for a command line without a scenario file."""
+
+    def option(form: re.Match[str]) -> str:
+        return f"--answer {shlex.quote(f'{{{form[1]}}}')}"
+
+    return re.sub(r"set (.+) under `answer`$", option, advice)

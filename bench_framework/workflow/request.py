@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 # `${HOME}` belongs to a shell and `{ print }` to awk.
 PLACEHOLDER: Final = re.compile(r"(?<!\$)\{([A-Za-z][A-Za-z0-9_-]*)\}")
 COMMA: Final = re.compile(r"(?<!\\),")
+_DECIDES: Final = re.compile(r"\b(check|differs)\s*:")
+"""Keys of `answer` that decide what happens to other outputs."""
 _OPTIONS: Final = {
     "margin": ("margin", "--margin"),
     "name": ("name", "--name"),
     "measure": ("measure.budget", "--budget"),
     "prepare": ("prepare", "--prepare"),
+    "answer": ("answer", "--answer"),
 }
 """Option whose value is in the line of the scenario that begins with the key."""
 
@@ -42,6 +45,7 @@ class Request:
     budget: str = "30s"
     margin: str | None = None
     input: Path | None = None
+    answer: str | None = None
     ignore_output: bool = False
     name: str | None = None
     save: Path | None = None
@@ -68,7 +72,7 @@ class Request:
         """
         yield f"cwd: {flow(os.path.relpath(Path.cwd(), self.folder) + '/')}"
         yield f"measure: {{budget: {flow(self.budget)}}}"
-        yield f"answer: {'{compare: none}' if self.ignore_output else '{differs: warn}'}"
+        yield f"answer: {self._answer()}"
         if self.margin is not None:
             yield f"margin: {flow(self.margin)}"
         if prepare is not None:
@@ -84,6 +88,19 @@ class Request:
             yield f"input: {{{kind}: {flow(os.path.relpath(self.input, self.folder))}}}"
             if not used:
                 yield 'stdin: "{input}"'
+
+    def _answer(self) -> str:
+        """Return the form of `answer`. Outputs that differ are a warning by default."""
+        form = "none" if self.ignore_output else (self.answer or "").strip()
+        if self.ignore_output and self.answer:
+            raise unfit("--answer and --ignore-output exclude each other", "leave one out")
+        if form == "none":
+            return form
+        if not form.startswith("{"):
+            form = f"{{compare: {flow(form or 'exact')}}}"
+        if not form.endswith("}"):
+            raise unfit("--answer has no closing brace", "write --answer '{ignore: [REGEX]}'")
+        return form if _DECIDES.search(form) else f"{{differs: warn, {form[1:]}"
 
     def plan(self, text: str) -> Plan:
         """Return the plan of a scenario, and save it if that was requested.
@@ -121,6 +138,7 @@ class Request:
                 if (key := line.partition(":")[0]) in _OPTIONS:
                     name, option = _OPTIONS[key]
                     message = problem.message.replace(f"`{name}`", option)
+                    message = message if option in message else f"{option}: {message}"
                     example = f"correct {option}; `benchctl {self.tool} --help` shows examples"
                     raise unfit(message, problem.fix or example) from None
             raise

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bench_framework.cli.arguments import (
+    AnswerForm,
     Budget,
     Fresh,
     IgnoreOutput,
@@ -54,6 +55,7 @@ def ab(
     shell: Annotated[
         bool, typer.Option("--shell", help="Run the commands with `sh -c`; default: without.")
     ] = False,
+    answer: AnswerForm = None,
     ignore_output: IgnoreOutput = False,
     name: RecordsName = None,
     save: Save = None,
@@ -80,6 +82,7 @@ def ab(
         margin=margin,
         input=input_file,
         shell=shell,
+        answer=answer,
         ignore_output=ignore_output,
         name=name,
         save=save,

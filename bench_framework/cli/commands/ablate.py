@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bench_framework.cli.arguments import (
+    AnswerForm,
     Binary,
     Budget,
     CommandLine,
@@ -46,6 +47,7 @@ def ablate(
     budget: Budget = "2m",
     margin: Margin = None,
     input_file: InputFile = None,
+    answer: AnswerForm = None,
     ignore_output: IgnoreOutput = False,
     name: RecordsName = None,
     save: Save = None,
@@ -69,6 +71,7 @@ def ablate(
         budget=budget,
         margin=margin,
         input=input_file,
+        answer=answer,
         ignore_output=ignore_output,
         name=name,
         save=save,

@@ -9,6 +9,7 @@ import typer
 
 from bench_framework.cli.arguments import (
     AFTER_DASHES,
+    AnswerForm,
     Binary,
     Budget,
     CommandLine,
@@ -51,6 +52,7 @@ def sweep(
     budget: Budget = "2m",
     margin: Margin = None,
     input_file: InputFile = None,
+    answer: AnswerForm = None,
     ignore_output: IgnoreOutput = False,
     name: RecordsName = None,
     save: Save = None,
@@ -75,6 +77,7 @@ def sweep(
         budget=budget,
         margin=margin,
         input=input_file,
+        answer=answer,
         ignore_output=ignore_output,
         name=name,
         save=save,

@@ -97,6 +97,28 @@ def test_a_shell_gets_the_whole_command(folder: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("form", "compare", "ignore"),
+    [("sorted-lines", "sorted-lines", ()), ("{ignore: ['a{2}', b]}", "exact", ("a{2}", "b"))],
+)
+def test_outputs_are_compared_as_in_a_scenario(
+    folder: Path, form: str, compare: str, ignore: tuple[str, ...]
+) -> None:
+    answer = plan_of("./old", "new", answer=form).answer
+    assert (answer.compare, answer.ignore, answer.differs) == (compare, ignore, "warn")
+    strict = plan_of("./old", "new", answer="{differs: refuse, compare: json}").answer
+    assert (strict.compare, strict.differs) == ("json", "refuse")
+    assert plan_of("./old", "new", answer="{check: [grep, a]}").answer.check == ("grep", "a")
+
+
+@pytest.mark.parametrize("form", ["sorted", "{ignore: a", "{ignroe: a}"])
+def test_a_wrong_form_of_the_answer_names_its_option(folder: Path, form: str) -> None:
+    with pytest.raises(UsageError, match="--answer"):
+        plan_of("./old", "new", answer=form)
+    with pytest.raises(UsageError, match="exclude each other"):
+        plan_of("./old", "new", answer=form, ignore_output=True)
+
+
 def test_a_saved_scenario_is_the_same_plan(folder: Path) -> None:
     given = {"input": Path("words.txt"), "prepare": "sync", "ignore_output": True}
     plan, save = plan_of("./old {input}", "new", **given), folder / "sub" / "x.yaml"
