@@ -150,8 +150,10 @@ class Trials:
         """Return the seconds of each configuration that succeeded, by cell id."""
         seconds = {trial.cell.id: trial.seconds for trial in self.trials if trial.ok}
         if self.again is not None:  # the first run of all may read its files from the disk
-            first = self.again.cell.id
-            seconds[first] = min(seconds[first], self.again.seconds)
+            first = next(t.run for t in self.trials if t.cell == self.again.cell)
+            for trial in self.trials:
+                if trial.ok and trial.run is first:
+                    seconds[trial.cell.id] = min(trial.seconds, self.again.seconds)
         return seconds
 
     @property

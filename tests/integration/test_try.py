@@ -50,6 +50,7 @@ case "$1" in
   --mode=varying) echo "$$"; exit ;;
   --mode=timed) echo "took $$ ms"; exit ;;
   --mode=slow) sleep 0.3 ;;
+  --mode=cold) [ -e "$0.warm" ] || { touch "$0.warm"; sleep 2; } ;;
 esac
 echo one
 echo two
@@ -175,6 +176,13 @@ def test_a_budget_that_is_too_small_is_refused_with_one_that_is_enough(
     assert "use --budget 1m" in done.stderr
     assert builds(tmp_path) == [""]
     benchctl("run", "modes.yaml", "--budget", "2s", "--quick", mode="slow", base="slow")
+
+
+def test_the_first_run_of_all_does_not_count_for_the_budget(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    benchctl("run", "modes.yaml", "--budget", "5s", mode="cold", base="cold")
+    assert builds(tmp_path) == ["", "fast"]
 
 
 def test_try_shows_each_command_and_the_plan_uses_its_times(
