@@ -21,6 +21,8 @@ from bench_framework.model.words import word
 from bench_framework.units import THIN_SPACE, counted, every
 
 MOST_EFFECTS: Final = 3
+LARGE: Final = 2.0
+"""Ratio of memory above which the variant with the most is named."""
 LEAST_ORDERED: Final = 2
 """The number of variants for which the one that is fastest determines the order."""
 EFFECTS: Final = "Effect of each axis, averaged over the other axes"
@@ -58,7 +60,11 @@ def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
         else:
             sentences.append(f"{label} uses {mine} of memory, {base} {theirs}")
     elif mine:
-        sentences.append(f"{label} uses {mine} of memory")
+        amounts = {c.id: at.medians.get((c.id, PEAK_RSS), 0.0) for c in at.compared(item.id)}
+        most = max(amounts, key=lambda c: amounts[c], default=cell)
+        more = amounts.get(most, 0.0) > LARGE * at.medians[cell, PEAK_RSS]
+        other = f", {at.label(most)} the most: {at.amount(most)}" if more else ""
+        sentences.append(f"{label} uses {mine} of memory{other}")
     known = [c for c in members if (c, PEAK_RSS) in at.medians]
     least = min(known, key=lambda c: at.medians[c, PEAK_RSS], default=cell)
     smaller = at.medians.get((least, PEAK_RSS), 0.0) * CLOSE < at.medians.get((cell, PEAK_RSS), 0.0)
