@@ -96,8 +96,10 @@ class Request:
             raise unfit("--answer and --ignore-output exclude each other", "leave one out")
         if form == "none":
             return form
+        if not form:
+            return "{differs: warn}"
         if not form.startswith("{"):
-            form = f"{{compare: {flow(form or 'exact')}}}"
+            form = f"{{compare: {flow(form)}}}"
         if not form.endswith("}"):
             raise unfit("--answer has no closing brace", "write --answer '{ignore: [REGEX]}'")
         return form if _DECIDES.search(form) else f"{{differs: warn, {form[1:]}"

@@ -75,9 +75,37 @@ class _OfProgram(Request):
             raise unfit(f"{where} is not a crate: it has no Cargo.toml", "use --crate FOLDER")
         return crate.resolve()
 
+    @property
+    def listed(self) -> list[str]:
+        """Return the features that only some builds have."""
+        return []
+
     def defaults(self) -> Mapping[str, Any]:
-        """Return the keys of the worker for the crate's default features."""
-        return {}
+        """Return the default features to keep: those that enable none of the listed ones.
+
+        Raises `UsageError`: BX122, the package or a feature is unknown; BX124, see
+        `read_packages`.
+        """
+        if not self.listed:
+            return {}
+        folder = self.crate_folder()
+        packages = read_packages(folder)
+        candidates = (p for p in packages if self.package in (None, p.name))
+        features = next(
+            (p.features for p in candidates if self.package or p.folder == folder), None
+        )
+        if features is None:
+            names = ", ".join(sorted(p.name for p in packages))
+            raise unfit(f"{self.package or folder} is not a package", f"use --package: {names}")
+        missing = (name for name in self.listed if name not in features and "/" not in name)
+        if unknown := next(missing, None):
+            names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
+            raise unfit(f"the package has no feature `{unknown}`", f"choose from: {names}")
+        enabled, removed = closure(features, [_DEFAULT]), {*self.listed}
+        if not enabled & removed:
+            return {}
+        others = (name for name in enabled - {_DEFAULT} if not closure(features, [name]) & removed)
+        return {"default-features": False, "features": sorted(others)}
 
     def names(self) -> Sequence[str]:
         """Return the placeholders of the command that have values."""
@@ -99,6 +127,12 @@ class Sweep(_OfProgram):
     tool: ClassVar[str] = "sweep"
     lists: Sequence[str]
 
+    @property
+    def listed(self) -> list[str]:
+        """Return the features that only some builds have."""
+        sets = (t.partition("=")[2] for t in self.lists if t.startswith("FEATURES:"))
+        return [n for text in sets for v in text.split(",") if v != _NONE for n in v.split("+")]
+
     def names(self) -> Sequence[str]:
         """Return the placeholders of the command that have values."""
         return [text.partition("=")[0] for text in self.lists]
@@ -113,32 +147,8 @@ class Ablation(_OfProgram):
 
     @property
     def listed(self) -> list[str]:
-        """Return the names of the features."""
+        """Return the features that only some builds have."""
         return [name.strip() for name in self.features.split(",") if name.strip()]
-
-    def defaults(self) -> Mapping[str, Any]:
-        """Return the default features to keep, if the build without a feature needs it.
-
-        Raises `UsageError`: BX122, the package or a feature is unknown; BX124, see
-        `read_packages`.
-        """
-        folder = self.crate_folder()
-        packages = read_packages(folder)
-        candidates = (p for p in packages if self.package in (None, p.name))
-        features = next(
-            (p.features for p in candidates if self.package or p.folder == folder), None
-        )
-        if features is None:
-            names = ", ".join(sorted(p.name for p in packages))
-            raise unfit(f"{self.package or folder} is not a package", f"use --package: {names}")
-        if unknown := next((name for name in self.listed if name not in features), None):
-            names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
-            raise unfit(f"the package has no feature `{unknown}`", f"choose from: {names}")
-        enabled, removed = closure(features, [_DEFAULT]), {*self.listed}
-        if not enabled & removed:
-            return {}
-        others = (name for name in enabled - {_DEFAULT} if not closure(features, [name]) & removed)
-        return {"default-features": False, "features": sorted(others)}
 
 
 def plan_sweep(request: Sweep) -> tuple[Plan, str]:

@@ -41,7 +41,8 @@ def sweep(
         typer.Argument(
             metavar="NAME=VALUES",
             help="Values, separated by commas, of {NAME} in the command, or of ENV:VARIABLE. For a "
-            "crate: PROFILE:KEY, or FEATURES:NAME with sets such as none,a,a+b. The command "
+            "crate: PROFILE:KEY, or FEATURES:NAME with sets such as none,a,a+b, "
+            "which the default features then do not enable. The command "
             "follows after `--`; its program {bin} is the binary of the crate.",
         ),
     ] = None,

@@ -70,6 +70,21 @@ def test_build_settings_of_the_crate_are_varied() -> None:
     assert len(builds) == 8
     assert dict(builds[0].profile_keys) == {"lto": "off", "codegen-units": "16"}
     assert {build.features for build in builds} == {(), ("log", "simd")}
+    assert not any(build.default_features for build in builds)
+
+
+def test_default_features_do_not_enable_the_features_that_vary() -> None:
+    plan = swept("FEATURES:extra=none,simd,mimalloc,log/x", command="{bin} x")
+    builds = {v.label: v.build for v in plan.variants if v.build is not None}
+    assert {label: build.features for label, build in builds.items()} == {
+        "none": ("log",),
+        "simd": ("log", "simd"),
+        "mimalloc": ("log", "mimalloc"),
+        "log/x": ("log", "log/x"),
+    }
+    assert not any(build.default_features for build in builds.values())
+    plan = swept("FEATURES:allocator=none,mimalloc", command="{bin} x")
+    assert all(v.build.default_features for v in plan.variants if v.build)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +103,7 @@ def test_build_settings_of_the_crate_are_varied() -> None:
         (("n=1,2",), "{bin} {n}", {"crate": Path("none")}, "none is not a crate"),
         (("n=1,2",), "./p {n} {input}", {}, "{input} is used, but there is no input"),
         (("n=1,2",), "./p {n}", {"budget": "soon"}, "--budget"),
+        (("FEATURES:n=none,smid",), "{bin}", {}, "the package has no feature `smid`"),
     ],
 )
 def test_arguments_that_give_no_comparison_are_refused(
