@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import phrases
-from bench_framework.claims.value_phrases import where
+from bench_framework.claims.value_phrases import upward, where
 from bench_framework.model.judgement import Bridge, BridgedCell, Claim, Comparison
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
-from bench_framework.units import THIN_SPACE, format_percent
+from bench_framework.units import format_percent
 
 NOT_COMPARABLE: Final = "the times of these records are not comparable"
 
@@ -134,7 +134,7 @@ def _inconclusive(claim: Claim) -> str:
     if reason := claim.values.get("reason"):
         text += f"; {reason}"
     if (mde := claim.values.get("mde")) is not None:
-        text += f"; {phrases.detectable(f'{float(mde) * 100:.2g}{THIN_SPACE}%')}"
+        text += f"; {phrases.detectable(upward(float(mde)))}"
     return text
 
 

@@ -241,7 +241,7 @@ def confidence(at: Evidence) -> Claim:
     compared = at.main_comparisons()
     settled = sum(c.verdict.settled for c in compared)
     what = "time" if at.metric == WALL else noun(at.metric)
-    verb = "is" if settled == 1 else "are"
+    verb = "is" if 1 in (settled, len(compared)) else "are"
     total = counted(len(compared), f"{what} comparison")
     sentences = [f"{settled} of {total} {verb} conclusive" if compared else "nothing was compared"]
     detectable = [c.mde for c in compared if unsettled(c) and c.mde is not None]

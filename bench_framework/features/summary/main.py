@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import phrases
 from bench_framework.claims.costs import other_metrics
-from bench_framework.claims.value_phrases import where
+from bench_framework.claims.value_phrases import upward, where
 from bench_framework.features.summary.evidence import Evidence, listed
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell
 from bench_framework.model.verdict import Verdict
-from bench_framework.units import format_percent
 
 MOST_REASONS: Final = 3
 """The largest number of reasons in a sentence. The table has all of them."""
@@ -181,4 +179,4 @@ def _inconclusive(at: Evidence, group: BestGroup) -> str:
     mde = max((c.mde for c in compared if c.mde is not None), default=None)
     if mde is None:
         return "no difference is significant"
-    return phrases.detectable(format_percent(math.ceil(mde * 100) / 100))
+    return phrases.detectable(upward(mde))
