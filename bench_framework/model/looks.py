@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import Plan, Role
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
@@ -145,14 +146,14 @@ def looks_of(plan: Plan) -> Looks:
         return race_schedule(
             measure.rounds_min,
             measure.rounds_max,
-            plan.comparisons_planned,
+            comparisons_planned(plan),
             rivals_of(plan),
             plan.judge.level,
         )
     return schedule(
         plan.measure.rounds_min,
         plan.measure.rounds_max,
-        plan.comparisons_planned,
+        comparisons_planned(plan),
         plan.judge.level,
         single=plan.measure.until == "rounds",
     )

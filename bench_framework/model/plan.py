@@ -16,7 +16,7 @@ from typing import Final, Literal
 from bench_framework.model import declarations as declared
 from bench_framework.model.lookup import by_id
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy, Metric
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.published import Published
 from bench_framework.model.revisions import Revisions
@@ -364,72 +364,6 @@ class Plan:
     def control_cell(self, input_id: str) -> Cell | None:
         """Return the A/A control on an input, or `None` if it is switched off."""
         return next((cell for cell in self.cells_of(input_id) if cell.role is Role.CONTROL), None)
-
-    def reference_pairs(self, input_id: str) -> tuple[tuple[Cell, Cell], ...]:
-        """Return the pairs of candidate and further reference, each pair of cells once.
-
-        The pair of a further reference and the first baseline is a headline comparison and is not
-        repeated here in the opposite direction. Two further references are paired only once.
-        """
-        cells = [cell for cell in self.cells_of(input_id) if cell.role is Role.CANDIDATE]
-        pairs: list[tuple[Cell, Cell]] = []
-        for place, variant_id in enumerate(self.further_baselines):
-            reference = next((cell for cell in cells if cell.variant_id == variant_id), None)
-            if reference is not None:
-                earlier = self.further_baselines[: place + 1]
-                pairs += [(cell, reference) for cell in cells if cell.variant_id not in earlier]
-        return tuple(pairs)
-
-    def contrast_cells(
-        self, input_id: str
-    ) -> tuple[tuple[declared.NamedContrast, Cell, Cell], ...]:
-        """Return the named contrasts of an input, each with its candidate and its reference."""
-        cells = self._compared_cells(input_id)
-        return tuple(
-            (contrast, cells[contrast.variant_id], cells[contrast.reference_id])
-            for contrast in self.contrasts
-            if input_id in contrast.input_ids
-            and contrast.metric in self.judge.metrics
-            and {contrast.variant_id, contrast.reference_id} <= cells.keys()
-        )
-
-    def contrast_pairs(self, input_id: str) -> tuple[tuple[Cell, Cell, Metric], ...]:
-        """Return the pairs of named contrasts and hypotheses without a baseline, each pair once."""
-        baseline = self.baseline_cell(input_id)
-        further = {frozenset(pair) for pair in self.reference_pairs(input_id)}
-        pairs: dict[tuple[frozenset[Cell], Metric], tuple[Cell, Cell, Metric]] = {}
-        cells = self._compared_cells(input_id)
-        named = [(cell, ref, c.metric) for c, cell, ref in self.contrast_cells(input_id)]
-        named += [
-            (cells[h.variant_id], cells[h.reference_id], h.metric or self.judge.headline)
-            for h in self.hypotheses
-            if {h.variant_id, h.reference_id} <= cells.keys()
-        ]
-        for cell, reference, metric in named:
-            both = frozenset((cell, reference))
-            if baseline not in both and both not in further:
-                pairs.setdefault((both, metric), (cell, reference, metric))
-        return tuple(pairs.values())
-
-    def _compared_cells(self, input_id: str) -> dict[str, Cell]:
-        """Return variant id → cell of the cells of an input that are compared."""
-        compared = (Role.BASELINE, Role.CANDIDATE)
-        return {c.variant_id: c for c in self.cells_of(input_id) if c.role in compared}
-
-    @property
-    def comparisons_planned(self) -> int:
-        """The number M of comparisons: candidate × reference × metric × input, and named contrasts."""
-        candidates = sum(
-            cell.role is Role.CANDIDATE and self.baseline_cell(cell.input_id) is not None
-            for cell in self.cells
-        )
-        further = sum(len(self.reference_pairs(item.id)) for item in self.inputs)
-        named = sum(
-            metric in self.judge.sampled
-            for item in self.inputs
-            for _, _, metric in self.contrast_pairs(item.id)
-        )
-        return (candidates + further) * len(self.judge.sampled) + named
 
 
 @lru_cache(maxsize=_KEPT_IDS)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from bench_framework.errors import UsageError
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
+from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import Axis, Cell, Plan, Role, Variant
 from bench_framework.model.policies import Metric
 from bench_framework.units import counted
@@ -96,7 +97,7 @@ def compare_record(
             tripped = {(f.input_id, f.metric) for f in judgement.floors if f.tripped}
             measured = looks_of(record.plan)
             record.plan = other = _other_plan(record.plan, baseline, candidate, metrics)
-            looks = measured.shared_by(other.comparisons_planned, other.judge.level)
+            looks = measured.shared_by(comparisons_planned(other), other.judge.level)
             judgement = replace(
                 judge_record(record, looks=looks, tripped=tripped), status="exploratory"
             )

@@ -6,9 +6,7 @@ damage; a note in the result says so.
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import re
 import zlib
 from dataclasses import dataclass, replace
@@ -18,7 +16,13 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import BenchError, RecordError, UsageError
 from bench_framework.foreign import parse_json
 from bench_framework.version import __version__
-from bench_framework.workflow import corrupt_records, journal_check
+from bench_framework.workflow import corrupt_records
+from bench_framework.workflow.differences import (
+    claim_differences,
+    journal_differences,
+    line_differences,
+    table_differences,
+)
 from bench_framework.workflow.embedded_runs import (
     RUNS_PACKED,
     is_published,
@@ -41,17 +45,13 @@ from bench_framework.workflow.pages import (
 )
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim, Judgement
+    from bench_framework.model.judgement import Judgement
     from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
     from bench_framework.store.wire import Judged
 
 JOURNAL: Final = "the journal"
 IN_PAGE: Final = "the runs in the page"
-MOST_FIELDS: Final = 3
-"""Number of differing fields of a table, or lines of a page, that are listed."""
-_QUOTED: Final = 60
-"""Number of quoted characters around a difference."""
 _DIGEST: Final = re.compile("[0-9a-fA-F]{16,64}")
 _ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
 
@@ -195,7 +195,7 @@ def verify_record(results: Path, name: str) -> Verification:
     try:
         with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
             differences += imports.source_differences(record)
-            differences += journal_check.journal_differences(record)
+            differences += journal_differences(record)
             stored = _stored(record)
             saved = stored.judgement
             again, more, source = _recompute(record, saved)
@@ -240,34 +240,6 @@ def _tables(record: Record, saved: Judgement) -> list[str]:
 
 def _text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", errors="replace")
-
-
-def table_differences(actual: str, expected: str) -> list[str]:
-    """Return the first differing fields of a table, by row and column.
-
-    Later versions only append columns, so missing columns at the end are not a difference.
-    """
-    if actual == expected:
-        return []
-    ours, theirs = ([*csv.reader(io.StringIO(text, newline=""))] for text in (actual, expected))
-    header, full = (rows[0] if rows else [] for rows in (ours, theirs))
-    if not set(header) <= set(full):
-        return [f"unknown columns: {', '.join(n for n in header if n not in full)}"]
-    columns = [full.index(name) for name in header]
-    theirs = [[row[column] for column in columns] for row in theirs]
-    lines = [
-        f"row {number}, {name}: expected {b!r}, found {a!r}"
-        for number, (left, right) in enumerate(zip(ours, theirs, strict=False), 1)
-        for name, a, b in zip(header, left, right, strict=False)
-        if a != b
-    ]
-    if len(ours) != len(theirs) or any(len(row) != len(header) for row in ours):
-        lines.insert(
-            0,
-            f"expected {len(theirs) - 1} rows, found {len(ours) - 1}, or rows of different length",
-        )
-    more = [f"and {len(lines) - MOST_FIELDS} more fields"] if len(lines) > MOST_FIELDS else []
-    return [*lines[:MOST_FIELDS], *more]
 
 
 def _recompute(record: Record, saved: Judgement) -> tuple[Judgement, list[str], str]:
@@ -325,60 +297,6 @@ def _pages(record: Record, judgement: Judgement) -> list[str]:
         if (record.path / name).is_file() and (record.path / name).read_bytes() != text.encode()
         for line in line_differences(_text(record.path / name), text)
     ]
-
-
-def line_differences(actual: str, expected: str) -> list[str]:
-    """Return the first lines in which a page differs from the one that is rendered again."""
-    if actual == expected:
-        return []
-    ours, right = actual.split("\n"), expected.split("\n")
-    differing = [n for n, (a, b) in enumerate(zip(ours, right, strict=False)) if a != b]
-    lines = [
-        f"line {n + 1}: expected {b}, found {a}"
-        for n in differing[: MOST_FIELDS if len(ours) == len(right) else 1]
-        for a, b in [_around_difference(ours[n], right[n])]
-    ]
-    if len(ours) != len(right):
-        return [*lines, f"expected {len(right)} lines, found {len(ours)}"]
-    if len(differing) > len(lines):
-        lines.append(f"and {len(differing) - len(lines)} more lines")
-    return lines or ["differs in its encoding"]
-
-
-def _around_difference(one: str, other: str) -> tuple[str, str]:
-    """Quote two texts from shortly before the first character in which they differ."""
-    same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-    start = max(0, same - _QUOTED // 2)
-    first, second = (f"“{text[start : start + _QUOTED]}”" for text in (one, other))
-    return first, second
-
-
-def claim_differences(saved: tuple[Claim, ...], again: Judgement, source: str) -> list[str]:
-    """Return the saved claims that do not follow from the runs, and those that follow and are missing."""
-    before, after = (
-        {_content(claim): claim for claim in claims} for claims in (saved, again.claims)
-    )
-    lines = [
-        f"{claim.id}: does not follow from {_source_of(claim, source)}: {claim.text}"
-        for content, claim in before.items()
-        if content not in after
-    ]
-    lines += [
-        f"recomputed from {_source_of(claim, source)}: {claim.text}"
-        for content, claim in after.items()
-        if content not in before
-    ]
-    return lines
-
-
-def _source_of(claim: Claim, source: str) -> str:
-    """Return where the figures of a claim come from."""
-    return "its profile" if claim.kind.startswith("profile") else source
-
-
-def _content(claim: Claim) -> str:
-    """Return all of a claim except its number, which shifts where another claim is added."""
-    return repr((replace(claim, id="", values={}), sorted(claim.values.items())))
 
 
 def rendering_version(page: Path) -> object:

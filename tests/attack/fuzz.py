@@ -27,8 +27,8 @@ from bench_framework.scenario.plan import expand
 from bench_framework.store import embedded, imports, run_table, tables
 from bench_framework.store.importers.sessions import read_session
 from bench_framework.store.source import Source
-from bench_framework.workflow import journal_check
-from bench_framework.workflow.verification import table_differences, verify_page, verify_record
+from bench_framework.workflow.differences import journal_differences, table_differences
+from bench_framework.workflow.verification import verify_page, verify_record
 
 if TYPE_CHECKING:
     import random
@@ -106,7 +106,7 @@ def journal(record: Path, content: bytes) -> None:
     (record / "journal.jsonl").write_bytes(content)
     with imports.open_record(record) as opened:
         tables.table_texts(Source(opened.plan, opened.contents, None))
-        journal_check.journal_differences(opened)
+        journal_differences(opened)
 
 
 def table(record: Path, content: bytes) -> None:

@@ -10,6 +10,7 @@ from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED
 from bench_framework.model.declarations import Note
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
+from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Metric
 from bench_framework.units import counted, format_percent
@@ -189,7 +190,7 @@ def narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
 
 def strict_looks(plan: Plan) -> Looks:
     """Return every interim analysis that was possible, for the family of the gate."""
-    return looks_of(plan).shared_by(strict_plan(plan).comparisons_planned, LEVEL)
+    return looks_of(plan).shared_by(comparisons_planned(strict_plan(plan)), LEVEL)
 
 
 def judged_by(

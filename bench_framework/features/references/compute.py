@@ -16,6 +16,7 @@ import numpy as np
 from bench_framework.compare.summaries import LEVEL, median_rank
 from bench_framework.model.judgement import Comparison, Gap
 from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.pairs import reference_pairs
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
@@ -57,7 +58,7 @@ def _ends(
     baseline = plan.baseline_cell(input_id)
     if baseline is None:
         return
-    for cell, reference in plan.reference_pairs(input_id):
+    for cell, reference in reference_pairs(plan, input_id):
         start = verdicts.get((reference.id, baseline.id))
         end = verdicts.get((cell.id, reference.id))
         way = verdicts.get((cell.id, baseline.id))

@@ -12,6 +12,7 @@ from bench_framework.features.summary.evidence import Evidence, listed, statemen
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import WALL
+from bench_framework.model.pairs import contrast_cells
 from bench_framework.model.verdict import Verdict
 
 
@@ -51,7 +52,7 @@ def _claims(at: Evidence, contrast: NamedContrast) -> list[Claim]:
     claims = [
         claim
         for item in at.plan.inputs
-        for declared, cell, reference in at.plan.contrast_cells(item.id)
+        for declared, cell, reference in contrast_cells(at.plan, item.id)
         if declared == contrast
         for claim in _claim(at, cell.id, reference.id, declared.name, declared.metric)
     ]

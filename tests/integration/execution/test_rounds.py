@@ -29,7 +29,7 @@ from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
-from bench_framework.workflow.journal_check import journal_differences
+from bench_framework.workflow.differences import journal_differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable

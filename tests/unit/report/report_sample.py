@@ -31,6 +31,7 @@ from bench_framework.model.judgement import (
     Summary,
 )
 from bench_framework.model.looks import Looks
+from bench_framework.model.pairs import reference_pairs
 from bench_framework.model.plan import (
     BIN,
     INPUT,
@@ -323,7 +324,7 @@ def comparisons(p: Plan) -> tuple[Comparison, ...]:
 def references(p: Plan, item: Input) -> list[Comparison]:
     """Return the comparisons of wall time with the further reference."""
     rows = []
-    for cell, ref in p.reference_pairs(item.id):
+    for cell, ref in reference_pairs(p, item.id):
         name, reason = refusal(p.variant(cell.variant_id), item.label)
         ratio = factor(p.variant(cell.variant_id), item.label) / factor(
             p.variant(ref.variant_id), item.label
@@ -354,7 +355,7 @@ def gaps(p: Plan) -> tuple[Gap, ...]:
     item = p.inputs[-1]
     baseline = p.baseline_cell(item.id)
     assert baseline is not None
-    first, second = p.reference_pairs(item.id)[:2]
+    first, second = reference_pairs(p, item.id)[:2]
     return tuple(
         Gap(item.id, "wall", cell.id, baseline.id, ref.id, ROUNDS, 0.0214, after, closed, *bounds)
         for (cell, ref), after, closed, bounds in (

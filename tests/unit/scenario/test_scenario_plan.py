@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import BIN, INPUT, TUNING, Plan, Role
 
 if TYPE_CHECKING:
@@ -291,7 +292,7 @@ class TestDesigns:
         )
         assert labels(plan) == ["a", "b", "control", "b"]
         assert plan.baseline_cell(plan.inputs[1].id) is None
-        assert plan.comparisons_planned == 2
+        assert comparisons_planned(plan) == 2
 
 
 class TestNames:

@@ -23,14 +23,9 @@ from bench_framework.store import manifest, run_table
 from bench_framework.store.frames import Frames
 from bench_framework.store.records import Record
 from bench_framework.workflow import pages
+from bench_framework.workflow.differences import line_differences, table_differences
 from bench_framework.workflow.pages import report_record
-from bench_framework.workflow.verification import (
-    line_differences,
-    table_differences,
-    verify,
-    verify_page,
-    verify_record,
-)
+from bench_framework.workflow.verification import verify, verify_page, verify_record
 from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, table, written
 
 if TYPE_CHECKING:
@@ -128,12 +123,7 @@ def test_only_the_claims_that_a_changed_run_affects_are_named(plain: Path, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("plan.json", b"{"),
-        ("journal.jsonl", b"{}\n"),
-        ("claims.json", b"null"),
-    ],
+    ("name", "content"), [("plan.json", b"{"), ("journal.jsonl", b"{}\n"), ("claims.json", b"null")]
 )
 def test_an_unreadable_file_is_a_difference(
     plain: Path, tmp_path: Path, name: str, content: bytes
