@@ -1,4 +1,4 @@
-"""The pairs of cells that a plan compares, apart from those with its (first) baseline."""
+"""The pairs of cells that a plan compares in addition to those with its first baseline."""
 
 from __future__ import annotations
 
