@@ -67,8 +67,7 @@ def decimals_of(half_width: float) -> int:
     if not half_width > 0 or not math.isfinite(half_width):
         return EXACT_DECIMALS
     exponent = decimal(half_width).adjusted()
-    leading = decimal(half_width).scaleb(2 - exponent)
-    return (1 if leading < PDG_TWO_DIGITS_BELOW else 0) - exponent
+    return (1 if decimal(half_width).scaleb(2 - exponent) < PDG_TWO_DIGITS_BELOW else 0) - exponent
 
 
 def rounded(

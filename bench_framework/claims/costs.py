@@ -29,8 +29,7 @@ class Costs:
 
         The text is empty if no metric is significantly worse.
         """
-        costs = self._worse.get((cell_id, ref_cell_id), ())
-        return " and ".join(map(amount, costs))
+        return " and ".join(map(amount, self._worse.get((cell_id, ref_cell_id), ())))
 
     def phrase(self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: str) -> str:
         """Return ``"at the cost of 25 % more CPU time"`` if a gain in time has a cost."""

@@ -18,6 +18,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from bench_framework import units
 from bench_framework.claims.value_phrases import up_to_digits
 from bench_framework.cli.console import Console
 from bench_framework.cli.github import on_github
@@ -30,14 +31,6 @@ from bench_framework.model import words
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Role
 from bench_framework.model.verdict import Verdict
-from bench_framework.units import (
-    THIN_SPACE,
-    counted,
-    format_clock,
-    format_duration,
-    format_size,
-    time_unit,
-)
 
 INTO_CACHE = "into the cache with cargo, once, about 1 minute"
 DRAW_EVERY_S = 0.5
@@ -139,8 +132,8 @@ class LiveDisplay:
 
     def _header(self, work: Work) -> RenderableType:
         left = work.left_s(work.elapsed_s)
-        state = f"{work.state} in {format_clock(work.elapsed_s)}"
-        state += "" if left is None else f", at most {format_clock(left)} left"
+        state = f"{work.state} in {units.format_clock(work.elapsed_s)}"
+        state += "" if left is None else f", at most {units.format_clock(left)} left"
         state += f"  problems {work.problems}" if work.problems else ""
         room = self._rich.width - cell_len(work.plan.name) - cell_len(state) - 2 * GAP
         if room < SHORTEST_BAR:
@@ -162,7 +155,7 @@ class LiveDisplay:
         where = f"input {work.plan.input(work.input_id).label}, " if several else ""
         table.add_column(f"{where}{stage}", overflow="fold")
         table.add_column("time", justify="right", no_wrap=True)
-        table.add_column(f"95{THIN_SPACE}% CI", no_wrap=True)
+        table.add_column(f"95{units.THIN_SPACE}% CI", no_wrap=True)
         table.add_column("interim verdict", no_wrap=True)
         table.add_column("rounds", justify="right", no_wrap=True)
         for cell in rows:
@@ -175,13 +168,12 @@ class LiveDisplay:
         label = work.plan.variant(cell.variant_id).label
         median = work.median(cell.id)
         count = Text(str(len(work.values.get(cell.id, ()))))
-        time = Text("" if median is None else format_duration(median))
+        time = Text("" if median is None else units.format_duration(median))
         interval = Text(_interval(work, cell, median))
         if cell.role is Role.BASELINE:
             return Text(f"{label} (baseline)"), time, interval, Text(""), count
         if cell.id in work.dropped:
-            lost = cell.id in work.raced
-            sign, style = ("", "dim") if lost else ("✕ ", "red")
+            sign, style = ("", "dim") if (cell.id in work.raced) else ("✕ ", "red")
             reason = Text(f"{sign}{work.dropped[cell.id]}", style=style)
             reason.truncate(LONGEST_REASON, overflow="ellipsis")
             return Text(label), time, interval, reason, count
@@ -198,24 +190,24 @@ def _interval(work: Work, cell: Cell, median: float | None) -> str:
     bounds = work.interval(cell.id)
     if median is None or bounds is None:
         return ""
-    scale = time_unit(median)[1]
+    scale = units.time_unit(median)[1]
     return "[{}, {}]".format(*(up_to_digits(bound * scale, 3) for bound in bounds))
 
 
 def _doing(update: progress.Update) -> str | None:
     match update:
         case progress.ToolInstall():
-            tool, clock = f"{update.tool} {update.version}", format_clock(update.elapsed_s)
+            tool, clock = f"{update.tool} {update.version}", units.format_clock(update.elapsed_s)
             return f"installing {tool} {INTO_CACHE} ({clock})"
         case progress.Waiting():
-            return f"waiting for {update.reason} ({format_clock(update.elapsed_s)})"
+            return f"waiting for {update.reason} ({units.format_clock(update.elapsed_s)})"
         case progress.BuildStep():
-            return f"build {progress_of(update)} ({format_clock(update.elapsed_s)})"
+            return f"build {progress_of(update)} ({units.format_clock(update.elapsed_s)})"
         case progress.BuildFinished():
             return f"built {update.index}/{update.total} {update.label}"
         case progress.DataStep():
-            total = f" of {format_size(update.size_bytes)}" if update.size_bytes else ""
-            return f"generating {update.label}: {format_size(update.done_bytes)}{total}"
+            total = f" of {units.format_size(update.size_bytes)}" if update.size_bytes else ""
+            return f"generating {update.label}: {units.format_size(update.done_bytes)}{total}"
         case progress.DataFinished():
             return f"{update.label} is ready"
         case progress.Counting():
@@ -291,17 +283,19 @@ class LineDisplay:
             case progress.ToolInstall():
                 self._tool(update)
             case progress.Waiting():
-                self._seldom("wait", f"{update.reason} ({format_clock(update.elapsed_s)})")
+                self._seldom("wait", f"{update.reason} ({units.format_clock(update.elapsed_s)})")
             case progress.BuildStarted() if on_github() and not self._grouped:
                 self._grouped = True
                 self._console.say("::group::builds")
             case progress.BuildStep():
-                self._seldom("build", f"{progress_of(update)}, {format_clock(update.elapsed_s)}")
+                self._seldom(
+                    "build", f"{progress_of(update)}, {units.format_clock(update.elapsed_s)}"
+                )
             case progress.BuildFinished():
                 self._built(update)
             case progress.DataStarted():
                 size = update.size_bytes
-                what = "with its command" if size is None else format_size(size)
+                what = "with its command" if size is None else units.format_size(size)
                 self._line("data", f"{update.label}: generating {what}")
             case progress.DataFinished() if not update.reused:
                 self._line("data", f"{update.label}: ready")
@@ -315,15 +309,15 @@ class LineDisplay:
             self._grouped = False
 
     def _limit(self, rounds: int, budget_s: float | None) -> None:
-        until = f" or {format_clock(budget_s)}" if budget_s is not None else ""
-        self._line("limit", f"at most {counted(rounds, 'round')}{until}")
+        until = f" or {units.format_clock(budget_s)}" if budget_s is not None else ""
+        self._line("limit", f"at most {units.counted(rounds, 'round')}{until}")
 
     def _tool(self, update: progress.ToolInstall) -> None:
         if update.elapsed_s == 0:
             tool = f"{update.tool} {update.version}"
             self._line("tool", f"{tool} is not installed: installing it {INTO_CACHE}")
         else:
-            self._seldom("tool", f"{update.tool}: {format_clock(update.elapsed_s)}")
+            self._seldom("tool", f"{update.tool}: {units.format_clock(update.elapsed_s)}")
 
     def _built(self, update: progress.BuildFinished) -> None:
         build = update.build
@@ -339,9 +333,8 @@ class LineDisplay:
         if work is None:
             return
         left = work.left_s(work.elapsed_s)
-        until = "" if left is None else f"  at most {format_clock(left)} left"
-        state = f"{work.state}{until}  problems {work.problems}"
-        self._seldom("run", state)
+        until = "" if left is None else f"  at most {units.format_clock(left)} left"
+        self._seldom("run", f"{work.state}{until}  problems {work.problems}")
 
     def _heartbeat(self) -> None:
         if self._work is not None and seconds() - self._last >= HEARTBEAT_S:

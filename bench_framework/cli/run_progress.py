@@ -136,8 +136,7 @@ class Work:
     @property
     def rounds_done(self) -> int:
         """Number of finished rounds; rounds that early stopping saved count as finished."""
-        saved = dict.fromkeys(self.stopped, self.plan.measure.rounds_max)
-        rounds = self.rounds | saved
+        rounds = self.rounds | dict.fromkeys(self.stopped, self.plan.measure.rounds_max)
         return sum(rounds.get(item.id, 0) for item in self.plan.inputs) + self.warmups_done
 
     @property

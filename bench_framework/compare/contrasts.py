@@ -164,8 +164,7 @@ def judge_contrasts(
     adjusted = holm([adjust_for_looks(p, looks) for p in p_values], size=size, level=policy.level)
     contrasts = []
     for i, (values, p, holm_result) in enumerate(zip(series, p_values, adjusted, strict=True)):
-        level = 1 - policy.level / (looks * holm_result.divisor)
-        at_level = intervals.typical(values, level).ratio
+        at_level = intervals.typical(values, 1 - policy.level / (looks * holm_result.divisor)).ratio
         equivalence = partial(_equivalence, values, equivalence_level(looks))
         decision = decide(
             Evidence(holm_result.rejected, at_level, "typical", equivalence),

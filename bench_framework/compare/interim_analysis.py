@@ -193,8 +193,7 @@ def judge_pairs(
         rules = _rules(max((s for s, _ in requests), key=lambda s: len(s.reached)), size)
         groups = [[i] for i in cases] if family == "control" else [list(cases)]
         for group in groups:
-            judged = judge_family([cases[i] for i in group], rules)
-            results |= dict(zip(group, judged, strict=True))
+            results |= dict(zip(group, judge_family([cases[i] for i in group], rules), strict=True))
     rows = [results.get(i) or without_rounds(*requests[i], family) for i in range(len(requests))]
     rows = [
         replace(c, direction="higher") if c.metric in stage.runs.higher else c

@@ -189,8 +189,7 @@ def _target(comparison: Comparison, *, by_estimate: bool) -> float:
     """Return the effect with which the MDE is compared, on the log scale."""
     assert comparison.typical is not None
     if by_estimate:
-        intervals = (comparison.typical, comparison.shown)
-        ratios = [interval.ratio for interval in intervals if interval]
+        ratios = [interval.ratio for interval in (comparison.typical, comparison.shown) if interval]
     else:
         ratios = [comparison.typical.lo, comparison.typical.hi]
     return max(abs(log(ratio)) for ratio in ratios)

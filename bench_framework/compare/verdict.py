@@ -22,12 +22,7 @@ from bench_framework.compare.decide import (
     rounds_for_margin,
 )
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
-from bench_framework.stats.holm_family import (
-    Adjusted,
-    adjust_for_looks,
-    holm,
-    minimum_detectable_effect,
-)
+from bench_framework.stats import holm_family
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
@@ -97,8 +92,8 @@ def judge_family(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
     Each case has at least one round and one interim analysis. The comparisons are in the order of
     the cases.
     """
-    p_values = [adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
-    adjusted = holm(p_values, size=rules.size, level=rules.level)
+    p_values = [holm_family.adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
+    adjusted = holm_family.holm(p_values, size=rules.size, level=rules.level)
     return tuple(_judge(case, result, rules) for case, result in zip(cases, adjusted, strict=True))
 
 
@@ -109,7 +104,7 @@ def judge_by_t(
 
     The family has `size` comparisons (M) and the error rate `level` (α).
     """
-    adjusted = holm([contrast.p for _, contrast in cases], size=size, level=level)
+    adjusted = holm_family.holm([contrast.p for _, contrast in cases], size=size, level=level)
     comparisons = []
     for (draft, contrast), result in zip(cases, adjusted, strict=True):
         evidence = Evidence(
@@ -134,7 +129,7 @@ def judge_by_t(
     return comparisons
 
 
-def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
+def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparison:
     level = 1 - rules.level / (rules.looks * adjusted.divisor)
     inverter = paired_test.inverter(case.pair)
     plain, at_level = inverter.bounds(PLAIN_LEVEL), inverter.bounds(level)
@@ -185,8 +180,7 @@ def _contradiction(strongest: paired_test.Evidence, bounds: Bounds, level: float
 
 def _equivalence(inverter: intervals.LabelInverter, case: Case, rules: Rules) -> Interval | None:
     """Return the interval of the equivalence test if it is within the margin."""
-    limit = log1p(case.thresholds.margin)
-    bounds = inverter.equivalence(equivalence_level(rules.looks), limit)
+    bounds = inverter.equivalence(equivalence_level(rules.looks), log1p(case.thresholds.margin))
     return bounds.ratio if bounds else None
 
 
@@ -198,7 +192,7 @@ def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, rules: Rules) -> Com
     if draft.reason == REACHES_ONE and draft.shown is not None:
         # The MDE must not be smaller than the difference that was lowered to inconclusive.
         half = max(half, _plain_half_width(draft.shown))
-    mde = minimum_detectable_effect(half, rules.strict, draft.epsilon)
+    mde = holm_family.minimum_detectable_effect(half, rules.strict, draft.epsilon)
     needed = rounds_for_margin(len(pair), mde, draft.margin)
     return replace(draft, mde=expm1(mde), rounds_needed=needed if needed <= MOST_ROUNDS else None)
 

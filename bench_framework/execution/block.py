@@ -164,8 +164,7 @@ class BlockRunner:
                 raise
             # The working directory or a requested CPU is missing; other cells may have other ones.
             return _failed(block, "; ".join(text for _, text in error.details))
-        after = self._gauge.read(target.cpus)
-        sensors = between(before, after, finished.cpu_s)
+        sensors = between(before, self._gauge.read(target.cpus), finished.cpu_s)
         sensors = replace(sensors, device_bytes=finished.read_bytes)
         block = replace(block, started_at=started_at, sensors=sensors)
         if finished.killed:
@@ -265,8 +264,7 @@ class BlockRunner:
             return block
         if self._policy.file is not None or self._stdout_is_answer:
             raw = self._raw
-            reference = raw.reference(target.cell)
-            answer = self.reader.read(target, raw.stdout, raw.edited, reference)
+            answer = self.reader.read(target, raw.stdout, raw.edited, raw.reference(target.cell))
             return replace(block, answer=answer)
         return block
 

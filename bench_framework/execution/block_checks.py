@@ -60,8 +60,7 @@ class BlockChecks:
             log = self.record.raw.log(f"{block.cell_id}.stderr")
             again = rerun(self.reader, target, log)
             block = replace(block, stderr_log=str(log.relative_to(self.record.path)))
-        event = failure_event(self.record.plan, target, block, again)
-        return block, state.new_event(event)
+        return block, state.new_event(failure_event(self.record.plan, target, block, again))
 
 
 def rerun(reader: AnswerReader, target: Target, log: Path) -> tuple[str, str]:
@@ -73,8 +72,7 @@ def rerun(reader: AnswerReader, target: Target, log: Path) -> tuple[str, str]:
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         log.unlink(missing_ok=True)
-        command = target.command(answers, reader.timeout_s, stderr=str(log))
-        finished = reader.launcher.run(command)
+        finished = reader.launcher.run(target.command(answers, reader.timeout_s, stderr=str(log)))
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except MeasureError as error:
         return "; ".join((error.message, *(text for _, text in error.details))), ""

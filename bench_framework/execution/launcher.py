@@ -54,10 +54,8 @@ def main() -> int:
         signal.signal(number, signal.SIG_IGN)
     lines = Lines()
     while (request := lines.wait()) is not None:
-        if "argv" in request:
-            alive = serve(request, lines)
-            if not alive:
-                break
+        if "argv" in request and not serve(request, lines):
+            break
     return 0
 
 
@@ -330,8 +328,7 @@ def set_cpus(cpus: list[int]) -> None:
     usable = os.sched_getaffinity(0)
     if missing := sorted(set(cpus) - usable):
         absent, present = (", ".join(map(str, cpus)) for cpus in (missing, sorted(usable)))
-        words = f"CPU {absent} is not available; available: {present}"
-        raise OSError(errno.EINVAL, words)
+        raise OSError(errno.EINVAL, f"CPU {absent} is not available; available: {present}")
 
 
 def redirect(target: int, path: str, flags: int) -> None:

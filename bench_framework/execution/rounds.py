@@ -227,8 +227,7 @@ class Measuring:
         place = BlockPosition(len(self.record.contents.blocks), number, position, warmup)
         self.session.observer.notify(progress.BlockStarted())
         block = self.runner.run(target, place, runs)
-        checks = BlockChecks(self.record, self.runner.reader)
-        block, events = checks.check(state, target, block)
+        block, events = BlockChecks(self.record, self.runner.reader).check(state, target, block)
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
         for event in events:

@@ -20,8 +20,7 @@ def changed_settings(plan: Plan, before: Cell, after: Cell) -> str:
 def _build(before: BuildSpec | None, after: BuildSpec | None) -> list[str]:
     if before is None or after is None:
         return []
-    keys = ({f"{key}={value}" for key, value in spec.profile_keys} for spec in (before, after))
-    old, new = keys
+    old, new = ({f"{key}={value}" for key, value in spec.profile_keys} for spec in (before, after))
     groups = (
         ("feature", before.features, after.features),
         ("profile", sorted({*old, before.profile}), sorted({*new, after.profile})),

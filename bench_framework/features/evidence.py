@@ -53,8 +53,7 @@ class Results:
     def __init__(self, plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> None:
         self.plan, self._judgement, self._builds = plan, judgement, builds
         self._pairs: dict[tuple[str, str, Metric], Comparison] = {}
-        every = [*judgement.comparisons, *(c for g in judgement.best for c in g.comparisons)]
-        for c in every:
+        for c in [*judgement.comparisons, *(c for g in judgement.best for c in g.comparisons)]:
             if c.family != "control":
                 for one in (c, c.mirrored()):
                     self._pairs.setdefault((one.cell_id, one.ref_cell_id, one.metric), one)
@@ -153,8 +152,7 @@ class Results:
             cells = [self.plan.cell(i).variant_id for i in row.cell_ids]
             pair = self._pair(row.input_id, (cells[0], cells[1]), WALL)
             if pair.interval is not None:
-                figures = pair.interval.figures
-                text = derived_figure(*figures, row.unit, family, margin=pair.margin)
+                text = derived_figure(*pair.interval.figures, row.unit, family, margin=pair.margin)
             return replace(pair, text=text)
         if row.unit != "ratio" or not interval.bounded:
             return Evidence(row.input_id, text, interval, margin=margin, cells=row.cell_ids)

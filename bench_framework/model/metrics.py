@@ -80,9 +80,8 @@ def _rate(
     about: str,
     formula: tuple[str, str] | None = None,
 ) -> MetricKind:
-    countable = unit != "bytes/s"
     return MetricKind(
-        name, noun, unit, direction, "shown", DERIVED, about, countable, formula=formula
+        name, noun, unit, direction, "shown", DERIVED, about, unit != "bytes/s", formula=formula
     )
 
 
@@ -94,14 +93,13 @@ def _system_counter(
     name: str, noun: str, about: str, kernel_key: str, unit: Unit = "count", title: str = ""
 ) -> MetricKind:
     """Return a kernel counter, from a worker's answer line or from one run outside timing."""
-    source = "the worker, else one run outside timing"
     return MetricKind(
         name,
         noun,
         unit,
         "lower",
         "rounds",
-        source,
+        "the worker, else one run outside timing",
         about,
         countable=True,
         title=title,

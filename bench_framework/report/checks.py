@@ -86,8 +86,7 @@ def _device(data: ReportData, blocks: Sequence[Block]) -> str:
     if not reading:
         return f"none of {len(sizes_read)} samples read from the device"
     family = data.plan.unit_family
-    inputs = {data.plan.cell(b.cell_id).input_id for b in blocks}
-    sizes = set(_known(map(data.input_bytes, inputs)))
+    sizes = set(_known(map(data.input_bytes, {data.plan.cell(b.cell_id).input_id for b in blocks})))
     of_input = f" (input {show_size(sizes.pop(), family)})" if len(sizes) == 1 else ""
     median = show_size(statistics.median(reading), family)
     count = f"{len(reading)} of {len(sizes_read)} samples read from the device"
@@ -165,8 +164,7 @@ def _clock(data: ReportData) -> Check:
     least, most = min(clocks), max(clocks)
     span = f"{least / 1000:.2f} to {most / 1000:.2f}{THIN_SPACE}GHz"
     figure = f"{span} (first CPU, just after a sample)"
-    steady = most <= least * (1 + STEADY)
-    return Check("pass" if steady else "warn", "clock frequency", figure)
+    return Check("pass" if (most <= least * (1 + STEADY)) else "warn", "clock frequency", figure)
 
 
 def _known(values: Iterable[N | None]) -> list[N]:

@@ -348,8 +348,7 @@ def _panel(size: Size, place: Place, canvas: object = None) -> Axes:
 
 
 def _drawing(figure: Figure) -> str:
-    axes = PLOTS[figure.chart](figure, None, SENTINELS)
-    canvas = axes.get_figure(root=True)
+    canvas = PLOTS[figure.chart](figure, None, SENTINELS).get_figure(root=True)
     if not isinstance(canvas, Canvas):
         raise TypeError("the axes stand on no canvas")
     buffer = io.StringIO()

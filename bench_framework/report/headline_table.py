@@ -38,10 +38,9 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     """Return the results table, ordered by ratio. Rows without a comparison are last."""
     arms = data.arms(item.id)
     baseline = data.plan.baseline_cell(item.id)
-    metrics = dict.fromkeys((data.metric, CPU, PEAK_RSS))
     scales = {
         metric: scale_on(data, item, metric)
-        for metric in metrics
+        for metric in dict.fromkeys((data.metric, CPU, PEAK_RSS))
         if metric == data.metric or data.summaries(arms, metric)
     }
     size = data.handled_bytes(item.id) if data.metric == WALL else None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
 
+from bench_framework import units
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import (
@@ -21,14 +22,6 @@ from bench_framework.rounding import (
     decimals_of,
     plain,
     rounded,
-)
-from bench_framework.units import (
-    MINUS,
-    THIN_SPACE,
-    format_percent,
-    format_size,
-    size_unit,
-    time_unit,
 )
 
 if TYPE_CHECKING:
@@ -127,7 +120,7 @@ def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: boo
     interval = rounded(ratio, lo, hi, margin=margin, keep=keep)
     values, decimals = (interval.estimate, interval.lo, interval.hi), interval.decimals - 2
     estimate, low, high = (_change(value, decimals) for value in values)
-    return f"{estimate}{THIN_SPACE}% [{low}, {high}]"
+    return f"{estimate}{units.THIN_SPACE}% [{low}, {high}]"
 
 
 def show_factor(ratio: float, lo: float, hi: float, margin: float, *, keep: bool) -> IntervalText:
@@ -140,7 +133,7 @@ def show_factor(ratio: float, lo: float, hi: float, margin: float, *, keep: bool
 
 def _change(value: Decimal, decimals: int) -> str:
     shift = (value - 1) * 100
-    sign = "" if shift == 0 else "+" if shift > 0 else MINUS
+    sign = "" if shift == 0 else "+" if shift > 0 else units.MINUS
     return f"{sign}{abs(shift):.{decimals}f}"
 
 
@@ -189,9 +182,9 @@ def percent(fraction: float | None, *, digits: int = 2) -> str:
         return DASH
     value = fraction * 100
     if value == 0:
-        return f"0{THIN_SPACE}%"
+        return f"0{units.THIN_SPACE}%"
     decimals = max(0, digits - 1 - Decimal(repr(abs(value))).adjusted())
-    return f"{_text(_near(value, decimals))}{THIN_SPACE}%"
+    return f"{_text(_near(value, decimals))}{units.THIN_SPACE}%"
 
 
 def percent_up(fraction: float | None) -> str:
@@ -199,29 +192,31 @@ def percent_up(fraction: float | None) -> str:
     if fraction is None:
         return DASH
     if fraction <= 0:
-        return f"0{THIN_SPACE}%"
+        return f"0{units.THIN_SPACE}%"
     value = decimal(fraction) * 100
     decimals = max(0, 1 - value.adjusted())
-    return f"{_text(value.quantize(Decimal(1).scaleb(-decimals), ROUND_CEILING))}{THIN_SPACE}%"
+    return (
+        f"{_text(value.quantize(Decimal(1).scaleb(-decimals), ROUND_CEILING))}{units.THIN_SPACE}%"
+    )
 
 
 def margin_text(fraction: float) -> str:
     """Return a margin as it was written: ``2 %``, ``2.5 %``."""
-    return format_percent(fraction)
+    return units.format_percent(fraction)
 
 
 def show_size(size: float, family: str) -> str:
     """Return a size with its unit and three significant digits: ``61.4 MiB``."""
     if family != "si":
-        return format_size(size)
-    unit, scale = size_unit(size, family)
+        return units.format_size(size)
+    unit, scale = units.size_unit(size, family)
     number = str(int(size)) if unit == "B" else significant(size * scale, 3)
-    return f"{number}{THIN_SPACE}{unit}"
+    return f"{number}{units.THIN_SPACE}{unit}"
 
 
 def grouped(number: int) -> str:
     """Return a whole number with thin spaces between groups of three digits."""
-    return f"{number:,}".replace(",", THIN_SPACE)
+    return f"{number:,}".replace(",", units.THIN_SPACE)
 
 
 def rate_unit(family: str) -> tuple[str, float]:
@@ -243,9 +238,9 @@ def column_size(preferred: float, sizes: Iterable[float], family: str) -> float:
     then determines the unit, if the largest has at most five digits.
     """
     positive = [size for size in sizes if size > 0]
-    if not positive or min(positive) * size_unit(preferred, family)[1] >= _LEAST_SHOWN:
+    if not positive or min(positive) * units.size_unit(preferred, family)[1] >= _LEAST_SHOWN:
         return preferred
-    fits = max(positive) * size_unit(min(positive), family)[1] < _MOST_SHOWN
+    fits = max(positive) * units.size_unit(min(positive), family)[1] < _MOST_SHOWN
     return min(positive) if fits else preferred
 
 
@@ -254,11 +249,11 @@ def metric_unit(metric: str, size: float, family: str, declared: str = "") -> tu
     kind = METRICS.get(metric)
     match kind.unit if kind is not None else declared:
         case "s":
-            return time_unit(size)
+            return units.time_unit(size)
         case "bytes":
-            return size_unit(size, family)
+            return units.size_unit(size, family)
         case "bytes/s":
-            unit, scale = size_unit(size, family)
+            unit, scale = units.size_unit(size, family)
             return f"{unit}/s", scale
         case "1/s":
             return "1/s", 1.0
@@ -283,6 +278,6 @@ def _quantized(value: float, decimals: int, rounding: str) -> Number:
 
 def _text(value: Number) -> str:
     if not isinstance(value, Decimal):
-        return INFINITY if value > 0 else MINUS + INFINITY
+        return INFINITY if value > 0 else units.MINUS + INFINITY
     text = f"{value:f}"
-    return text.replace("-", MINUS)
+    return text.replace("-", units.MINUS)

@@ -91,8 +91,7 @@ class Scenario:
         if isinstance(data, dict) and "values" in data:
             place, data = place.at(("values",)), data["values"]
         if isinstance(data, list):
-            index = next((i for i, item in enumerate(data) if item == value), 0)
-            place = place.at((index,))
+            place = place.at((next((i for i, item in enumerate(data) if item == value), 0),))
             return place.file, place.value
         place = place.at((value,))
         return place.file, place.key or place.value

@@ -8,25 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from bench_framework.model import plan
 from bench_framework.model.declarations import Experiment, Hypothesis, NamedCell
-from bench_framework.model.plan import (
-    CONTROL_LABEL,
-    BuildSpec,
-    Cell,
-    Input,
-    Role,
-    Values,
-    Variant,
-    Word,
-    stable_id,
-)
-from bench_framework.scenario import bundled, template
-from bench_framework.scenario.axes import (
-    baseline_values,
-    is_about,
-    labels_of,
-    named_values,
-)
+from bench_framework.scenario import axes, bundled, template
 from bench_framework.scenario.crates import CrateMissing, read_crate
 from bench_framework.scenario.inputs import input_of
 from bench_framework.scenario.schema.parts import ExperimentPart
@@ -43,7 +27,7 @@ _T = TypeVar("_T")
 class VariantParts:
     """A variant with the values and settings of its cells."""
 
-    variant: Variant
+    variant: plan.Variant
     values: Mapping[str, str]
     """Axis values and fixed keys, with the experiment's change."""
     settings: tuple[Setting, ...]
@@ -63,16 +47,17 @@ class Expansion:
         self.command = bundled.command_of(scenario)
         self.bin = bin_name(scenario)
         first = scenario.spec.baseline[0] if scenario.spec.baseline else {}
-        chosen = tuple((baseline_values(self.axes, first) or {}).items())
+        chosen = tuple((axes.baseline_values(self.axes, first) or {}).items())
         parts = unique([*(matrix.variant_part(values) for values in matrix.measured), chosen])
         self._first = dict(chosen)
-        labels = labels_of(parts, self.axes, scenario.spec, self._first)
+        labels = axes.labels_of(parts, self.axes, scenario.spec, self._first)
         self.parts = {values: self._make(values, labels[values]) for values in parts}
         self.baseline = self.parts[chosen].variant
         self.further_baselines = [
             self.parts[values].variant
             for given in scenario.spec.baseline[1:]
-            if (values := tuple((baseline_values(self.axes, given) or {}).items())) in self.parts
+            if (values := tuple((axes.baseline_values(self.axes, given) or {}).items()))
+            in self.parts
         ]
         self.inputs = self._inputs()
         self.experiments: list[Experiment] = []
@@ -88,7 +73,7 @@ class Expansion:
         part = self.scenario.spec.anchor
         if part is None:
             return None
-        values = named_values(self.axes, self.scenario.spec.baseline, part.variant or {})
+        values = axes.named_values(self.axes, self.scenario.spec.baseline, part.variant or {})
         label = f"anchor {part.rev}" if part.rev else "anchor"
         anchor = self._make(values, label if label not in taken else f"{label} (anchor)")
         if part.rev is None or anchor.variant.build is None:
@@ -100,7 +85,7 @@ class Expansion:
         return replace(anchor, variant=variant)
 
     def _make(
-        self, values: Values, label: str, experiment: ExperimentPart | None = None
+        self, values: plan.Values, label: str, experiment: ExperimentPart | None = None
     ) -> VariantParts:
         chosen = {
             **self.scenario.spec.fixed,
@@ -120,15 +105,15 @@ class Expansion:
         about += [
             part.text
             for part in self.scenario.spec.describe
-            if experiment is None and part.text and is_about(part, values)
+            if experiment is None and part.text and axes.is_about(part, values)
         ]
         name = experiment.name if experiment else None
-        variant = Variant(label, values, self._build(settings), "; ".join(about), name)
+        variant = plan.Variant(label, values, self._build(settings), "; ".join(about), name)
         return VariantParts(
             variant, chosen, settings, next(iter(experiment.change.items())) if experiment else None
         )
 
-    def _build(self, settings: Sequence[Setting]) -> BuildSpec | None:
+    def _build(self, settings: Sequence[Setting]) -> plan.BuildSpec | None:
         worker = self.scenario.spec.worker
         allocators = [s.preload_allocator for s in settings if s.preload_allocator is not None]
         preload = allocators[-1] if allocators and allocators[-1] != "system" else ""
@@ -137,8 +122,9 @@ class Expansion:
             if not any(axis.changes(("command", "preload_allocator")) for axis in self.axes):
                 return None
             words = next((s.command for s in settings if s.command), worker.command)
-            program = self.scenario.resolve_program(words[0])
-            return BuildSpec(crate="", bin=program, preload=preload)
+            return plan.BuildSpec(
+                crate="", bin=self.scenario.resolve_program(words[0]), preload=preload
+            )
         profile, keys = _profile("release", {}, worker.profile)
         default, toolchain, revision = worker.default_features, worker.toolchain, worker.rev
         features, flags, version = set(worker.features), list(worker.rustflags), worker.version
@@ -154,7 +140,7 @@ class Expansion:
             flags += [f"-Ctarget-cpu={setting.target_cpu}"] if setting.target_cpu else []
             flags += [f"-Clink-arg=-fuse-ld={setting.linker}"] if setting.linker else []
         crate = worker.crate or ""
-        return BuildSpec(
+        return plan.BuildSpec(
             crate=crate if crate in {"", BUILTIN} else self.scenario.resolve(crate),
             bin=self.bin,
             git=worker.git,
@@ -173,8 +159,8 @@ class Expansion:
             patches=tuple(self.scenario.resolve(s.patch) for s in settings if s.patch),
         )
 
-    def _inputs(self) -> dict[Values, tuple[Input, Mapping[str, str]]]:
-        inputs: dict[Values, tuple[Input, Mapping[str, str]]] = {}
+    def _inputs(self) -> dict[plan.Values, tuple[plan.Input, Mapping[str, str]]]:
+        inputs: dict[plan.Values, tuple[plan.Input, Mapping[str, str]]] = {}
         of_variants = self.matrix.variant_axes
         parts = (tuple(v for v in m if v[0] not in of_variants) for m in self.matrix.measured)
         for values in unique(parts):
@@ -183,30 +169,28 @@ class Expansion:
 
     def _add_experiment(self, part: ExperimentPart, taken: set[str]) -> None:
         ((key, value),) = part.change.items()
-        start = named_values(self.axes, self.scenario.spec.baseline, part.at)
+        start = axes.named_values(self.axes, self.scenario.spec.baseline, part.at)
         changed = tuple((axis, value if axis == key else old) for axis, old in start)
         variant_id = ""
         if key in self.by_name and changed in self.parts:
             variant_id = self.parts[changed].variant.id
         elif not part.at:
-            free = part.name not in taken and part.name != CONTROL_LABEL
+            free = part.name not in taken and part.name != plan.CONTROL_LABEL
             label = part.name if free else f"{part.name} (experiment)"
             taken.add(label)
             self.experiment_parts[part.name] = self._make(changed, label, part)
             variant_id = self.experiment_parts[part.name].variant.id
         if not part.at:
-            change = ((key, value),)
             self.experiments.append(
-                Experiment(part.name, variant_id, change, part.why, part.decision)
+                Experiment(part.name, variant_id, ((key, value),), part.why, part.decision)
             )
         if part.hypothesis:
             before = self.scenario.spec.fixed.get(key) or dict(start).get(key, "")
             reference_id = self.parts[start].variant.id if start in self.parts else ""
-            change_text = f"{key}: {before} → {value}"
             self.hypotheses.append(
                 Hypothesis(
                     part.hypothesis,
-                    change_text,
+                    f"{key}: {before} → {value}",
                     variant_id,
                     reference_id,
                     part.expect,
@@ -214,10 +198,10 @@ class Expansion:
                 )
             )
 
-    def pairs(self) -> list[tuple[Variant, Input]]:
+    def pairs(self) -> list[tuple[plan.Variant, plan.Input]]:
         """Return the measured pairs by input: variants of the matrix, then experiments."""
         measured = self._measured
-        pairs: list[tuple[Variant, Input]] = []
+        pairs: list[tuple[plan.Variant, plan.Input]] = []
         for given_values, (given, _) in self.inputs.items():
             for values, parts in self.parts.items():
                 if self._whole(values, given_values) in measured:
@@ -229,15 +213,15 @@ class Expansion:
                 pairs.append((self.anchor, given))
         return pairs
 
-    def _whole(self, variant: Values, given: Values) -> Values:
+    def _whole(self, variant: plan.Values, given: plan.Values) -> plan.Values:
         chosen = {**dict(variant), **dict(given)}
         return tuple((axis.name, chosen[axis.name]) for axis in self.axes)
 
-    def values_of(self, variant: Variant, given: Input) -> Values:
+    def values_of(self, variant: plan.Variant, given: plan.Input) -> plan.Values:
         """Return the combination of a cell, in the order of the axes."""
         return self._whole(variant.values, given.values)
 
-    def parts_of(self, variant: Variant) -> VariantParts:
+    def parts_of(self, variant: plan.Variant) -> VariantParts:
         """Return the parts of a variant."""
         if self.anchor_parts is not None and variant == self.anchor:
             return self.anchor_parts
@@ -245,9 +229,9 @@ class Expansion:
             return self.parts[variant.values]
         return self.experiment_parts[variant.experiment]
 
-    def cells(self, pairs: Iterable[tuple[Variant, Input]]) -> Iterable[Cell]:
+    def cells(self, pairs: Iterable[tuple[plan.Variant, plan.Input]]) -> Iterable[plan.Cell]:
         """Yield the cells. The A/A control is the last one on each input that has the baseline."""
-        control: Cell | None = None
+        control: plan.Cell | None = None
         input_id = None
         for variant, given in pairs:
             if given.id != input_id:
@@ -256,23 +240,23 @@ class Expansion:
                 control, input_id = None, given.id
             role = self._role(variant, given)
             yield self.cell(variant, given, role, variant.label)
-            if role is Role.BASELINE and self.scenario.spec.measure.control:
-                control = self.cell(variant, given, Role.CONTROL, CONTROL_LABEL)
+            if role is plan.Role.BASELINE and self.scenario.spec.measure.control:
+                control = self.cell(variant, given, plan.Role.CONTROL, plan.CONTROL_LABEL)
         if control is not None:
             yield control
 
-    def _role(self, variant: Variant, given: Input) -> Role:
+    def _role(self, variant: plan.Variant, given: plan.Input) -> plan.Role:
         if variant == self.anchor and (
             variant.anchor or self.values_of(variant, given) not in self._measured
         ):
-            return Role.ANCHOR
+            return plan.Role.ANCHOR
         if variant == self.baseline:
-            return Role.BASELINE
+            return plan.Role.BASELINE
         values = dict(variant.values).items()
         bound = variant.experiment is None and any(
             given.items() <= values for given in self.scenario.spec.bounds
         )
-        return Role.BOUND if bound else Role.CANDIDATE
+        return plan.Role.BOUND if bound else plan.Role.CANDIDATE
 
     def named_cells(self) -> tuple[NamedCell, ...]:
         """Return the named variants of formulas."""
@@ -280,15 +264,16 @@ class Expansion:
         return tuple(
             NamedCell(name, self.parts[values].variant.id)
             for name, given in spec.cells.items()
-            if (values := named_values(self.axes, spec.baseline, given)) in self.parts
+            if (values := axes.named_values(self.axes, spec.baseline, given)) in self.parts
         )
 
-    def cell(self, variant: Variant, given: Input, role: Role, label: str) -> Cell:
+    def cell(
+        self, variant: plan.Variant, given: plan.Input, role: plan.Role, label: str
+    ) -> plan.Cell:
         """Return one cell with its placeholders replaced."""
         spec = self.scenario.spec
         parts = self.parts_of(variant)
-        texts = self.inputs[given.values][1]
-        values = {**texts, **parts.values, **dict(given.values)}
+        values = {**self.inputs[given.values][1], **parts.values, **dict(given.values)}
         settings = (
             *parts.settings,
             *(self.by_name[name].settings[value] for name, value in given.values),
@@ -298,13 +283,13 @@ class Expansion:
         for setting in settings:
             env |= {name: template.fill_text(value, values) for name, value in setting.env.items()}
             cpus, cache = setting.cpus or cpus, setting.cache or cache
-        return Cell(
-            id=stable_id(
+        return plan.Cell(
+            id=plan.stable_id(
                 "cell",
                 sorted(variant.values),
                 sorted(given.values),
                 parts.change,
-                role is Role.CONTROL,
+                role is plan.Role.CONTROL,
                 *((variant.anchor,) if variant.anchor else ()),
             ),
             variant_id=variant.id,
@@ -322,7 +307,9 @@ class Expansion:
             shell=spec.shell,
         )
 
-    def _command(self, values: Mapping[str, str], settings: Sequence[Setting]) -> tuple[Word, ...]:
+    def _command(
+        self, values: Mapping[str, str], settings: Sequence[Setting]
+    ) -> tuple[plan.Word, ...]:
         if self.scenario.spec.shell:
             return (template.fill(self.command[0], values, quote=shlex.quote),)
         added = [word for setting in settings for word in setting.args]
@@ -336,7 +323,7 @@ class Expansion:
             words += added
         return template.fill_words(words, values)
 
-    def _stdin(self, values: Mapping[str, str]) -> Word | None:
+    def _stdin(self, values: Mapping[str, str]) -> plan.Word | None:
         text = self.scenario.spec.stdin
         if text is None:
             return None

@@ -178,8 +178,7 @@ def _prune(
             for key in remaining
             if key in place.children
         }
-        pruned = {key: pairs[key][0] if key in pairs else data[key] for key in remaining}
-        return pruned, Place(
+        return {key: pairs[key][0] if key in pairs else data[key] for key in remaining}, Place(
             place.file, place.value, place.key, {key: pair[1] for key, pair in pairs.items()}
         )
     if isinstance(data, list):

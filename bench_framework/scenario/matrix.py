@@ -92,8 +92,7 @@ class _Rules:
 
     def _unpaired(self, chosen: Mapping[str, str]) -> Iterator[tuple[str, tuple[str | int, ...]]]:
         for index, group in enumerate(self.pairs):
-            steps = {self.axes[name].values.index(chosen[name]) for name in group}
-            if len(steps) > 1:
+            if len({self.axes[name].values.index(chosen[name]) for name in group}) > 1:
                 yield f"{' and '.join(group)} advance together", self.scenario.row("pairs", index)
 
     def _departures(self, chosen: Mapping[str, str]) -> set[str]:

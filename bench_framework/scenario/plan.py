@@ -6,15 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
+from bench_framework.model import policies
 from bench_framework.model.declarations import DerivedRow, Note
 from bench_framework.model.looks import GRID
 from bench_framework.model.plan import Hole, Input, Plan, Variant
-from bench_framework.model.policies import (
-    DEFAULT_BUDGET_S,
-    AnswerPolicy,
-    JudgePolicy,
-    MeasurePolicy,
-)
 from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.scenario import template
 from bench_framework.scenario.axes import AxisView
@@ -110,8 +105,7 @@ def _select(
     expansion: Expansion, pairs: list[tuple[Variant, Input]], only: str
 ) -> tuple[list[tuple[Variant, Input]], list[Hole]]:
     """Return the selected cells with their baselines, and a hole for each other cell."""
-    names = {axis.name: axis.values for axis in expansion.axes}
-    selection = parse_selection(only, names)
+    selection = parse_selection(only, {axis.name: axis.values for axis in expansion.axes})
 
     chosen = {
         (variant.id, given.id)
@@ -142,7 +136,7 @@ def _program(scenario: Scenario) -> tuple[str, ...] | None:
     return (scenario.resolve_program(words[0]), *words[1:])
 
 
-def _answer(scenario: Scenario) -> AnswerPolicy:
+def _answer(scenario: Scenario) -> policies.AnswerPolicy:
     part, worker = scenario.spec.answer, scenario.spec.worker
     contract = worker.contract if worker.contract is not None else worker.crate == BUILTIN
     stored = contract or part.file is not None or part.stdout == "file"
@@ -151,7 +145,7 @@ def _answer(scenario: Scenario) -> AnswerPolicy:
     def command(words: list[str]) -> tuple[str, ...]:
         return (scenario.resolve_program(words[0]), *words[1:]) if words else ()
 
-    return AnswerPolicy(
+    return policies.AnswerPolicy(
         compare=part.kind if stored else "none",
         file=scenario.resolve(part.file) if part.file is not None else None,
         contract=contract,
@@ -168,14 +162,13 @@ def _answer(scenario: Scenario) -> AnswerPolicy:
     )
 
 
-def _measure(scenario: Scenario) -> MeasurePolicy:
+def _measure(scenario: Scenario) -> policies.MeasurePolicy:
     part = scenario.spec.measure
     least, most = part.rounds.min, part.rounds.max
     # A default adapts to the other number if that is given.
     low = least if least is not None else min(_DEFAULT_MIN, most or _DEFAULT_MIN)
     high = most if most is not None else max(GRID[-1], low)
-    unlimited = most is None and part.budget is None
-    return MeasurePolicy(
+    return policies.MeasurePolicy(
         rounds_min=low,
         rounds_max=high,
         by_budget=most is None,
@@ -183,7 +176,9 @@ def _measure(scenario: Scenario) -> MeasurePolicy:
         if isinstance(part.until, Precision)
         else cast("Literal['conclusive', 'rounds']", part.until),
         precision=part.until.precision if isinstance(part.until, Precision) else None,
-        budget_s=DEFAULT_BUDGET_S if unlimited else part.budget,
+        budget_s=policies.DEFAULT_BUDGET_S
+        if (most is None and part.budget is None)
+        else part.budget,
         warmup_rounds=part.warmup,
         timeout_s=part.timeout,
         seed=part.seed if part.seed is not None else int(scenario.sha256[:8], 16),
@@ -192,11 +187,11 @@ def _measure(scenario: Scenario) -> MeasurePolicy:
     )
 
 
-def _judge(scenario: Scenario) -> JudgePolicy:
-    spec, default = scenario.spec, JudgePolicy()
+def _judge(scenario: Scenario) -> policies.JudgePolicy:
+    spec, default = scenario.spec, policies.JudgePolicy()
     margin, margins = _per_metric(spec.margin, default.margin, default.margins)
     epsilon, epsilons = _per_metric(spec.epsilon, default.epsilon, default.epsilons)
-    return JudgePolicy(tuple(spec.judge), margin, epsilon, margins, epsilons, spec.level)
+    return policies.JudgePolicy(tuple(spec.judge), margin, epsilon, margins, epsilons, spec.level)
 
 
 def _per_metric(

@@ -260,8 +260,7 @@ def cpu_list(value: Any) -> str:
 
 def version(value: Any) -> str:
     """Read an exact version such as ``1.0.120`` or ``=1.0.120``."""
-    written = text(value)
-    if (match := _VERSION.fullmatch(written)) is None:
+    if (match := _VERSION.fullmatch(text(value))) is None:
         message = f"must be an exact version, got {describe(value)}"
         raise Refused("BC102", message, label="not a version", advice="write it as 1.0.120")
     return match[1]

@@ -162,8 +162,7 @@ def _check(
     names = [*known, *open_names]
     if term.name not in names:
         at = Position(1, term.start + 1, len(term.name))
-        advice = _advice(term.name, names, "names")
-        return _problem(f"there is no axis `{term.name}`", at, advice)
+        return _problem(f"there is no axis `{term.name}`", at, _advice(term.name, names, "names"))
     at = Position(1, term.value_start + 1, max(1, term.end - term.value_start))
     if term.op in {"~", "!~"}:
         try:

@@ -135,8 +135,7 @@ def _refused_key(
 
 def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Problem:
     key = str(loc[-1])
-    fields = part_at(loc[:-1]).model_fields.items()
-    keys = [field.alias or name for name, field in fields]
+    keys = [field.alias or name for name, field in part_at(loc[:-1]).model_fields.items()]
     where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
     advice = scalars.did_you_mean(key, sorted(keys), "keys allowed here")
     return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", advice)

@@ -21,13 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench_framework.model.verdict import Interval
-from bench_framework.stats import run_labels, signed_rank
-from bench_framework.stats.portable_math import (
-    drop_unstable_digits,
-    exp,
-    find_root,
-    normal_quantile,
-)
+from bench_framework.stats import portable_math, run_labels, signed_rank
 
 Floats = npt.NDArray[np.float64]
 
@@ -78,9 +72,10 @@ class Bounds:
     def ratio(self) -> Interval:
         """Return the interval as a ratio, exp(bounds). Infinite ends become 0 and infinity."""
         lo, hi = (
-            exp(min(v, 700.0)) if math.isfinite(v) else max(0.0, v) for v in (self.lo, self.hi)
+            portable_math.exp(min(v, 700.0)) if math.isfinite(v) else max(0.0, v)
+            for v in (self.lo, self.hi)
         )
-        return Interval(exp(self.estimate), lo, hi, self.level)
+        return Interval(portable_math.exp(self.estimate), lo, hi, self.level)
 
     @property
     def unlimited(self) -> Bounds:
@@ -163,7 +158,9 @@ class LabelInverter:
 
         if high - low <= BALANCE_PRECISION or total(low) <= 0 or total(high) >= 0:
             return (low + high) / 2
-        return drop_unstable_digits(find_root(total, low, high, BALANCE_PRECISION))
+        return portable_math.drop_unstable_digits(
+            portable_math.find_root(total, low, high, BALANCE_PRECISION)
+        )
 
     def examine(self, shift: float, side: int) -> run_labels.OneSided:
         """Test whether an end of the interval is inside of a shift.
@@ -223,10 +220,10 @@ class LabelInverter:
             if inner < SMALLEST_DISTANCE:
                 return self.estimate + side * outer
         step = PRECISION * outer
-        root = find_root(excess, inner, outer, step)
-        return self.estimate + side * (drop_unstable_digits(root) + step)
+        root = portable_math.find_root(excess, inner, outer, step)
+        return self.estimate + side * (portable_math.drop_unstable_digits(root) + step)
 
 
 def _score(p: float) -> float:
     """Return the normal score of a p-value, which is nearly linear in the shift."""
-    return normal_quantile(min(max(p, SMALLEST_P), 1 - 1e-16))
+    return portable_math.normal_quantile(min(max(p, SMALLEST_P), 1 - 1e-16))

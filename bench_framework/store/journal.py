@@ -310,7 +310,6 @@ def _cut_torn_line(path: Path) -> bytes | None:
             size -= step
             file.seek(size)
             tail = file.read(step)
-        end = file.truncate(size + tail.rfind(b"\n") + 1)
-        file.seek(max(0, end - LONGEST_END))
+        file.seek(max(0, file.truncate(size + tail.rfind(b"\n") + 1) - LONGEST_END))
         whole = file.read().splitlines()
         return whole[-1] if whole else None

@@ -187,12 +187,11 @@ def writing(path: Path | str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         raise MachineError(
             f"{error.filename or path} cannot be written: {error.strerror or error}",
             code="BX235",
             effect="what was measured before is kept",
             fix="free some space (`benchctl clean` lists what is kept); the same command goes on"
-            if full
+            if (error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
             else "see to the folder and who may write there; the same command goes on",
         ) from error

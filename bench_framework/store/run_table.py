@@ -17,15 +17,9 @@ from bench_framework.errors import RecordError
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build, Observation
-from bench_framework.store import layout, wire
+from bench_framework.store import layout, source, wire
 from bench_framework.store.columns import Column, from_csv, from_field
 from bench_framework.store.run_rows import COLUMNS
-from bench_framework.store.source import (
-    announced_columns,
-    declared_columns,
-    effective_columns,
-    phase_columns,
-)
 
 T = TypeVar("T")
 Fields = dict[str, str]
@@ -86,8 +80,7 @@ def _read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
 
 def is_whole(text: str) -> bool:
     """Return whether a table has all columns that are required to read blocks."""
-    header = next(csv.reader(io.StringIO(text, newline="")), [])
-    return set(_REQUIRED) <= set(header)
+    return set(_REQUIRED) <= set(next(csv.reader(io.StringIO(text, newline="")), []))
 
 
 def _damaged(what: str) -> RecordError:
@@ -101,16 +94,15 @@ def _columns_by_cell(
     """Return the columns of single runs, by cell id. Those of metrics depend on the build."""
     by_id = {build.id: build for build in builds}
     effective = [n.removeprefix("effective_") for n in header if n.startswith("effective_")]
-    phases = [n[2:-2] for n in header if n.startswith("w_") and n.endswith("_s")]
     general = (
         *_columns("run", "receipt", "counts", "further"),
-        *effective_columns(effective, "receipt", "effective"),
-        *phase_columns(phases),
+        *source.effective_columns(effective, "receipt", "effective"),
+        *source.phase_columns([n[2:-2] for n in header if n.startswith("w_") and n.endswith("_s")]),
     )
-    declared = declared_columns(plan.metrics)
+    declared = source.declared_columns(plan.metrics)
     columns: dict[str, list[Column]] = {}
     for cell in plan.cells:
-        announced = announced_columns(
+        announced = source.announced_columns(
             by_id.get(plan.variant(cell.variant_id).build_id), plan.metrics
         )
         # A phase and a metric may have the same column, which then contains the metric.
@@ -155,8 +147,7 @@ _OF_OBSERVATION: Final = _columns("block", "observation", "counts")
 
 
 def _block(rows: list[Fields], columns: dict[str, list[Column]]) -> Block:
-    values = from_csv(_OF_BLOCK, rows[0])
-    block = values["block"]
+    block = from_csv(_OF_BLOCK, rows[0])["block"]
     if block.get("page_cache") == {"state": "unknown"}:
         del block["page_cache"]
     if "answer" in block:

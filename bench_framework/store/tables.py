@@ -229,13 +229,11 @@ def record_tables(source: Source) -> dict[str, Table]:
     }
     if judgement is not None:
         tables["cells"] = Table(cell_columns(source), cell_rows(source))
-        comparisons = comparison_rows(source)
-        tables["comparisons"] = Table(listed("comparisons"), comparisons)
+        tables["comparisons"] = Table(listed("comparisons"), comparison_rows(source))
         if judgement.derived:
             tables["derived"] = Table(listed("derived"), derived_rows(source))
         if judgement.structure.effects:
-            effects = effect_rows(source)
-            tables["effects"] = Table(listed("place", "effects", "verdict"), effects)
+            tables["effects"] = Table(listed("place", "effects", "verdict"), effect_rows(source))
         if judgement.structure.contributions:
             steps = contribution_rows(source)
             tables["contributions"] = Table(listed("place", "contributions", "verdict"), steps)

@@ -60,8 +60,7 @@ def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, 
     limited: dict[tuple[str, str, str], list[str]] = {}
     for variant in plan.variants:
         for axis, value in _settings(variant, plan.cells):
-            described = descriptions.get(variant.build_id, {})
-            if reason := _entry_of(described, axis, value, "limited"):
+            if reason := _entry_of(descriptions.get(variant.build_id, {}), axis, value, "limited"):
                 limited.setdefault((axis, value, reason), []).append(variant.label)
     return tuple(
         Event(

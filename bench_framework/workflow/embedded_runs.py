@@ -12,14 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import UsageError
-from bench_framework.workflow.pages import (
-    PAGE,
-    Format,
-    contents_data,
-    embedded_runs,
-    judge_contents,
-    render_files,
-)
+from bench_framework.workflow import pages
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Judgement
@@ -41,11 +34,11 @@ def read_page(page: Path) -> str:
 
 def judge_embedded(embedded: Embedded) -> Judgement:
     """Recompute the results from the runs in a page."""
-    return judge_contents(embedded.frame.plan, embedded.contents, embedded.frame.profiles)
+    return pages.judge_contents(embedded.frame.plan, embedded.contents, embedded.frame.profiles)
 
 
 def render_embedded(
-    embedded: Embedded, judgement: Judgement, formats: tuple[Format, ...] = ("html",)
+    embedded: Embedded, judgement: Judgement, formats: tuple[pages.Format, ...] = ("html",)
 ) -> dict[str, str]:
     """Render a page again from the runs that it contains, and other formats; texts by file name.
 
@@ -54,7 +47,7 @@ def render_embedded(
     from bench_framework.features.document import build_document
 
     frame, contents = embedded.frame, embedded.contents
-    data = contents_data(
+    data = pages.contents_data(
         frame.plan,
         contents,
         judgement,
@@ -64,11 +57,11 @@ def render_embedded(
         tuning=frame.tuning,
         profiles=frame.profiles,
     )
-    runs = embedded_runs(data, contents, frame.templates)
+    runs = pages.embedded_runs(data, contents, frame.templates)
     document = build_document(data)
     with tempfile.TemporaryDirectory(prefix="benchctl-templates-") as folder:
         templates = _write_templates(Path(folder), frame.templates) if frame.templates else None
-        return render_files(data, document, formats=formats, runs=runs, templates=templates)
+        return pages.render_files(data, document, formats=formats, runs=runs, templates=templates)
 
 
 def published_files(embedded: Embedded, judgement: Judgement) -> dict[str, str]:
@@ -88,7 +81,7 @@ def is_published(folder: Path) -> bool:
     from bench_framework.store import layout
     from bench_framework.store.finding import is_record
 
-    is_page = (folder / PAGE).is_file() and not (folder / layout.MANIFEST).exists()
+    is_page = (folder / pages.PAGE).is_file() and not (folder / layout.MANIFEST).exists()
     return is_page and not is_record(folder)
 
 
@@ -111,10 +104,9 @@ def publish(page: Path, folder: Path) -> list[Path]:
             fix="give a new folder, an empty one or a published report",
         )
     content = embedded.read(read_page(page))
-    texts = published_files(content, judge_embedded(content))
     files: dict[str, str | bytes] = {
         name: gzip.compress(text.encode(), mtime=0) if name == RUNS_PACKED else text
-        for name, text in texts.items()
+        for name, text in published_files(content, judge_embedded(content)).items()
     }
     for name in ("figures", "profiles"):  # an earlier version can have other figures
         layout.replace_folder(folder / name, {})

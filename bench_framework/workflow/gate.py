@@ -102,8 +102,7 @@ def _continue(results: Path, record: Record, observer: Observer) -> Record:
     )
     # The plan without the limit of rounds, which the journal contains.
     plan = wire.load_plan((record.path / layout.PLAN).read_bytes())
-    outcome = run_plan(plan, "", options, observer)
-    if outcome.judgement is None:
+    if run_plan(plan, "", options, observer).judgement is None:
         raise _interrupted("the record was measured further")
     return records.Record.open(record.path)
 
@@ -150,11 +149,10 @@ def _first_pass(record: Record) -> Gating:
     from bench_framework.features.gate.compute import first_pass
 
     contents = record.contents
-    builds = {build.id: build for build in contents.builds}
     return first_pass(
         record.plan,
         contents.blocks,
-        builds,
+        {build.id: build for build in contents.builds},
         contents.inputs,
         contents.looks,
         tuple(contents.events),

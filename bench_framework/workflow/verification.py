@@ -97,8 +97,7 @@ def verify(
     path = Path(name)
     in_record = path.name == PAGE and is_record(path.absolute().parent)
     is_page = is_published(path) or (path.suffix == ".html" and path.is_file() and not in_record)
-    origin_demanded = digest is not None or signer is not None
-    if origin_demanded and is_page:
+    if (digest is not None or signer is not None) and is_page:
         fix = "name the record of the page"
         raise UsageError(f"a page has no digest: {path}", code="BX104", fix=fix)
     if digest is not None and not _DIGEST.fullmatch(digest):

@@ -23,14 +23,7 @@ from noise import SIMULATED, Floats, Noise
 
 from bench_framework.compare.interim_analysis import LookOutcome, look
 from bench_framework.features.judge import judge
-from bench_framework.features.noise.compute import (
-    at_most,
-    cases_at,
-    has_difference,
-    judge_looks,
-    rules_of,
-    significant_verdicts,
-)
+from bench_framework.features.noise import compute
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule
 from bench_framework.model.plan import Plan
@@ -50,7 +43,7 @@ def judged(
     pairs: Sequence[Sequence[Floats]], *, size: int | None = None, stop: bool = False
 ) -> tuple[Comparison, ...]:
     """Judge a family of (candidate, reference), at all looks or until each pair is conclusive."""
-    return judge_looks(pairs, schedule(12, ROUNDS, size or len(pairs), ALPHA), stop=stop)
+    return compute.judge_looks(pairs, schedule(12, ROUNDS, size or len(pairs), ALPHA), stop=stop)
 
 
 def rejected(comparisons: Iterable[Comparison]) -> bool:
@@ -93,7 +86,7 @@ def level_table(replays: int) -> None:
             rng = np.random.default_rng([replay, len(name), *name.encode()])
             for family, comparisons in families(noise, rng).items():
                 counts[family, "rejected"] += rejected(comparisons)
-                counts[family, "verdict"] += has_difference(comparisons)
+                counts[family, "verdict"] += compute.has_difference(comparisons)
                 counts[family, "equal"] += comparisons[0].verdict is Verdict.EQUIVALENT
                 counts[family, "covered"] += all(covers(c, 1.0) for c in comparisons)
                 counts[family, "all"] += 1
@@ -101,8 +94,8 @@ def level_table(replays: int) -> None:
             sums = [counts[family, k] for k in ("rejected", "verdict", "equal", "covered")]
             a, b, c, d = sums
             print(
-                f"{name:14}{family:18}{a / replays:9.1%}{at_most(a, replays):7.1%}{b / replays:9.1%}"
-                f"{at_most(b, replays):7.1%}{c / replays:8.0%}{d / replays:9.1%}",
+                f"{name:14}{family:18}{a / replays:9.1%}{compute.at_most(a, replays):7.1%}{b / replays:9.1%}"
+                f"{compute.at_most(b, replays):7.1%}{c / replays:8.0%}{d / replays:9.1%}",
                 flush=True,
             )
 
@@ -179,7 +172,7 @@ def leaving_table(count: int) -> None:
                     differences[leave] += sum(c.cell_id not in equal for c in decided)
                     runs[leave] += len(blocks)
         print(
-            f"{name:14}{false:7}{at_most(false, count):7.1%}{complete:6}{differences[0]:34} →{differences[1]:5}"
+            f"{name:14}{false:7}{compute.at_most(false, count):7.1%}{complete:6}{differences[0]:34} →{differences[1]:5}"
             f"{runs[1] / runs[0]:7.0%}",
             flush=True,
         )
@@ -196,9 +189,9 @@ def _equal_pairs(
 def _suspicious(pair: tuple[Floats, Floats]) -> bool:
     """Return whether a pair of equal programs differs at any look, as a family of its own."""
     looks = schedule(12, ROUNDS, 12, ALPHA).shared_by(1, ALPHA)
-    rules = rules_of(looks)
+    rules = compute.rules_of(looks)
     return any(
-        significant_verdicts(cases_at([pair], looks, taken), rules)
+        compute.significant_verdicts(compute.cases_at([pair], looks, taken), rules)
         for taken in range(1, looks.count + 1)
     )
 

@@ -21,12 +21,7 @@ import numpy as np
 from noise import WORKS, Floats, Recorded, Stream, race, recorded, stream
 from scipy.stats import ttest_ind
 
-from bench_framework.features.noise.compute import (
-    at_most,
-    cases_at,
-    rules_of,
-    significant_verdicts,
-)
+from bench_framework.features.noise import compute
 from bench_framework.model.looks import Looks, schedule
 from bench_framework.model.verdict import Verdict
 
@@ -47,9 +42,9 @@ LARGE_REPLAYS = 5
 
 def by_looks(pairs: Sequence[Sequence[Floats]], looks: Looks) -> list[frozenset[Verdict]]:
     """Return the verdicts of difference at each look of a schedule."""
-    rules = rules_of(looks)
+    rules = compute.rules_of(looks)
     return [
-        significant_verdicts(cases_at(pairs, looks, taken), rules)
+        compute.significant_verdicts(compute.cases_at(pairs, looks, taken), rules)
         for taken in range(1, looks.count + 1)
     ]
 
@@ -148,7 +143,9 @@ def large_families(name: str, sources: Sequence[Recorded], replays: int) -> None
                 for arm in range(1, others + 1)
             ]
             count += bool(
-                significant_verdicts(cases_at(pairs, looks, looks.count), rules_of(looks))
+                compute.significant_verdicts(
+                    compute.cases_at(pairs, looks, looks.count), compute.rules_of(looks)
+                )
             )
         windows = min(source.rounds // 40 for source in sources)
         _level_row(name, f"{sum(arms)} × wall and CPU", level, count, replays, str(windows))
@@ -156,7 +153,7 @@ def large_families(name: str, sources: Sequence[Recorded], replays: int) -> None
 
 def _level_row(name: str, family: str, level: float, count: int, tries: int, windows: str) -> None:
     print(
-        f"{name:22}{family:>22}{level:7.0%}{count:8}{tries:6}{at_most(count, tries):9.1%}{windows:>9}",
+        f"{name:22}{family:>22}{level:7.0%}{count:8}{tries:6}{compute.at_most(count, tries):9.1%}{windows:>9}",
         flush=True,
     )
 

@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bench_framework.cli.arguments import (
-    AnswerForm,
-    Budget,
-    Fresh,
-    IgnoreOutput,
-    InputFile,
-    Margin,
-    Prepare,
-    RecordsName,
-    Save,
-)
+from bench_framework.cli import arguments
 from bench_framework.cli.console import Console
 
 if TYPE_CHECKING:
@@ -48,18 +38,18 @@ def ab(
             help="Run each command that contains {NAME} with each of these values, such as 1,2,4.",
         ),
     ] = None,
-    prepare: Prepare = None,
-    budget: Budget = "30s",
-    margin: Margin = None,
-    input_file: InputFile = None,
+    prepare: arguments.Prepare = None,
+    budget: arguments.Budget = "30s",
+    margin: arguments.Margin = None,
+    input_file: arguments.InputFile = None,
     shell: Annotated[
         bool, typer.Option("--shell", help="Run the commands with `sh -c`; default: without.")
     ] = False,
-    answer: AnswerForm = None,
-    ignore_output: IgnoreOutput = False,
-    name: RecordsName = None,
-    save: Save = None,
-    fresh: Fresh = False,
+    answer: arguments.AnswerForm = None,
+    ignore_output: arguments.IgnoreOutput = False,
+    name: arguments.RecordsName = None,
+    save: arguments.Save = None,
+    fresh: arguments.Fresh = False,
 ) -> None:
     """Compare the time of two or more commands, as hyperfine does, in interleaved rounds.
 
@@ -94,8 +84,7 @@ def ab(
         outcome = run_plan(plan, text, options, display)
     if outcome.document is not None and outcome.judgement is not None:
         lines = command_lines(plan, outcome.judgement, outcome.events)
-        short = _short(outcome.document, lines, rerun=save is not None)
-        outcome = replace(outcome, document=short)
+        outcome = replace(outcome, document=_short(outcome.document, lines, rerun=save is not None))
     print_outcome(console, outcome)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)

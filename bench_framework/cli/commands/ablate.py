@@ -7,28 +7,14 @@ from typing import Annotated
 
 import typer
 
-from bench_framework.cli.arguments import (
-    AnswerForm,
-    Binary,
-    Budget,
-    CommandLine,
-    CrateFolder,
-    Fresh,
-    IgnoreOutput,
-    InputFile,
-    Margin,
-    Package,
-    Prepare,
-    RecordsName,
-    Save,
-)
+from bench_framework.cli import arguments
 from bench_framework.cli.console import Console
 
 EXAMPLES = """
 benchctl ablate --features simd,mimalloc -- --count words.txt
 benchctl ablate --features simd,mimalloc,cache --input data.json --budget 5m -- {input}
 """
-COMMAND = CommandLine
+COMMAND = arguments.CommandLine
 
 
 def ablate(
@@ -40,18 +26,18 @@ def ablate(
     features: Annotated[
         str, typer.Option(metavar="A,B", help="Features of the crate, separated by commas.")
     ] = "",
-    crate: CrateFolder = None,
-    package: Package = None,
-    binary: Binary = None,
-    prepare: Prepare = None,
-    budget: Budget = "2m",
-    margin: Margin = None,
-    input_file: InputFile = None,
-    answer: AnswerForm = None,
-    ignore_output: IgnoreOutput = False,
-    name: RecordsName = None,
-    save: Save = None,
-    fresh: Fresh = False,
+    crate: arguments.CrateFolder = None,
+    package: arguments.Package = None,
+    binary: arguments.Binary = None,
+    prepare: arguments.Prepare = None,
+    budget: arguments.Budget = "2m",
+    margin: arguments.Margin = None,
+    input_file: arguments.InputFile = None,
+    answer: arguments.AnswerForm = None,
+    ignore_output: arguments.IgnoreOutput = False,
+    name: arguments.RecordsName = None,
+    save: arguments.Save = None,
+    fresh: arguments.Fresh = False,
 ) -> None:
     """Compare a crate with all of some features to the same without each of them.
 

@@ -43,7 +43,6 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
     if not findings.windows:
         return "No window was measured: the noise of this machine is unknown."
     summary = findings.summary
-    injected = INJECTED.format(level=format_percent(summary.level))
     lines = [
         *wrap(_head(findings), width),
         "",
@@ -53,7 +52,7 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
         *wrap(FLOOR, width),
         *_floors(summary),
         "",
-        *wrap(injected, width),
+        *wrap(INJECTED.format(level=format_percent(summary.level)), width),
         *_injected(summary),
         "",
         *wrap(_noise_conclusion(summary), width),

@@ -39,5 +39,4 @@ def import_files(
     from bench_framework.workflow.imports import ImportOptions, import_files
 
     console: Console = context.obj
-    options = ImportOptions(console.results, name, baseline)
-    console.emit_pages(import_files(files, options))
+    console.emit_pages(import_files(files, ImportOptions(console.results, name, baseline)))

@@ -87,8 +87,7 @@ def init(
         draft = draft_scenario(request, _ask if terminal else None)
     files = start_folder(folder, name=draft.name, text=draft.text or None, force=force)
     for subject, text in draft.guesses:
-        lines = wrap(text, console.width, f"{subject:<{SUBJECT}}", " " * SUBJECT)
-        console.say("\n".join(lines))
+        console.say("\n".join(wrap(text, console.width, f"{subject:<{SUBJECT}}", " " * SUBJECT)))
     for path in files:
         console.say(f"wrote {path}")
     following = [f"benchctl {word} {files[0]}" for word in ("try", "run")]

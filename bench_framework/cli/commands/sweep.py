@@ -7,22 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bench_framework.cli.arguments import (
-    AFTER_DASHES,
-    AnswerForm,
-    Binary,
-    Budget,
-    CommandLine,
-    CrateFolder,
-    Fresh,
-    IgnoreOutput,
-    InputFile,
-    Margin,
-    Package,
-    Prepare,
-    RecordsName,
-    Save,
-)
+from bench_framework.cli import arguments
 from bench_framework.cli.console import Console
 
 EXAMPLES = """
@@ -31,7 +16,7 @@ benchctl sweep threads=1,2,4 buffer=64K,1M -- ./prog --threads {threads} -b {buf
 benchctl sweep PROFILE:lto=off,thin,fat --input data.json -- {bin} {input}
 benchctl sweep FEATURES:allocator=none,jemalloc,mimalloc --budget 5m -- {bin} data.json
 """
-COMMAND = CommandLine
+COMMAND = arguments.CommandLine
 
 
 def sweep(
@@ -46,18 +31,18 @@ def sweep(
             "follows after `--`; its program {bin} is the binary of the crate.",
         ),
     ] = None,
-    crate: CrateFolder = None,
-    package: Package = None,
-    binary: Binary = None,
-    prepare: Prepare = None,
-    budget: Budget = "2m",
-    margin: Margin = None,
-    input_file: InputFile = None,
-    answer: AnswerForm = None,
-    ignore_output: IgnoreOutput = False,
-    name: RecordsName = None,
-    save: Save = None,
-    fresh: Fresh = False,
+    crate: arguments.CrateFolder = None,
+    package: arguments.Package = None,
+    binary: arguments.Binary = None,
+    prepare: arguments.Prepare = None,
+    budget: arguments.Budget = "2m",
+    margin: arguments.Margin = None,
+    input_file: arguments.InputFile = None,
+    answer: arguments.AnswerForm = None,
+    ignore_output: arguments.IgnoreOutput = False,
+    name: arguments.RecordsName = None,
+    save: arguments.Save = None,
+    fresh: arguments.Fresh = False,
 ) -> None:
     """Compare values of a variable, an argument or a build setting of one program.
 
@@ -69,7 +54,7 @@ def sweep(
 
     console: Console = context.obj
     request = Sweep(
-        command=context.meta[AFTER_DASHES] or (),
+        command=context.meta[arguments.AFTER_DASHES] or (),
         lists=lists or (),
         crate=crate,
         package=package,

@@ -127,8 +127,7 @@ class SingleRunner:
         receipt = None
         digest = expected
         if self.policy.contract:
-            lines = worker.answer_lines(folder / "answers")
-            reply = worker.read_replies(lines, 1, timed=False)[0]
+            reply = worker.read_replies(worker.answer_lines(folder / "answers"), 1, timed=False)[0]
             receipt, digest = reply.receipt, reply.answer.digest
         elif expected is not None:
             reader = AnswerReader(self.launcher, self.policy, self.setup_timeout_s)

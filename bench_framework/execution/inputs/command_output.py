@@ -88,11 +88,10 @@ def _filled(words: tuple[Word, ...], output: str) -> list[str]:
 def _failed(
     dataset: Dataset, what: str, stderr: str = "", fix: str = "correct `input.command`"
 ) -> MachineError:
-    details = (("command", dataset.command_line), *((("stderr", stderr),) if stderr else ()))
     return MachineError(
         f"the command of the input {what}",
         code="BC411",
-        details=details,
+        details=(("command", dataset.command_line), *((("stderr", stderr),) if stderr else ())),
         effect="nothing was measured",
         fix=fix,
     )

@@ -154,8 +154,7 @@ def _smt(machine: Machine, cpus: frozenset[int]) -> Setting:
         return Setting("", "unknown", "not reported")
     siblings = sorted(set().union(*by_cpu.values()) - cpus)
     if not siblings:
-        shared = any(len(threads) > 1 for threads in by_cpu.values())
-        if shared:
+        if any(len(threads) > 1 for threads in by_cpu.values()):
             meaning = "threads of one program slow each other down"
             obstacle = "choose one CPU per core with --cpus"
             return _fixed("the chosen CPUs share cores", meaning, obstacle)

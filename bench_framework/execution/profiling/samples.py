@@ -121,8 +121,7 @@ def _split_symbol(rest: str) -> tuple[str, str]:
     """Split symbol and file, which may contain spaces. A file begins with ``/`` or ``[``."""
     if not rest.endswith(")"):
         return rest, ""
-    starts = [rest.find(mark) for mark in (" (/", " ([", " (//")]
-    known = [start for start in starts if start >= 0]
+    known = [start for start in [rest.find(mark) for mark in (" (/", " ([", " (//")] if start >= 0]
     cut = min(known) if known else rest.rfind(" (")
     if cut < 0:
         return ("", rest[1:-1]) if rest.startswith("(") else (rest, "")

@@ -234,8 +234,7 @@ class _Input:
         """
         for start_id in (self._plan.baseline_id, *self._plan.further_baselines):
             start = dict(self._plan.variant(start_id).values)
-            target = self._target(start)
-            players = _changes(start, target)
+            players = _changes(start, self._target(start))
             if FEWEST_STEPS <= len(players) <= MOST_PLAYERS:
                 yield from self._shares(start, players)
 

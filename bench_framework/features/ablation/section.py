@@ -51,8 +51,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     """
     blocks: list[Block] = []
     tables = data.judgement.structure.contributions
-    claims = data.claims("contributions")
-    for number, (table, claim) in enumerate(with_claims(tables, claims), 1):
+    for number, (table, claim) in enumerate(with_claims(tables, data.claims("contributions")), 1):
         if table.design == "alone" and table.total is None:
             continue
         block = _table(data, table, claim, f"contributions-{number}")
@@ -101,10 +100,9 @@ def _row(
     data: ReportData, place: str, step: Step, times: Mapping[str | None, Cell], claim: Claim | None
 ) -> Row:
     ratio, bounds, verdict = contrast_cells(step.contrast, data, claim.id if claim else None)
-    change = ", ".join(c.text for c in step.changes)
     return Row.build(
         place,
-        change,
+        ", ".join(c.text for c in step.changes),
         times[step.cell_id],
         ratio,
         bounds,

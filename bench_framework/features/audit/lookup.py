@@ -10,15 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Final
 
-from bench_framework.features.audit import wording
-from bench_framework.features.audit.compute import (
-    GENERIC,
-    WORD,
-    Pair,
-    clock_of,
-    content_words,
-    words_of,
-)
+from bench_framework.features.audit import compute, wording
 from bench_framework.features.audit.page import MOST_CHARACTERS, Figure, Page, Text
 from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
 from bench_framework.report.numbers import show_size
@@ -39,7 +31,7 @@ class Candidates:
     the order of subject and reference is not known.
     """
 
-    pairs: Sequence[Pair]
+    pairs: Sequence[compute.Pair]
     certain: bool = False
     oriented: bool = True
 
@@ -56,7 +48,7 @@ class Lookup:
             self.by_group[f.group].append(f)
             self.by_line[f.group, f.line].append(f)
             for name in {_name(text): 0 for text in (f.row, f.column, f.label)}:
-                if any(w not in GENERIC and re.search(r"[a-z]", w) and w[1:] for w in name):
+                if any(w not in compute.GENERIC and re.search(r"[a-z]", w) and w[1:] for w in name):
                     self._names[name].append(f)
         for text in page.texts:
             if text.column and wording.BASELINE.match(text.text):
@@ -70,7 +62,7 @@ class Lookup:
         Longer names come first, so that "parallel stream" does not name "stream". Of figures with
         one name, those remain whose column or qualifier the text contains too.
         """
-        words = [(m[0].lower(), m.start()) for m in WORD.finditer(text)]
+        words = [(m[0].lower(), m.start()) for m in compute.WORD.finditer(text)]
         free = [word for word, _ in words]
         places: dict[Words, int] = {}
         for length in self._lengths:
@@ -102,7 +94,7 @@ class Lookup:
             for q in quantities(text.text)
             if q.kind not in RATIOS
         ]
-        inline: list[Pair] = []
+        inline: list[compute.Pair] = []
         for a, b in itertools.pairwise(stated):
             between = text.text[a.quantity.end : b.quantity.start]
             if wording.ARROW.fullmatch(between):
@@ -130,7 +122,7 @@ class Lookup:
         if wording.PERCENT_OF.match(text.column):
             sized = [(f, s) for f in ours if (s := f.size) and f.quantity.kind == "size"]
             amounts = [(f, Quantity("size", s, s, s, show_size(s, "si"))) for f, s in sized]
-            inputs = [Pair(f, replace(f, label="input", quantity=q)) for f, q in amounts]
+            inputs = [compute.Pair(f, replace(f, label="input", quantity=q)) for f, q in amounts]
             return Candidates(inputs, certain=True)
         after = (part for t in (text.text, text.column) for part in wording.THAN.split(t, 1)[1:])
         mentioned = self.mentions(" ".join(after))
@@ -141,7 +133,7 @@ class Lookup:
         if across := pairs_of(ours, base, column=True):
             return Candidates(across, certain=wording.STEP.search(text.column) is None)
         within = pairs_of(ours, ours)
-        if within and not any(clock_of(f) == "CPU time" for f in ours):
+        if within and not any(compute.clock_of(f) == "CPU time" for f in ours):
             earlier = wording.IS_BEFORE.search
             ordered = [
                 p for p in within if earlier(p.reference.column) and not earlier(p.subject.column)
@@ -189,18 +181,18 @@ class Lookup:
 @lru_cache(maxsize=65536)
 def _name(text: str) -> Words:
     """Return the words of a name without its qualifiers in parentheses."""
-    return tuple(words_of(re.sub(r"\(.*?\)", "", text)))
+    return tuple(compute.words_of(re.sub(r"\(.*?\)", "", text)))
 
 
 @lru_cache(maxsize=65536)
 def _qualifiers(column: str, row: str) -> frozenset[str]:
     """Return the words that distinguish a figure from others with its name."""
-    return content_words(" ".join((column, *re.findall(r"\((.*?)\)", row))))
+    return compute.content_words(" ".join((column, *re.findall(r"\((.*?)\)", row))))
 
 
 def pairs_of(
     ours: Sequence[Figure], theirs: Sequence[Figure], *, column: bool = False, sized: bool = False
-) -> list[Pair]:
+) -> list[compute.Pair]:
     """Return the pairs of figures that measure one quantity, optionally in one column or of one input.
 
     There are no pairs if so many figures are possible that a text names no two of them.
@@ -208,7 +200,7 @@ def pairs_of(
     if len(ours) * len(theirs) > MOST_FIGURES**2:
         return []
     return [
-        Pair(a, b)
+        compute.Pair(a, b)
         for a in ours
         for b in theirs
         if a is not b
@@ -224,11 +216,11 @@ def pairs_of(
     ]
 
 
-def of_metric(pairs: Sequence[Pair], text: Text, clause: str = "") -> list[Pair]:
+def of_metric(pairs: Sequence[compute.Pair], text: Text, clause: str = "") -> list[compute.Pair]:
     """Return the pairs of the metric that a clause names; without a name, times and rates first."""
     words = clause or text.text
     if wording.CPU_CLOCK.search(words):
-        pairs = [p for p in pairs if clock_of(p.subject) == "CPU time"]
+        pairs = [p for p in pairs if compute.clock_of(p.subject) == "CPU time"]
     kinds = {p.kind for p in pairs}
     if wording.FASTER.search(words):
         kinds -= {"size"}

@@ -46,8 +46,7 @@ def _assign(page: Page, label: str, series: Series, group: int) -> Iterator[Stat
     (kind, show), words = _KINDS[series.metric], content_words(label)
     same = [f for f in page.figures if f.quantity.kind == kind and not f.series]
     namesakes = [(f, names) for f in same if (names := content_words(f.row)) and names <= words]
-    exact = [f for f, names in namesakes if names == words]
-    chosen = exact or [f for f, _ in namesakes]
+    chosen = [f for f, names in namesakes if names == words] or [f for f, _ in namesakes]
     if len({f.row for f in chosen}) > 1:
         chosen = []
     elif len(chosen) > 1:

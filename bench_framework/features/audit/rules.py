@@ -190,10 +190,9 @@ class _Auditor:
     @cached_property
     def _effects(self) -> list[tuple[float, str]]:
         """Return the percentages that headings state for changes, with the change."""
-        headings = [text.text for text in self.page.texts if text.heading]
         return [
             (q.value, re.sub(r"^\W*\d+\W+|\(.*", "", words).strip())
-            for words in headings
+            for words in [text.text for text in self.page.texts if text.heading]
             for q in quantities(words)
             if q.kind == "percent" and direction_of(words, q, "time")
         ]

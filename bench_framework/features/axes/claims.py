@@ -11,20 +11,10 @@ from bench_framework.claims import value_phrases
 from bench_framework.claims.factory import Names
 from bench_framework.claims.metric_nouns import HIGHER
 from bench_framework.claims.phrases import TIMES_FROM, Factor, change, printed_product
-from bench_framework.model import words
+from bench_framework.model import structure, words
 from bench_framework.model.judgement import ONE_PROGRAM, Claim, Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
-from bench_framework.model.structure import (
-    MEASURED_COSTS,
-    Contrast,
-    Contribution,
-    Crossing,
-    Effect,
-    Front,
-    Replacement,
-    Step,
-)
 from bench_framework.rounding import plain
 from bench_framework.units import THIN_SPACE, size_unit
 
@@ -56,7 +46,7 @@ class StructureClaims(Names):
     def _adjust(self, family: int, kind: str) -> str:
         return f"Holm over {family} {kind}, {self._looks.count} looks"
 
-    def _replacement(self, pair: Replacement) -> Claim:
+    def _replacement(self, pair: structure.Replacement) -> Claim:
         values: Values = {"changes": ", ".join(c.text for c in pair.changes)}
         values |= {"reason": pair.reason} if pair.reason else {}
         cost = self._costs.phrase(
@@ -78,7 +68,7 @@ class StructureClaims(Names):
             values=values,
         ).with_interval(pair.shown)
 
-    def _effect(self, effect: Effect) -> Claim:
+    def _effect(self, effect: structure.Effect) -> Claim:
         values: Values = {
             "cells": len(effect.cells),
             "less": effect.better,
@@ -98,7 +88,6 @@ class StructureClaims(Names):
         if len(effect.changes) > 1:
             second = effect.changes[1]
             reference = f"{second.axis} {second.after}"
-        cells = tuple(dict.fromkeys(i for cell in effect.cells for i in cell.cell_ids))
         return self._judged(
             Claim(
                 "",
@@ -108,14 +97,14 @@ class StructureClaims(Names):
                 effect.metric,
                 self.scope(effect.input_id),
                 effect.mean.verdict,
-                cells=cells,
+                cells=tuple(dict.fromkeys(i for cell in effect.cells for i in cell.cell_ids)),
                 values=values,
                 adjust=self._adjust(self._structure.effect_family, "effects"),
             ),
             effect.mean,
         )
 
-    def _depends(self, effect: Effect) -> Values:
+    def _depends(self, effect: structure.Effect) -> Values:
         """Return the axes with which this effect has a significant or unpooled interaction."""
         level = (effect.changes[0].axis, effect.changes[0].after)
         with_it = [
@@ -129,7 +118,7 @@ class StructureClaims(Names):
         axes = list(dict.fromkeys(itertools.chain.from_iterable(with_it)))
         return {"depends": " and ".join(axes)} if axes and effect.mean.verdict.decided else {}
 
-    def _effect_cost(self, effect: Effect) -> Values:
+    def _effect_cost(self, effect: structure.Effect) -> Values:
         """Return the cost of a gain, judged in the combinations that contain the baseline."""
         if not effect.pooled or not effect.mean.verdict.better or effect.metric != WALL:
             return {}
@@ -137,7 +126,7 @@ class StructureClaims(Names):
         costs = [c for pair in pairs if len(pair) == PAIR and (c := self._costs.amounts(*pair))]
         return {"cost": costs[0]} if costs else {}
 
-    def _percent(self, contrasts: Iterable[Contrast | None]) -> bool:
+    def _percent(self, contrasts: Iterable[structure.Contrast | None]) -> bool:
         """Return whether a list of these contrasts must be in percent to have one scale."""
         ratios = [
             c.shown.ratio
@@ -147,7 +136,7 @@ class StructureClaims(Names):
         large = [r >= TIMES_FROM or r <= 1 / TIMES_FROM for r in ratios]
         return any(large) and not all(large)
 
-    def _judged(self, blank: Claim, contrast: Contrast | None) -> Claim:
+    def _judged(self, blank: Claim, contrast: structure.Contrast | None) -> Claim:
         """Return the claim with the figures of a contrast if its interval can be printed."""
         claim = blank.with_interval(contrast.shown if contrast else None)
         return replace(
@@ -157,7 +146,7 @@ class StructureClaims(Names):
             margin=self.plan.judge.margin_of(claim.metric or WALL),
         )
 
-    def _contribution(self, table: Contribution) -> Claim:
+    def _contribution(self, table: structure.Contribution) -> Claim:
         contrasts = [*(s.contrast for s in table.steps), table.remainder]
         percent = self._percent([*contrasts, table.total])
         values: Values = {
@@ -199,7 +188,7 @@ class StructureClaims(Names):
             total,
         )
 
-    def _product(self, table: Contribution) -> Values:
+    def _product(self, table: structure.Contribution) -> Values:
         """Return the product of the steps, such as ``"0.92 × 0.94 = 0.86"``, exact as printed.
 
         The medians of the steps need not multiply to the median of the total, even if the steps do
@@ -217,7 +206,7 @@ class StructureClaims(Names):
         what = "the time" if table.metric == WALL else f"the {words.noun(table.metric)}"
         return {"multiply": f"{product} of {what}"}
 
-    def _parts(self, table: Contribution, *, percent: bool) -> str:
+    def _parts(self, table: structure.Contribution, *, percent: bool) -> str:
         """Return the conclusive steps and the number of inconclusive ones."""
         # If steps have opposite effects, a share may be below 0 % or above 100 %. The table shows
         # all shares together, but a single one of them in a sentence would mislead.
@@ -234,7 +223,9 @@ class StructureClaims(Names):
             parts.append(f"{open_} inconclusive")
         return "; ".join(parts)
 
-    def _part(self, step: Step, table: Contribution, *, shares: bool, percent: bool) -> str:
+    def _part(
+        self, step: structure.Step, table: structure.Contribution, *, shares: bool, percent: bool
+    ) -> str:
         share = ""
         if shares and step.share is not None and step.contrast.verdict.settled:
             share = f" ({_percent(step.share)} of the total)"
@@ -245,7 +236,7 @@ class StructureClaims(Names):
         change_ = self._change(step.contrast, table.metric, percent=percent)
         return f"{_changes_text(step)}: {change_}{share}{cost}"
 
-    def _change(self, contrast: Contrast, metric: str, *, percent: bool) -> str:
+    def _change(self, contrast: structure.Contrast, metric: str, *, percent: bool) -> str:
         interval = contrast.shown
         if contrast.reason == ONE_PROGRAM:
             return "the same program"
@@ -260,7 +251,7 @@ class StructureClaims(Names):
             percent=percent,
         )
 
-    def _crossing(self, crossing: Crossing) -> Claim:
+    def _crossing(self, crossing: structure.Crossing) -> Claim:
         inputs = [
             self.plan.input(i).label for i in (crossing.below_input_id, crossing.above_input_id)
         ]
@@ -290,7 +281,7 @@ class StructureClaims(Names):
             values=values,
         )
 
-    def _front(self, front: Front) -> Claim:
+    def _front(self, front: structure.Front) -> Claim:
         behind = [s.cell_id for s in front.standings if not s.on_front]
         least = {m: [s.cell_id for s in front.standings if m in s.least] for m in front.metrics}
         values: Values = {
@@ -302,7 +293,7 @@ class StructureClaims(Names):
         if behind:
             values["behind"] = self.names(behind)
             values["clear"] = " and ".join(
-                words.noun(m) for m in front.metrics if m in MEASURED_COSTS
+                words.noun(m) for m in front.metrics if m in structure.MEASURED_COSTS
             )
         return Claim(
             "",
@@ -314,11 +305,11 @@ class StructureClaims(Names):
         )
 
 
-def _is_conclusive(contrast: Contrast) -> bool:
+def _is_conclusive(contrast: structure.Contrast) -> bool:
     return contrast.verdict.settled or contrast.reason == ONE_PROGRAM
 
 
-def _changes_text(step: Step) -> str:
+def _changes_text(step: structure.Step) -> str:
     return ", ".join(c.text for c in step.changes)
 
 

@@ -6,17 +6,10 @@ from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect, Factorial
 from bench_framework.model.words import noun
+from bench_framework.report import contrasts
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table, left
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import (
-    contrast_cells,
-    interaction_cell,
-    interval_cells,
-    margin,
-    verdict_cell,
-    with_claims,
-)
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind
@@ -47,7 +40,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def _input_blocks(
     data: ReportData, item: Input, factorial: Factorial, effects: list[Effect], name: str
 ) -> list[Block]:
-    pairs = with_claims(effects, data.claims("effect", "interaction", item=item))
+    pairs = contrasts.with_claims(effects, data.claims("effect", "interaction", item=item))
     mains = [pair for pair in pairs if len(pair[0].changes) < PAIR]
     both = [pair for pair in pairs if len(pair[0].changes) == PAIR]
     blocks: list[Block] = [_mains(data, item, factorial, mains, name)]
@@ -81,9 +74,9 @@ def _mains(
 
 
 def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ...]:
-    ratio, bounds, verdict = contrast_cells(e.mean, data, claim.id if claim else None)
+    ratio, bounds, verdict = contrasts.contrast_cells(e.mean, data, claim.id if claim else None)
     if len(e.changes) == PAIR:
-        verdict = interaction_cell(e.mean.verdict, higher=data.higher(data.metric))
+        verdict = contrasts.interaction_cell(e.mean.verdict, higher=data.higher(data.metric))
     if not e.pooled:
         verdict = Cell("not pooled: the sign changes")
         less, more = ("better", "worse") if data.higher(data.metric) else ("less", "more")
@@ -186,17 +179,19 @@ def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
         comparison = data.comparison(cell.id, data.metric)
         assert comparison is not None
         item = data.plan.input(cell.input_id)
-        ratio, bounds = interval_cells(
-            comparison.shown, comparison.verdict, margin(data), data.claim_id(cell.id, data.metric)
+        ratio, bounds = contrasts.interval_cells(
+            comparison.shown,
+            comparison.verdict,
+            contrasts.margin(data),
+            data.claim_id(cell.id, data.metric),
         )
         axes = ", ".join(axis for axis, _ in item.values) or "input"
         levels = ", ".join(value for _, value in item.values) or data.input_name(item)
-        verdict = verdict_cell(comparison.verdict, data.metric)
+        verdict = contrasts.verdict_cell(comparison.verdict, data.metric)
         rows.append(Row.build(axes, levels, ratio, bounds, verdict, verdict=comparison.verdict))
-    caption = f"{claim.subject} vs {claim.reference}: the sign depends on the input."
     return Table(
         name,
-        caption,
+        f"{claim.subject} vs {claim.reference}: the sign depends on the input.",
         _sign_columns(claim.subject, claim.reference or ""),
         tuple(rows),
         sortable=False,
@@ -212,7 +207,7 @@ def _by_axis(data: ReportData, effect: Effect, name: str) -> Table:
     others = ", ".join(axis for axis, _ in factorial.axes if axis != change.axis)
     rows = []
     for cell in effect.cells:
-        figures = contrast_cells(cell.contrast, data)
+        figures = contrasts.contrast_cells(cell.contrast, data)
         rows.append(Row.build(others, cell.where, *figures, verdict=cell.contrast.verdict))
     item = data.plan.input(effect.input_id)
     caption = (

@@ -5,15 +5,9 @@ from __future__ import annotations
 from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Input
 from bench_framework.model.structure import Replacement
+from bench_framework.report import contrasts
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import (
-    finding,
-    interval_cells,
-    margin,
-    verdict_cell,
-    with_claims,
-)
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH
 from bench_framework.report.scales import scale_of
@@ -23,14 +17,16 @@ from bench_framework.report.sections.kind import SectionKind
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return one table per input. A table with a single row is followed by its sentence."""
     blocks: list[Block] = []
-    claims = with_claims(data.judgement.structure.replacements, data.claims("before-after"))
+    claims = contrasts.with_claims(
+        data.judgement.structure.replacements, data.claims("before-after")
+    )
     for number, item in enumerate(data.plan.inputs, 1):
         pairs = [(r, claim) for r, claim in claims if r.input_id == item.id]
         if not pairs:
             continue
         blocks.append(_table(data, item, pairs, f"before-after-{number}"))
         if len(pairs) == 1:
-            blocks += finding(pairs[0][1])
+            blocks += contrasts.finding(pairs[0][1])
     return tuple(blocks)
 
 
@@ -47,10 +43,10 @@ def _table(
 
     rows = []
     for r, claim in pairs:
-        ratio, bounds = interval_cells(
-            r.shown, r.verdict, margin(data), claim.id if claim else None
+        ratio, bounds = contrasts.interval_cells(
+            r.shown, r.verdict, contrasts.margin(data), claim.id if claim else None
         )
-        label, verdict = r.implementation, verdict_cell(r.verdict, data.metric)
+        label, verdict = r.implementation, contrasts.verdict_cell(r.verdict, data.metric)
         head = (
             label or data.label(r.before_cell_id),
             time(r.before_cell_id),

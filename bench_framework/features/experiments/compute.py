@@ -217,11 +217,10 @@ def _replacement(
     before, after = (dict(v.values) for v in variants)
     changes = tuple(Change(a, old, after[a]) for a, old in before.items() if after[a] != old)
     varying = {a.name for a in at.plan.axes if len(a.values) > 1}
-    rest = [v for a, v in before.items() if after[a] == v and a in varying]
     return Replacement(
         input_id,
         at.metric,
-        ", ".join(rest),
+        ", ".join([v for a, v in before.items() if after[a] == v and a in varying]),
         ids[1],
         ids[0],
         changes,

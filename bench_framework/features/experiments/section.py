@@ -12,14 +12,8 @@ from typing import Final
 from bench_framework.claims.phrases import detectable, noun
 from bench_framework.claims.value_phrases import upward
 from bench_framework.features.changed_settings import changed_settings
+from bench_framework.model import judgement
 from bench_framework.model.declarations import Experiment
-from bench_framework.model.judgement import (
-    ONE_PROGRAM,
-    CellState,
-    Claim,
-    Comparison,
-    HypothesisTest,
-)
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input
@@ -168,7 +162,7 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
     state = data.state(cell.id) if cell else None
     time, memory = (data.comparison(cell.id, m) if cell else None for m in (data.metric, PEAK_RSS))
     verdict = _verdict(time, state)
-    same = time is not None and time.reason == ONE_PROGRAM
+    same = time is not None and time.reason == judgement.ONE_PROGRAM
     explanation = NO_EFFECT if same else reason(verdict, memory, data.metric)
     if time is not None and verdict is Verdict.INCONCLUSIVE and time.mde is not None:
         explanation += f"; {detectable(upward(time.mde))}"
@@ -191,7 +185,7 @@ def _cell(data: ReportData, experiment: Experiment, item: Input) -> PlanCell | N
     return next((c for c in data.arms(item.id) if c.variant_id == experiment.variant_id), None)
 
 
-def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
+def _verdict(time: judgement.Comparison | None, state: judgement.CellState | None) -> Verdict:
     refused = {
         "failed": Verdict.FAILED,
         "other-output": Verdict.OTHER_OUTPUT,
@@ -204,7 +198,7 @@ def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
     return time.verdict if time is not None else Verdict.INCONCLUSIVE
 
 
-def reason(verdict: Verdict, memory: Comparison | None, metric: Metric = WALL) -> str:
+def reason(verdict: Verdict, memory: judgement.Comparison | None, metric: Metric = WALL) -> str:
     """Return why an experiment was not adopted. An inconclusive one is never called worse."""
     costs = memory is not None and memory.verdict.worse
     return REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
@@ -256,7 +250,9 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
     return (table, *claim_bullets(c for t, c in claims if c and t.status == "not tested"))
 
 
-def _hypothesis_row(data: ReportData, test: HypothesisTest, claim: Claim | None) -> Row:
+def _hypothesis_row(
+    data: ReportData, test: judgement.HypothesisTest, claim: judgement.Claim | None
+) -> Row:
     ratio, bounds, verdict = Cell(DASH), Cell(""), Cell(DASH)
     comparison = test.comparison if test.status != "not tested" else None
     if comparison is not None:

@@ -40,8 +40,7 @@ def judge_budgets(
 
     `looks` is the maximum number of interim analyses, because measuring may have ended at any.
     """
-    budgets = plan.judge.gate.budgets
-    cases = [(cell_id, budget) for budget in budgets for cell_id in budget.cell_ids]
+    cases = [(cell_id, budget) for budget in plan.judge.gate.budgets for cell_id in budget.cell_ids]
     if not cases:
         return ()
     samples = sampling.collect(blocks)

@@ -15,18 +15,7 @@ from typing import Final
 from bench_framework.compare import same_programs
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.errors import EXIT_DONE
-from bench_framework.features.gate import budgets
-from bench_framework.features.gate.outcome import (
-    BUILD_TIME,
-    LEVEL,
-    accept,
-    conclude,
-    judged_by,
-    narrowed,
-    strict_looks,
-    strict_plan,
-    timed_metrics,
-)
+from bench_framework.features.gate import budgets, outcome
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import GatedPair, Gating, PairState
 from bench_framework.model.judgement import Comparison, Judgement
@@ -71,14 +60,14 @@ def first_pass(
     Exact metrics (binary size, instructions) need no second pass, because their difference is
     certain.
     """
-    strict, policy = strict_plan(plan), plan.judge.gate
+    strict, policy = outcome.strict_plan(plan), plan.judge.gate
     if not any(cell.role is Role.CANDIDATE for cell in strict.cells):
-        return conclude(Gating((), LEVEL, 0, 0, 0, EXIT_DONE, ()), policy)
-    judged = judge(strict, blocks, builds, inputs, looks_taken, looks=strict_looks(plan))
+        return outcome.conclude(Gating((), outcome.LEVEL, 0, 0, 0, EXIT_DONE, ()), policy)
+    judged = judge(strict, blocks, builds, inputs, looks_taken, looks=outcome.strict_looks(plan))
     by_pair = _sentences(judged)
     exact = tuple(m for m in policy.tolerated if is_exact(m))
     if exact:
-        facts = judged_by(strict, exact, policy.tolerated, LEVEL)
+        facts = outcome.judged_by(strict, exact, policy.tolerated, outcome.LEVEL)
         by_pair |= _sentences(judge(facts, blocks, builds, inputs, looks_taken, observed=observed))
     same = same_programs.same_cells(strict, builds)
     uncounted = next((event.message for event in noted if event.code == UNCOUNTED), "")
@@ -103,8 +92,10 @@ def first_pass(
     family, looks = judged.looks.family, judged.looks.count
     rounds = max((look.round for look in looks_taken), default=0)
     findings = budgets.judge_budgets(plan, blocks, builds, observed, looks=looks)
-    gating = Gating(tuple(pairs), LEVEL, family, looks, rounds, EXIT_DONE, (), budgets=findings)
-    return conclude(accept(gating, accepted, day), policy)
+    gating = Gating(
+        tuple(pairs), outcome.LEVEL, family, looks, rounds, EXIT_DONE, (), budgets=findings
+    )
+    return outcome.conclude(outcome.accept(gating, accepted, day), policy)
 
 
 def time_not_judged(pair: GatedPair) -> bool:
@@ -131,9 +122,9 @@ def counted_pairs(
     counted = {o.cell_id for o in observed if o.kind == INSTRUCTIONS and o.status == "ok"}
     if INSTRUCTIONS in policy.tolerated or not cell_ids & counted:
         return []
-    margin = min(policy.tolerated[metric] for metric in timed_metrics(policy))
-    chosen = narrowed(plan, cell_ids & counted)
-    facts = judged_by(chosen, (INSTRUCTIONS,), {INSTRUCTIONS: margin}, LEVEL)
+    margin = min(policy.tolerated[metric] for metric in outcome.timed_metrics(policy))
+    chosen = outcome.narrowed(plan, cell_ids & counted)
+    facts = outcome.judged_by(chosen, (INSTRUCTIONS,), {INSTRUCTIONS: margin}, outcome.LEVEL)
     judged = judge(facts, blocks, builds, inputs, looks_taken, observed=observed)
     pairs = []
     for (cell_id, metric), (c, text) in _sentences(judged).items():
@@ -169,7 +160,7 @@ def _unknown(
     cell_id: str, ref_cell_id: str, metric: Metric, margin: float
 ) -> tuple[Comparison, str]:
     unknown = f"{metric} is not known for both sides"
-    reason = "a build is a single run" if metric == BUILD_TIME else unknown
+    reason = "a build is a single run" if metric == outcome.BUILD_TIME else unknown
     ids, verdict = (cell_id, ref_cell_id), Verdict.INCONCLUSIVE
     return Comparison(*ids, metric, "headline", verdict, reason, margin=margin), ""
 
@@ -247,7 +238,9 @@ def second_pass(
             pairs[i] = _confirming(pair, c, text)
     known = {pair.cell_id for pair in pairs if pair.metric == INSTRUCTIONS}
     pairs += [pair for pair in counted if pair.cell_id not in known]
-    return conclude(replace(first, pairs=tuple(pairs), confirmation=record_id), plan.judge.gate)
+    return outcome.conclude(
+        replace(first, pairs=tuple(pairs), confirmation=record_id), plan.judge.gate
+    )
 
 
 def _confirming(pair: GatedPair, c: Comparison, text: str) -> GatedPair:

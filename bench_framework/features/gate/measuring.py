@@ -12,14 +12,7 @@ from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.same_programs import same_cells
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
-from bench_framework.features.gate.compute import (
-    ONE_PROGRAM,
-    confirmed,
-    first_pass,
-    pair_state,
-    time_not_judged,
-    within,
-)
+from bench_framework.features.gate import compute
 from bench_framework.features.gate.outcome import (
     FEWEST_CONFIRMING,
     narrowed,
@@ -122,12 +115,13 @@ def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:
     if not ended or not timed:
         return []
     builds = {build.id: build for build in contents.builds}
-    gating = first_pass(plan, contents.blocks, builds, contents.inputs, contents.looks)
-    pairs = (p for p in gating.pairs if p.metric in timed and p.reason != ONE_PROGRAM)
+    gating = compute.first_pass(plan, contents.blocks, builds, contents.inputs, contents.looks)
     comparisons = [
         p.comparison
-        for p in pairs
-        if p.comparison.rounds
+        for p in gating.pairs
+        if p.metric in timed
+        and p.reason != compute.ONE_PROGRAM
+        and p.comparison.rounds
         and plan.cell(p.cell_id).input_id in ended
         and p.comparison.reason != CONTROL_DIFFERS
     ]
@@ -158,9 +152,9 @@ def _interim_state(c: Comparison, plan: Plan) -> PairState:
     """
     margin = plan.judge.gate.tolerated[c.metric]
     if plan.confirms:
-        return confirmed(c, margin)[0]
-    state = pair_state(c, margin, plan.judge.gate, 0.0)[0]
-    sure = c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin)
+        return compute.confirmed(c, margin)[0]
+    state = compute.pair_state(c, margin, plan.judge.gate, 0.0)[0]
+    sure = c.verdict.better or c.verdict is Verdict.EQUIVALENT or compute.within(c, margin)
     return "not-judged" if state == "passed" and not sure else state
 
 
@@ -179,11 +173,13 @@ def cells_to_count(
     if plan.confirms:
         again = judge(plan, blocks, builds, inputs, looks_taken)
         headline = [c for c in again.comparisons if c.family == "headline"]
-        states = [(c.cell_id, confirmed(c, plan.judge.margin_of(c.metric))[0]) for c in headline]
+        states = [
+            (c.cell_id, compute.confirmed(c, plan.judge.margin_of(c.metric))[0]) for c in headline
+        ]
         worse = {cell_id for cell_id, state in states if state == "worse"}
         return frozenset(i for i, state in states if state == "not-judged" and i not in worse)
-    gating = first_pass(plan, blocks, builds, inputs, looks_taken)
-    return frozenset(pair.cell_id for pair in gating.pairs if time_not_judged(pair))
+    gating = compute.first_pass(plan, blocks, builds, inputs, looks_taken)
+    return frozenset(pair.cell_id for pair in gating.pairs if compute.time_not_judged(pair))
 
 
 def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:

@@ -119,8 +119,7 @@ def _accepted(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPa
         if growth <= entry.level:
             until = f" until {entry.until}" if entry.until else ""
             up_to = f"accepted up to {format_percent(entry.level)}{until}"
-            reason = f"worse, and {up_to}: {entry.reason}"
-            return replace(pair, state="accepted", reason=reason)
+            return replace(pair, state="accepted", reason=f"worse, and {up_to}: {entry.reason}")
     if valid_entries:
         most = max(entry.level for entry in valid_entries)
         return replace(pair, reason=f"more than the {format_percent(most)} that are accepted")

@@ -38,10 +38,9 @@ def claims_of_imported(plan: Plan, judgement: Judgement, imported: Imported) -> 
         ((c.cell_id, c.ref_cell_id), c.metric): c for c in judgement.comparisons
     }
     written = [c for c in claim_writer.claims_of(plan, judgement, {}, ()) if c.kind in SUPPORTED]
-    commands = imported.commands
     claims = [
         *(_in_session(c, compared.get((c.cells[:2], c.metric)), imported) for c in written),
-        *_limits(plan, commands),
+        *_limits(plan, imported.commands),
     ]
     if len(plan.inputs) > 1:
         claims.append(Claim("", "sessions", plan.name, metric=WALL))

@@ -17,14 +17,7 @@ from bench_framework.compare import samples as sampling
 from bench_framework.compare.decide import rounds_for_margin
 from bench_framework.compare.interim_analysis import best_of
 from bench_framework.features.imported import claims as imported_claims
-from bench_framework.model.judgement import (
-    BestGroup,
-    CellState,
-    Comparison,
-    Family,
-    Judgement,
-    Summary,
-)
+from bench_framework.model import judgement
 from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Plan
@@ -46,7 +39,7 @@ NOT_ZERO: Final = "did not end with exit code 0"
 HOPELESS: Final = "too few or too variable runs: even a factor of ten cannot be detected"
 
 
-def judge_imported(plan: Plan, imported: Imported) -> Judgement:
+def judge_imported(plan: Plan, imported: Imported) -> judgement.Judgement:
     """Judge the cells of a plan by the figures of a set.
 
     Equal arguments give bitwise equal judgements.
@@ -58,7 +51,7 @@ def judge_imported(plan: Plan, imported: Imported) -> Judgement:
     comparisons = tuple(c for judge in judges for c in (*judge.headline, *judge.memory()))
     headline = [c for judge in judges for c in judge.headline]
     failed = bool(headline) and all(c.verdict is Verdict.FAILED for c in headline)
-    draft = Judgement(
+    draft = judgement.Judgement(
         looks=Looks(
             (ONCE,),
             ONCE,
@@ -101,8 +94,8 @@ class _SessionJudge:
         ]
 
     def _family(
-        self, pairs: Sequence[tuple[Cell, Cell, Metric]], family: Family
-    ) -> list[Comparison]:
+        self, pairs: Sequence[tuple[Cell, Cell, Metric]], family: judgement.Family
+    ) -> list[judgement.Comparison]:
         """Return one comparison per pair in order; refused ones count for the family's size."""
         drafts = [self._draft(*pair, family) for pair in pairs]
         contrasts = [
@@ -120,11 +113,13 @@ class _SessionJudge:
             for draft, contrast in zip(drafts, contrasts, strict=True)
         ]
 
-    def _draft(self, cell: Cell, base: Cell, metric: Metric, family: Family) -> Comparison:
+    def _draft(
+        self, cell: Cell, base: Cell, metric: Metric, family: judgement.Family
+    ) -> judgement.Comparison:
         """Return a comparison that is not judged yet, or is refused with its reason."""
         ours, theirs = (self._commands[c.id].series_of(metric) for c in (cell, base))
         thresholds = self._policy.thresholds_of(metric)
-        draft = Comparison.unjudged(cell.id, base.id, metric, family, thresholds)
+        draft = judgement.Comparison.unjudged(cell.id, base.id, metric, family, thresholds)
         code, reason = self._refusal(cell, base, metric) or (draft.verdict, "")
         runs, runs_ref = ((side.n or 0) if side else 0 for side in (ours, theirs))
         draft = replace(draft, verdict=code, reason=reason)
@@ -146,19 +141,18 @@ class _SessionJudge:
             return Verdict.INCONCLUSIVE, NO_SPREAD
         return None
 
-    def best(self) -> BestGroup:
+    def best(self) -> judgement.BestGroup:
         """Return every command that is not worse than another one.
 
         All pairs of a session are one family. A pair that the headline also compares keeps the
         verdict of the headline, as in a measured record.
         """
         usable = [c for c in self._cells if self._refusal(c, c, WALL) is None]
-        pairs = [(b, a, WALL) for a, b in itertools.combinations(usable, 2)]
-        judged = self._family(pairs, "best")
+        judged = self._family([(b, a, WALL) for a, b in itertools.combinations(usable, 2)], "best")
         complete = len(usable) == len(self._cells)
         return best_of(self._input_id, WALL, usable, judged, self.headline, complete=complete)
 
-    def memory(self) -> list[Comparison]:
+    def memory(self) -> list[judgement.Comparison]:
         """Return the comparisons of peak memory by medians, if the file has it per run."""
         baseline = self._baseline
         if baseline is None or self._session is None or self._session.memory != "per-run":
@@ -173,13 +167,12 @@ class _SessionJudge:
                 pair = sampling.Pair(tuple(range(min(len(ours), len(theirs)))), ours, theirs)
                 level, size = self._policy.level, len(others)
                 judged = medians.compare_medians(draft, pair, level=level, size=size)
-                reason = judged.reason.replace("rounds", "runs")
-                draft = replace(judged, reason=reason, rounds=ONCE)
+                draft = replace(judged, reason=judged.reason.replace("rounds", "runs"), rounds=ONCE)
             comparisons.append(draft)
         return comparisons
 
 
-def _open(draft: Comparison) -> bool:
+def _open(draft: judgement.Comparison) -> bool:
     """Return whether a pair can be judged because it was not refused."""
     return draft.verdict is Verdict.INCONCLUSIVE and not draft.reason
 
@@ -189,7 +182,9 @@ def failed(command: Command) -> bool:
     return command.failed > sampling.VOID_SHARE * (command.failed + (command.runs or 0))
 
 
-def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Comparison:
+def _with_mde(
+    judged: judgement.Comparison, contrast: welch.Contrast, strict: float
+) -> judgement.Comparison:
     """Add MDE and runs needed if inconclusive; `strict` is the level of Holm's first step."""
     if judged.verdict.settled or judged.typical is None:
         return judged
@@ -201,17 +196,17 @@ def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Co
     return replace(judged, mde=expm1(mde), rounds_needed=needed)
 
 
-def _state(cell: Cell, command: Command) -> CellState:
+def _state(cell: Cell, command: Command) -> judgement.CellState:
     if not failed(command):
-        return CellState(cell.id, "measured", ONCE, command.failed)
+        return judgement.CellState(cell.id, "measured", ONCE, command.failed)
     reason = f"{command.failed} of its runs {NOT_ZERO}"
-    return CellState(cell.id, "failed", ONCE, command.failed, reason)
+    return judgement.CellState(cell.id, "failed", ONCE, command.failed, reason)
 
 
-def _summaries(cell: Cell, command: Command) -> list[Summary]:
+def _summaries(cell: Cell, command: Command) -> list[judgement.Summary]:
     """Return centre and spread of a command's metrics; published ones have the mean."""
     return [
-        Summary(
+        judgement.Summary(
             cell.id,
             s.metric,
             ONCE,

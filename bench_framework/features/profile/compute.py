@@ -180,8 +180,7 @@ def ranked(counts: Mapping[Frame, _Counts]) -> list[Frame]:
 
     def rank(frame: Frame) -> tuple[int, int, str, str]:
         count = counts[frame]
-        totals = (-count.self_samples.total(), -count.inclusive.total())
-        return (*totals, frame.name, frame.module)
+        return (*(-count.self_samples.total(), -count.inclusive.total()), frame.name, frame.module)
 
     return sorted(counts, key=rank)
 

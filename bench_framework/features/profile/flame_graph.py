@@ -49,8 +49,7 @@ def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
     root = _tree(profile)
     colours = {bucket.name: SERIES[n % len(SERIES)] for n, bucket in enumerate(shares.buckets[:-1])}
     drawn = list(_boxes(root))
-    depth = max((level for _, level, _, _ in drawn), default=0)
-    height = TOP + (depth + 1) * ROW + MARGIN
+    height = TOP + (max((level for _, level, _, _ in drawn), default=0) + 1) * ROW + MARGIN
     unit, size = shares.unit, (f"{WIDTH:.0f}", f"{height:.0f}")
     title = f"Flame graph of {label}"
     about = (

@@ -24,8 +24,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     )
     rows = tuple(_row(claim) for claim in claims)
     counts = Bullets(tuple(sentence(c) for c in data.claims("published-counts")))
-    table = Table("published-table", caption, columns, rows, sortable=False)
-    return (counts, table)
+    return (counts, Table("published-table", caption, columns, rows, sortable=False))
 
 
 def _row(claim: Claim) -> Row:

@@ -58,12 +58,11 @@ def _lost(
     write_claim: ClaimWriter,
 ) -> Claim:
     if pair is None:
-        scope = names.scope(names.cells[lost.cell_id].input_id)
         return Claim(
             "",
             "dropped" if lost.beaten else "idle",
             names.label(lost.cell_id),
-            scope=scope,
+            scope=names.scope(names.cells[lost.cell_id].input_id),
             rounds=lost.round,
             cells=(lost.cell_id,),
             values={"after": lost.round},
@@ -74,8 +73,7 @@ def _lost(
         same = (pair, pair.mirrored())
         groups = (g.comparisons for g in judgement.best)
         size = next(len(pairs) for pairs in groups if any(p in pairs for p in same))
-        adjust = f"Holm over {size} pairs, {judgement.looks.count} looks"
-        claim = replace(claim, adjust=adjust)
+        claim = replace(claim, adjust=f"Holm over {size} pairs, {judgement.looks.count} looks")
     return replace(claim, kind="dropped", values=values)
 
 

@@ -74,8 +74,7 @@ def estimate(values: Sequence[float]) -> Estimate | None:
     n = len(values)
     if n < FEWEST:
         return None
-    series = np.asarray(values, dtype=np.float64)
-    bounds = intervals.typical(series, PLAIN)
+    bounds = intervals.typical(np.asarray(values, dtype=np.float64), PLAIN)
     stretch = math.isqrt(n)
     means = [statistics.fmean(values[i : i + stretch]) for i in range(0, n - stretch + 1, stretch)]
     by_stretch = statistics.stdev(means) / math.sqrt(len(means))
@@ -268,9 +267,8 @@ def _unanchored(
     moved = [c for c in comparisons if c.verdict is not Verdict.EQUIVALENT]
     if not moved:
         return None
-    worst = max(moved, key=lambda c: _reach(c.shown))
     return Verdict.NOT_COMPARABLE, record_comparison_sentences.moved(
-        worst, metric, len(moved), len(comparisons)
+        max(moved, key=lambda c: _reach(c.shown)), metric, len(moved), len(comparisons)
     )
 
 

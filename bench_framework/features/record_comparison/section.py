@@ -82,8 +82,7 @@ def _blocks(bridge: Bridge, unit_family: str) -> tuple[Block, ...]:
     claims = [claim for claim in bridge.claims if claim.text]
     if claims:
         blocks.append(Bullets(tuple(sentence(claim) for claim in claims)))
-    metrics = list(dict.fromkeys(row.comparison.metric for row in bridge.cells))
-    for metric in metrics:
+    for metric in list(dict.fromkeys(row.comparison.metric for row in bridge.cells)):
         rows = [row for row in bridge.cells if row.comparison.metric == metric]
         blocks.append(_table(bridge, metric, rows, unit_family))
     return (*blocks, *_rest(bridge))
@@ -115,12 +114,11 @@ def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family
         Column("CI", drop=1),
         *left("Role", "Verdict"),
     )
-    body = tuple(_row(row, scale, metric, several=several) for row in rows)
     return Table(
         f"bridge-{metric}",
         _caption(bridge, metric, rows),
         columns,
-        body,
+        tuple(_row(row, scale, metric, several=several) for row in rows),
         _legend(metric),
         sortable=False,
         stub=_NAMES.get(metric, metric),

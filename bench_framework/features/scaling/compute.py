@@ -230,8 +230,7 @@ def turning(
     estimate = drop_unstable_digits(
         find_root(lambda x: bounds(x).estimate, places[0], places[-1], PRECISION / 10)
     )
-    steps = GRID * (len(places) - 1)
-    grid = np.linspace(places[0], places[-1], steps + 1).tolist()
+    grid = np.linspace(places[0], places[-1], (GRID * (len(places) - 1)) + 1).tolist()
     bisect.insort(grid, estimate)
     inside = [x for x in grid if _open(bounds(x)) or x == estimate]
     low, high = grid[grid.index(inside[0]) - 1], grid[grid.index(inside[-1]) + 1]

@@ -141,8 +141,7 @@ def _rounds(data: ReportData, s: Scaling) -> str:
     """Return the number of rounds that both sizes have."""
     arms = (cell for i in (s.from_input_id, s.to_input_id) for cell in data.arms(i))
     cells = [cell for cell in arms if cell.variant_id == s.variant_id]
-    rounds = (summary.n_rounds for summary in data.summaries(cells, s.metric))
-    return str(min(rounds, default=DASH))
+    return str(min((summary.n_rounds for summary in data.summaries(cells, s.metric)), default=DASH))
 
 
 def _figure(
@@ -163,7 +162,6 @@ def _figure(
             size = data.input_bytes(item.id)
             if summary is None or not size:
                 continue
-            text = texts.get((variant.id, item.id), "")
             points.append(
                 Point(
                     data.input_name(item),
@@ -171,7 +169,7 @@ def _figure(
                     summary.median,
                     y_lo=summary.lo,
                     y_hi=summary.hi,
-                    text=text,
+                    text=texts.get((variant.id, item.id), ""),
                     baseline=data.is_baseline(variant.id),
                     series=variant.label,
                 )
@@ -181,7 +179,6 @@ def _figure(
         "sizes; the dotted line has exponent 1. Right: throughput by input size; a horizontal line "
         "is linear scaling."
     )
-    labels = (("x", "input size"), ("y", "time"), ("family", data.plan.unit_family))
     return Figure(
         "scaling-plot",
         "scaling",
@@ -189,7 +186,7 @@ def _figure(
         desc,
         tuple(points),
         table,
-        labels,
+        (("x", "input size"), ("y", "time"), ("family", data.plan.unit_family)),
         with_table=True,
     )
 

@@ -55,8 +55,7 @@ def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
         if mine == theirs:
             sentences.append(f"{label} and {base} both use {mine} of memory")
         elif memory is not None and memory.verdict is Verdict.EQUIVALENT:
-            text = f"{label} and {base} use about the same memory: {mine} and {theirs}"
-            sentences.append(text)
+            sentences.append(f"{label} and {base} use about the same memory: {mine} and {theirs}")
         else:
             sentences.append(f"{label} uses {mine} of memory, {base} {theirs}")
     elif mine:

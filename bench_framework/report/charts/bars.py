@@ -9,22 +9,8 @@ from typing import Final
 from bench_framework.model.judgement import Derived
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import Axes, Palette, Scale
+from bench_framework.report.charts import Axes, Palette, Scale, frame
 from bench_framework.report.charts.forest import kept_ticks
-from bench_framework.report.charts.frame import (
-    UNITS_PER_COLUMN,
-    drawn_width,
-    interval,
-    label_room,
-    marks,
-    nice_rates,
-    nice_steps,
-    sheet,
-    shorts,
-    strokes,
-    text_room,
-    words,
-)
 from bench_framework.report.context import ReportData
 from bench_framework.report.palette import VERDICT_TOKENS
 from bench_framework.units import size_unit
@@ -72,7 +58,7 @@ def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -
 
 def size(figure: Figure) -> tuple[float, float]:
     """Return width and height in units."""
-    return drawn_width(figure), TOP + BOTTOM + _row(figure) * len(figure.points)
+    return frame.drawn_width(figure), TOP + BOTTOM + _row(figure) * len(figure.points)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -90,12 +76,12 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     def at(rate: float) -> float:
         return left + (math.log10(max(rate, lo) / lo) if log else rate) * scale
 
-    ticks = nice_steps(lo, most, 6) if log else nice_rates(most)
+    ticks = frame.nice_steps(lo, most, 6) if log else frame.nice_rates(most)
     _axis(ax, figure, colours, at, ticks, origin=0)
     for point, y in _rows(figure):
         colour = colours["series-1" if point.strong else "muted"]
         _bar(ax, (left, at(point.x)), y, colour, filled=point.strong)
-        interval(ax, point.x_lo, point.x_hi, at, y, colours["ink"])
+        frame.interval(ax, point.x_lo, point.x_hi, at, y, colours["ink"])
         _texts(ax, figure, point, y, colours, colours["ink"])
 
 
@@ -121,22 +107,24 @@ def draw_changes(ax: Axes, figure: Figure, colours: Palette) -> None:
         if dots:
             face = colour if point.verdict is not None else colours["ground"]
             style = {"markersize": 8, "markerfacecolor": face, "markeredgecolor": colour}
-            marks(ax, [(at(point.x), y)], "o", zorder=4, **style)
+            frame.marks(ax, [(at(point.x), y)], "o", zorder=4, **style)
         else:
             hatch = None if point.verdict else "////"
             span = (at(point.y), at(point.y * point.x))
             _bar(ax, span, y, colour, filled=hatch is None, hatch=hatch)
         lo_end, hi_end = (end and end * point.y for end in (point.x_lo, point.x_hi))
-        interval(ax, lo_end, hi_end, at, y, colours["muted" if dots else "ink"])
+        frame.interval(ax, lo_end, hi_end, at, y, colours["muted" if dots else "ink"])
         _texts(ax, figure, point, y, colours, colour)
 
 
 def _span(figure: Figure) -> tuple[float, float]:
     """Return left and right of the plotting area, next to the texts of the rows."""
     if figure.narrow:
-        return 10.0, drawn_width(figure) - 10.0
-    room = text_room(p.text for p in figure.points)
-    return label_room([p.label for p in figure.points], MOST_LABEL), drawn_width(figure) - room
+        return 10.0, frame.drawn_width(figure) - 10.0
+    room = frame.text_room(p.text for p in figure.points)
+    return frame.label_room([p.label for p in figure.points], MOST_LABEL), frame.drawn_width(
+        figure
+    ) - room
 
 
 def _texts(ax: Axes, figure: Figure, point: Point, y: float, colours: Palette, colour: str) -> None:
@@ -144,13 +132,13 @@ def _texts(ax: Axes, figure: Figure, point: Point, y: float, colours: Palette, c
     left, right = _span(figure)
     labels = [p.label for p in figure.points]
     if figure.narrow:
-        most = int((right - left - text_room([point.text])) / UNITS_PER_COLUMN)
-        words(ax, (left, y + ABOVE), shorts(labels, most)[point.label], colours["ink"])
-        words(ax, (right, y + ABOVE), point.text, colour, ha="right")
+        most = int((right - left - frame.text_room([point.text])) / frame.UNITS_PER_COLUMN)
+        frame.words(ax, (left, y + ABOVE), frame.shorts(labels, most)[point.label], colours["ink"])
+        frame.words(ax, (right, y + ABOVE), point.text, colour, ha="right")
     else:
-        name = shorts(labels, MOST_LABEL)[point.label]
-        words(ax, (left - 8, y), name, colours["ink"], ha="right")
-        words(ax, (right + 10, y), point.text, colour)
+        name = frame.shorts(labels, MOST_LABEL)[point.label]
+        frame.words(ax, (left - 8, y), name, colours["ink"], ha="right")
+        frame.words(ax, (right + 10, y), point.text, colour)
 
 
 def _axis(
@@ -158,13 +146,13 @@ def _axis(
 ) -> None:
     """Draw a line per tick, with that of the origin in a darker colour, and the title."""
     width, height = size(figure)
-    sheet(ax, width, height)
+    frame.sheet(ax, width, height)
     for tick in ticks:
         line = [(at(tick), BOTTOM - 6), (at(tick), height - TOP)]
-        strokes(ax, [line], colours["muted" if tick == origin else "rule"])
-        words(ax, (at(tick), BOTTOM - 18), f"{tick:g}", colours["muted"], ha="center")
+        frame.strokes(ax, [line], colours["muted" if tick == origin else "rule"])
+        frame.words(ax, (at(tick), BOTTOM - 18), f"{tick:g}", colours["muted"], ha="center")
     left, right = _span(figure)
-    words(ax, ((left + right) / 2, 10), figure.label("x"), colours["muted"], ha="center")
+    frame.words(ax, ((left + right) / 2, 10), figure.label("x"), colours["muted"], ha="center")
 
 
 def _rows(figure: Figure) -> Iterator[tuple[Point, float]]:

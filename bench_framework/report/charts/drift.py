@@ -96,8 +96,7 @@ def _table(points: list[Point]) -> Table:
                 _percent(deviations[-1]),
             )
         )
-    figures = numeric("Samples", "Flagged", "Median", "Lowest", "Highest")
-    columns = (Column("Minutes"), *figures)
+    columns = (Column("Minutes"), *numeric("Samples", "Flagged", "Median", "Lowest", "Highest"))
     caption = "Drift in ten time slices"
     return Table("drift-plot-data", caption, columns, tuple(rows), sortable=False)
 
@@ -157,8 +156,7 @@ def ringed(points: tuple[Point, ...]) -> list[Point]:
 def rolling_median(points: tuple[Point, ...]) -> tuple[list[float], list[float]]:
     """Return rolling medians at about 60 times, each of about a twentieth of the samples."""
     half = max(3, len(points) // 40)
-    step = max(1, len(points) // 60)
-    centres = range(0, len(points), step)
+    centres = range(0, len(points), max(1, len(points) // 60))
     xs = [points[i].x for i in centres]
     ys = [statistics.median(p.y for p in points[max(0, i - half) : i + half + 1]) for i in centres]
     return xs, ys

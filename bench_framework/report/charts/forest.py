@@ -8,19 +8,7 @@ from typing import Final
 from bench_framework.model.plan import Input
 from bench_framework.model.words import change, noun
 from bench_framework.report.blocks import Figure, Point, Row, Table
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import (
-    TEXT,
-    UNITS_PER_COLUMN,
-    calm,
-    drawn_width,
-    label_room,
-    marks,
-    shorts,
-    strokes,
-    text_room,
-    words,
-)
+from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import plain_interval
 from bench_framework.report.numbers import margin_text
@@ -109,7 +97,7 @@ def _row_point(data: ReportData, cell_id: str, row: Row) -> Point | None:
 def size(figure: Figure) -> tuple[float, float]:
     """Return width and height in units."""
     row = NARROW_ROW if figure.narrow else ROW
-    return drawn_width(figure), TOP + BOTTOM + row * len(figure.points)
+    return frame.drawn_width(figure), TOP + BOTTOM + row * len(figure.points)
 
 
 def place(figure: Figure) -> tuple[float, float, float, float]:
@@ -118,8 +106,8 @@ def place(figure: Figure) -> tuple[float, float, float, float]:
     if figure.narrow:
         return 10.0, BOTTOM, width - 10.0, height - TOP
     wider = BOLD_WIDER if any(p.strong for p in figure.points) else 1.0
-    room = label_room([p.label for p in figure.points], MOST_LABEL, wider=wider)
-    return room, BOTTOM, width - text_room(p.text for p in figure.points), height - TOP
+    room = frame.label_room([p.label for p in figure.points], MOST_LABEL, wider=wider)
+    return room, BOTTOM, width - frame.text_room(p.text for p in figure.points), height - TOP
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -128,12 +116,14 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.set_xscale("log", base=2)
     ax.set_xlim(lo, hi)
     ax.set_ylim(len(figure.points) - 0.5, -0.5)
-    calm(ax, figure, colours, left=False)
+    frame.calm(ax, figure, colours, left=False)
     _bands(ax, figure, colours)
     groups = _Strokes()
     left, _, right, _ = place(figure)
-    most = int((right - left - text_room(p.text for p in figure.points)) / UNITS_PER_COLUMN)
-    names = shorts([p.label for p in figure.points], most if figure.narrow else MOST_LABEL)
+    most = int(
+        (right - left - frame.text_room(p.text for p in figure.points)) / frame.UNITS_PER_COLUMN
+    )
+    names = frame.shorts([p.label for p in figure.points], most if figure.narrow else MOST_LABEL)
     for row, point in enumerate(figure.points):
         _point(groups, row + BELOW * figure.narrow, point, (lo, hi), colours)
         _texts(ax, row, point, names[point.label], colours, narrow=figure.narrow)
@@ -145,7 +135,9 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         (0.0, "◂ " + figure.label("less"), "left"),
         (1.0, figure.label("more") + " ▸", "right"),
     ):
-        words(ax, (x, 1.0), text, colours["muted"], transform=ax.transAxes, ha=side, va="bottom")
+        frame.words(
+            ax, (x, 1.0), text, colours["muted"], transform=ax.transAxes, ha=side, va="bottom"
+        )
 
 
 def limits(figure: Figure) -> tuple[float, float]:
@@ -201,10 +193,12 @@ class _Strokes:
         """Draw all groups: markers above lines, and points above the ends of intervals."""
         for (colour, width), segments in self.lines.items():
             lines = [[(start, row), (end, row)] for start, end, row in segments]
-            strokes(ax, lines, colour, width, zorder=2, clip_on=True)
+            frame.strokes(ax, lines, colour, width, zorder=2, clip_on=True)
         for (marker, face, edge, size), places in self.marks.items():
             colours = {"markerfacecolor": face, "markeredgecolor": edge, "markeredgewidth": 1.4}
-            marks(ax, places, marker, markersize=size, zorder=3 if size < POINT else 4, **colours)
+            frame.marks(
+                ax, places, marker, markersize=size, zorder=3 if size < POINT else 4, **colours
+            )
 
 
 def _point(
@@ -230,7 +224,7 @@ def _point(
 def _texts(ax: Axes, row: int, point: Point, name: str, colours: Palette, *, narrow: bool) -> None:
     """Draw name and figures: left and right of the marks, or above them."""
     weight = "bold" if point.strong else "normal"
-    style = {"transform": ax.get_yaxis_transform(), "fontsize": TEXT}
+    style = {"transform": ax.get_yaxis_transform(), "fontsize": frame.TEXT}
     if narrow:
         style["bbox"] = {"facecolor": colours["ground"], "edgecolor": "none", "pad": 1.5}
     code = point.verdict.value if point.verdict else ""
@@ -239,5 +233,5 @@ def _texts(ax: Axes, row: int, point: Point, name: str, colours: Palette, *, nar
         ((0, "left"), (1, "right")) if narrow else ((-0.015, "right"), (1.02, "left"))
     )
     y = row - BELOW * narrow
-    words(ax, (x, y), name, colours["ink"], ha=side, fontweight=weight, **style)
-    words(ax, (far, y), point.text, colour, ha=end, **style)
+    frame.words(ax, (x, y), name, colours["ink"], ha=side, fontweight=weight, **style)
+    frame.words(ax, (far, y), point.text, colour, ha=end, **style)

@@ -89,8 +89,7 @@ def nice_sizes(lo: float, hi: float, most: int, family: str = "iec") -> list[flo
         ticks = [x for x in ticks if lo * 0.999 <= x <= hi * 1.001]
         if len(ticks) >= FEWEST_TICKS:
             break
-    step = max(1, math.ceil(len(ticks) / most))
-    return ticks[::step] or [lo]
+    return ticks[:: max(1, math.ceil(len(ticks) / most))] or [lo]
 
 
 def nice_steps(lo: float, hi: float, most: int) -> list[float]:
@@ -102,8 +101,7 @@ def nice_steps(lo: float, hi: float, most: int) -> list[float]:
         ticks = [x for x in ticks if lo * 0.999 <= x <= hi * 1.001]
         if len(ticks) <= most:
             break
-    step = max(1, math.ceil(len(ticks) / most))
-    return ticks[::step]
+    return ticks[:: max(1, math.ceil(len(ticks) / most))]
 
 
 def duration_label(seconds: float) -> str:
@@ -116,8 +114,7 @@ def size_label(family: str) -> Callable[[float], str]:
     """Return the function for tick labels of a size axis: ``64 MiB``."""
 
     def label(size: float) -> str:
-        text = show_size(size, family)
-        number, unit = text.rsplit("\u202f", 1)
+        number, unit = show_size(size, family).rsplit("\u202f", 1)
         value = float(number)
         return f"{significant(value, 3) if value != int(value) else int(value)}\u202f{unit}"
 

@@ -170,8 +170,7 @@ def _point(
     data: ReportData, item: Input, variant: Variant | None, x: tuple[int, str], y: tuple[int, str]
 ) -> Point:
     """Return a field: ratio and glyph, ``baseline``, or a dash if it was not compared."""
-    cells = (c for c in data.arms(item.id) if variant and c.variant_id == variant.id)
-    cell = next(cells, None)
+    cell = next((c for c in data.arms(item.id) if variant and c.variant_id == variant.id), None)
     base = data.plan.baseline_cell(item.id)
     comparison = data.comparison(cell.id, data.metric) if cell else None
     text, ratio, verdict = DASH, None, None

@@ -10,20 +10,7 @@ from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import (
-    SMALL,
-    UNITS_PER_COLUMN,
-    calm,
-    drawn_width,
-    duration_label,
-    marks,
-    nice_sizes,
-    nice_steps,
-    short,
-    size_label,
-    strokes,
-)
+from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import show_size
 from bench_framework.report.render.widths import width_of
@@ -106,12 +93,12 @@ def memory_time(
 
 def size(figure: Figure) -> tuple[float, float]:
     """Return width and height in units."""
-    return drawn_width(figure), HEIGHT
+    return frame.drawn_width(figure), HEIGHT
 
 
 def place(figure: Figure) -> Box:
     """Return left, bottom, right and top of the plotting area in units."""
-    return 74.0, 46.0, drawn_width(figure) - 14.0, HEIGHT - 16.0
+    return 74.0, 46.0, frame.drawn_width(figure) - 14.0, HEIGHT - 16.0
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -120,19 +107,19 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     family = figure.label("family") or "iec"
     ax.set_xscale("log")
     ax.set_yscale("log", base=2)
-    calm(ax, figure, colours)
+    frame.calm(ax, figure, colours)
     ax.set_xlim(*limits([p.x for p in points], [(p.x_lo, p.x_hi) for p in points]))
     ax.set_ylim(*limits([p.y for p in points], [(p.y_lo, p.y_hi) for p in points]))
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-    xs = nice_steps(left, right, 4 if figure.narrow else 8)
-    ys = nice_sizes(low, high, 7, family)
-    ax.set_xticks(xs, [duration_label(x) for x in xs])
-    ax.set_yticks(ys, [size_label(family)(y) for y in ys])
+    xs = frame.nice_steps(left, right, 4 if figure.narrow else 8)
+    ys = frame.nice_sizes(low, high, 7, family)
+    ax.set_xticks(xs, [frame.duration_label(x) for x in xs])
+    ax.set_yticks(ys, [frame.size_label(family)(y) for y in ys])
     ax.grid(color=colours["rule"], linewidth=0.6)
     ax.set_axisbelow(True)
     edge = front(points)
     steps = _staircase(edge, right, high)
-    strokes(ax, [steps], colours["muted"], linestyle="--", zorder=1, clip_on=True)
+    frame.strokes(ax, [steps], colours["muted"], linestyle="--", zorder=1, clip_on=True)
     for point in points:
         _cross(ax, point, colours, beaten=dominated(point, points))
     rest = [p for p in points if p not in edge]
@@ -190,14 +177,14 @@ def _cross(ax: Axes, point: Point, colours: Palette, *, beaten: bool) -> None:
         if lo is None or hi is None:
             continue
         ends, signs = _cut((lo, hi), span, arrows)
-        marks(ax, [place(end) for end in ends], "", color=colour, linewidth=1.2, zorder=2)
+        frame.marks(ax, [place(end) for end in ends], "", color=colour, linewidth=1.2, zorder=2)
         for end, sign in signs:
-            marks(ax, [place(end)], sign, markersize=5, color=colour, clip_on=False)
+            frame.marks(ax, [place(end)], sign, markersize=5, color=colour, clip_on=False)
     marker = "D" if point.baseline else "o"
     face = colours["ground"] if point.baseline or beaten else colour
     edge = colours["ink"] if point.baseline else colour
     style = {"markersize": 6, "markerfacecolor": face, "markeredgecolor": edge}
-    marks(ax, [(point.x, point.y)], marker, zorder=3, **style)
+    frame.marks(ax, [(point.x, point.y)], marker, zorder=3, **style)
 
 
 def _cut(
@@ -219,8 +206,8 @@ def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) ->
         taken.append((x - 6, y - 6, x + 6, y + 6))
     for point in labelled:
         x, y = ax.transData.transform((point.x, point.y))
-        text = short(point.label, MOST_LABEL)
-        width = width_of(text) * UNITS_PER_COLUMN * SMALL / 12
+        text = frame.short(point.label, MOST_LABEL)
+        width = width_of(text) * frame.UNITS_PER_COLUMN * frame.SMALL / 12
         leader = {"arrowstyle": "-", "color": colours["muted"], "linewidth": 0.6, "shrinkB": 4}
         ground = {"facecolor": colours["ground"], "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
         for dx, dy, ha in OFFSETS:
@@ -234,7 +221,7 @@ def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) ->
                     textcoords="offset points",
                     ha=ha,
                     va="center",
-                    fontsize=SMALL,
+                    fontsize=frame.SMALL,
                     color=colours["ink" if not dominated(point, points) else "muted"],
                     arrowprops=leader if max(abs(dx), abs(dy)) > NEAR else None,
                     bbox=ground,

@@ -92,8 +92,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     sheet(ax, width, height)
     names = list(figure.by_series())
     left = label_room(names, MOST_LABEL)
-    last = max(p.x for p in figure.points) + 1
-    scale = (width - left - 6) / last
+    scale = (width - left - 6) / (max(p.x for p in figure.points) + 1)
     for number in sorted({p.y for p in figure.points if p.y % 2 == 0}):
         turns = [p.x for p in figure.points if p.y == number]
         ends = (left + min(turns) * scale, left + (max(turns) + 1) * scale)

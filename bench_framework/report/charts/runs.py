@@ -10,16 +10,7 @@ from typing import Final
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
-from bench_framework.report.charts import Axes, Palette, Scale
-from bench_framework.report.charts.frame import (
-    UNITS_PER_COLUMN,
-    WIDTH,
-    duration_label,
-    sheet,
-    shorts,
-    strokes,
-    words,
-)
+from bench_framework.report.charts import Axes, Palette, Scale, frame
 from bench_framework.report.context import ReportData
 from bench_framework.units import counted, format_duration
 
@@ -39,7 +30,7 @@ FAR: Final = 2.6
 """Width of a run's tick, and of the tick of an outlier (`strong`)."""
 ROW: Final = 134.0
 BOTTOM: Final = 22.0
-MOST_LABEL: Final = int(PANEL / UNITS_PER_COLUMN)
+MOST_LABEL: Final = int(PANEL / frame.UNITS_PER_COLUMN)
 
 
 def runs_plot(data: ReportData) -> Figure | None:
@@ -65,8 +56,7 @@ def runs_plot(data: ReportData) -> Figure | None:
     ]
     rows = tuple(_run_row(data, cell, walls[cell], item) for cell in order)
     quartiles = ("First quartile", "Median", "Third quartile")
-    figures = numeric("Samples", "Minimum", *quartiles, "Maximum", "Outliers")
-    columns = (Column("Variant"), *figures)
+    columns = (Column("Variant"), *numeric("Samples", "Minimum", *quartiles, "Maximum", "Outliers"))
     rest = len(order) - MOST_PANELS
     configurations = counted(rest, "more configuration")
     more = f" The table also contains {configurations}." if rest > 0 else ""
@@ -121,8 +111,7 @@ def _is_baseline(data: ReportData, item: Input, cell: str) -> bool:
 
 
 def _run_row(data: ReportData, cell: str, walls: list[float], item: Input) -> Row:
-    cuts = quantiles(walls, n=4, method="inclusive")
-    figures = (min(walls), *cuts, max(walls))
+    figures = (min(walls), *quantiles(walls, n=4, method="inclusive"), max(walls))
     outliers = sum(is_outlier(wall, walls) for wall in walls)
     return Row.build(
         data.label(cell),
@@ -135,8 +124,7 @@ def _run_row(data: ReportData, cell: str, walls: list[float], item: Input) -> Ro
 
 def size(figure: Figure) -> tuple[float, float]:
     """Return width and height in units."""
-    rows = -(-len(figure.by_series()) // COLUMNS)
-    return WIDTH, ROW * rows + BOTTOM
+    return frame.WIDTH, ROW * (-(-len(figure.by_series()) // COLUMNS)) + BOTTOM
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -146,12 +134,12 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     every second of its steps, because it serves only as a reference.
     """
     width, height = size(figure)
-    sheet(ax, width, height)
+    frame.sheet(ax, width, height)
     panels = figure.by_series()
     lo, hi = min(p.x for p in figure.points), max(p.x for p in figure.points)
     span = (hi - lo) or 1.0
     base = next((points for points in panels.values() if points[0].baseline), None)
-    names = shorts(list(panels), MOST_LABEL)
+    names = frame.shorts(list(panels), MOST_LABEL)
     for number, (name, points) in enumerate(panels.items()):
         left = (number % COLUMNS) * (PANEL + GAP)
         floor = height - ROW * (number // COLUMNS + 1) + BOTTOM + STRIP
@@ -159,20 +147,24 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         def at(value: float, left: float = left) -> float:
             return left + PANEL * (value - lo) / span
 
-        strokes(ax, [[(left, floor), (left + PANEL, floor)]], colours["rule"])
+        frame.strokes(ax, [[(left, floor), (left + PANEL, floor)]], colours["rule"])
         if base is not None and points is not base:
-            strokes(ax, [_steps(base, at, floor)[1::4]], colours["muted"], 1.0)
-        strokes(ax, [_steps(points, at, floor)], colours["series-1"], 1.6)
+            frame.strokes(ax, [_steps(base, at, floor)[1::4]], colours["muted"], 1.0)
+        frame.strokes(ax, [_steps(points, at, floor)], colours["series-1"], 1.6)
         half = len(points) / 2
         for late, colour in ((False, "series-1"), (True, "series-2")):
             for far, width in ((False, NEAR), (True, FAR)):
                 chosen = [p for p in points if (p.y > half) == late and p.strong == far]
                 ticks = [[(at(p.x), floor - 3), (at(p.x), floor - STRIP)] for p in chosen]
-                strokes(ax, ticks, colours[colour], width)
-        words(ax, (left, floor + TALL + 14), names[name], colours["ink"])
+                frame.strokes(ax, ticks, colours[colour], width)
+        frame.words(ax, (left, floor + TALL + 14), names[name], colours["ink"])
         for value, ha in ((lo, "left"), (hi, "right")):
-            words(
-                ax, (at(value), floor - STRIP - 9), duration_label(value), colours["muted"], ha=ha
+            frame.words(
+                ax,
+                (at(value), floor - STRIP - 9),
+                frame.duration_label(value),
+                colours["muted"],
+                ha=ha,
             )
 
 

@@ -6,22 +6,7 @@ import math
 from typing import Final
 
 from bench_framework.report.blocks import Figure, Point
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import (
-    SMALL,
-    UNITS_PER_COLUMN,
-    calm,
-    drawn_width,
-    duration_label,
-    marks,
-    nice_sizes,
-    nice_steps,
-    short,
-    shorts,
-    size_label,
-    spread,
-    words,
-)
+from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.palette import SERIES
 from bench_framework.report.render.widths import width_of
 
@@ -38,7 +23,7 @@ MARKERS: Final = "os^vDP"
 
 def size(figure: Figure) -> tuple[float, float]:
     """Return width and height in units."""
-    return drawn_width(figure), 2 * HEIGHT if figure.narrow else HEIGHT
+    return frame.drawn_width(figure), 2 * HEIGHT if figure.narrow else HEIGHT
 
 
 def places(figure: Figure) -> tuple[Place, Place]:
@@ -60,14 +45,14 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
     for panel, title in ((left, "time"), (right, "throughput per second")):
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
-        calm(panel, figure, colours, titles="x")
-        panel.set_title(title, loc="left", fontsize=SMALL, color=colours["muted"])
+        frame.calm(panel, figure, colours, titles="x")
+        panel.set_title(title, loc="left", fontsize=frame.SMALL, color=colours["muted"])
         panel.set_xticks(*_sizes(series))
         panel.grid(axis="y", color=colours["rule"], linewidth=0.6)
     if guide is not None:
         far = max(sizes)
         line = [(guide.x, guide.y), (far, guide.y * far / guide.x)]
-        marks(left, line, ":", color=colours["muted"], linewidth=1)
+        frame.marks(left, line, ":", color=colours["muted"], linewidth=1)
     for name, points in series.items():
         colour, marker = _style(name, labels, colours)
         _line(left, points, [p.y for p in points], colour, marker, whiskers=bool(marker))
@@ -98,10 +83,10 @@ def _sizes(series: dict[str, list[Point]]) -> tuple[list[float], list[str]]:
     scale = PANEL / max(1.0, math.log2(order[-1] / order[0]))
     ticks: list[float] = []
     for size in order:
-        room = UNITS_PER_COLUMN * max(width_of(short(label_of[size], MOST_TICK)), 4) + 6
+        room = frame.UNITS_PER_COLUMN * max(width_of(frame.short(label_of[size], MOST_TICK)), 4) + 6
         if not ticks or math.log2(size / ticks[-1]) * scale >= room:
             ticks.append(size)
-    return ticks, [short(label_of[size], MOST_TICK) for size in ticks]
+    return ticks, [frame.short(label_of[size], MOST_TICK) for size in ticks]
 
 
 def _style(name: str, labels: list[str], colours: Palette) -> tuple[str, str]:
@@ -132,12 +117,12 @@ def _ticks(
     speeds = [rate for values in rates.values() for rate in values]
     low, high = min(times) / 1.2, max(times) * 1.2
     left.set_ylim(low, high)
-    ticks = nice_steps(low, high, 6)
-    left.set_yticks(ticks, [duration_label(t) for t in ticks])
+    ticks = frame.nice_steps(low, high, 6)
+    left.set_yticks(ticks, [frame.duration_label(t) for t in ticks])
     low, high = min(speeds) / 1.25, max(speeds) * 1.25
     right.set_ylim(low, high)
-    ticks = nice_sizes(low, high, 6, family)
-    right.set_yticks(ticks, [size_label(family)(t) for t in ticks])
+    ticks = frame.nice_sizes(low, high, 6, family)
+    right.set_yticks(ticks, [frame.size_label(family)(t) for t in ticks])
 
 
 def _labels(
@@ -152,17 +137,19 @@ def _labels(
     """Draw names at the height of the last throughput, moved so that they do not overlap."""
     room = TALL
     heights = [ax.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in labels]
-    places = spread(heights, LABEL_ROOM * 2, 0.0, room - LABEL_ROOM)
-    names = shorts(labels, 13 if narrow else 27)
+    places = frame.spread(heights, LABEL_ROOM * 2, 0.0, room - LABEL_ROOM)
+    names = frame.shorts(labels, 13 if narrow else 27)
     for name, place in zip(labels, places, strict=True):
         colour, _ = _style(name, labels, colours)
         exponents = " · ".join(p.text for p in series[name] if p.text)
         y = place / room
         style = {"transform": ax.transAxes}
-        words(ax, (1.04, y), names[name], colour, va="bottom", **style)
+        frame.words(ax, (1.04, y), names[name], colour, va="bottom", **style)
         if exponents and not narrow:
-            words(ax, (1.04, y), f"exponents {exponents}", colours["muted"], va="top", **style)
+            frame.words(
+                ax, (1.04, y), f"exponents {exponents}", colours["muted"], va="top", **style
+            )
     rest = len(series) - len(labels)
     if rest:
         text = f"+{rest} more, in the table"
-        words(ax, (1.04, 1.02), text, colours["muted"], va="bottom", transform=ax.transAxes)
+        frame.words(ax, (1.04, 1.02), text, colours["muted"], va="bottom", transform=ax.transAxes)

@@ -201,8 +201,7 @@ def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     parts += [pair.reason] if pair.reason and pair.reason not in pair.text else []
     g, sentence = WORDS[(pair.again or pair.comparison).verdict], "; ".join(parts)
     sentence, place = sentence or STATE_WORDS[pair.state], _place(plan, pair.cell_id)
-    metric = words.noun(pair.metric)
-    return GateRow(place, metric, pair.state, g.glyph, g.ascii, sentence, seconds)
+    return GateRow(place, words.noun(pair.metric), pair.state, g.glyph, g.ascii, sentence, seconds)
 
 
 def comment(page: GatePage, templates: Path) -> str:

@@ -180,12 +180,11 @@ def safe_json(value: object) -> str:
 def environment_of(data: ReportData) -> dict[str, object]:
     """Return the origin of the page for ``benchctl verify`` and the notebook."""
     if data.imported is not None:
-        files = {session.source: session.sha256 for session in data.imported.sessions}
         return {
             "record_id": data.record_id,
             "name": data.plan.name,
             "imported_at": data.started,
-            "files": files,
+            "files": {session.source: session.sha256 for session in data.imported.sessions},
         }
     return {
         "record_id": data.record_id,
@@ -213,8 +212,7 @@ def _visible(value: object) -> object:
 
 def _with_code(text: str) -> Markup:
     """Escape a sentence. A command of benchctl between backticks becomes code."""
-    escaped = str(escape(visible(text)))
-    return _trusted(COMMAND.sub(r"<code>\1</code>", escaped))
+    return _trusted(COMMAND.sub(r"<code>\1</code>", str(escape(visible(text)))))
 
 
 def _trusted(text: str) -> Markup:

@@ -35,8 +35,7 @@ def escape(text: str) -> str:
     if (command := COMMAND.search(text)) is not None:
         before, after = text[: command.start()], text[command.end() :]
         return f"{escape(before)}{code_span(command[1])}{escape(after)}"
-    escaped = _INLINE.sub(lambda match: "\\" + match[0], visible(text))
-    return escaped.replace(_LINK, "]\\(")
+    return _INLINE.sub(lambda match: "\\" + match[0], visible(text)).replace(_LINK, "]\\(")
 
 
 def escape_start(text: str) -> str:
@@ -73,8 +72,7 @@ def _start(text: str) -> Markup:
 
 def _quote(text: str) -> Markup:
     """Return the author's text with each line escaped and quoted."""
-    lines = (f"> {escape_start(line)}".rstrip() for line in text.splitlines())
-    return Markup("\n".join(lines))  # noqa: S704 -- escaped for Markdown
+    return Markup("\n".join(f"> {escape_start(line)}".rstrip() for line in text.splitlines()))  # noqa: S704 -- escaped for Markdown
 
 
 def _fence(code: Code) -> Markup:

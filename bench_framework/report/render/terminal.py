@@ -153,8 +153,7 @@ class _Page:
         ]
         head[0] = pad(cut_middle(self.plain(title), shares[0], self.mark), shares[0])
         self.lines.append((" " + "  ".join(self.styled(h, _DIM) for h in head)).rstrip())
-        texts = _aligned(columns, rows, self)
-        for row, label, cells in zip(rows, labels, texts, strict=True):
+        for row, label, cells in zip(rows, labels, _aligned(columns, rows, self), strict=True):
             self.row(row, columns, shares, [label, *cells[1:]])
         for line in legend:
             self.text(line, indent="   ")
@@ -182,13 +181,11 @@ class _Page:
 
     def end(self, document: Document) -> None:
         """Append the paths of the report and the commands to run next."""
-        pairs = (("Report", document.files), ("Rerun", document.next))
-        for name, items in pairs:
+        for name, items in (("Report", document.files), ("Rerun", document.next)):
             if items:
                 self.gap()
                 for number, item in enumerate(items):
-                    lead = pad(name if number == 0 else "", 9)
-                    self.lines.append(lead + self.plain(item))
+                    self.lines.append(pad(name if number == 0 else "", 9) + self.plain(item))
 
     def result(self) -> str:
         """Return all lines."""

@@ -56,8 +56,7 @@ def cut_middle(text: str, width: int, mark: str = "…", *, head_width: int | No
         return text
     room = max(2, width - width_of(mark))
     head = _first(text, (room + 1) // 2 if head_width is None else head_width)
-    tail = _first(text[::-1], room - width_of(head))[::-1]
-    return head + mark + tail
+    return head + mark + _first(text[::-1], room - width_of(head))[::-1]
 
 
 def cut_distinct(names: Iterable[str], width: int, mark: str = "…") -> dict[str, str]:

@@ -147,8 +147,7 @@ def _order_check(data: ReportData) -> Check:
     if not data.measured_blocks:
         return Check("unknown", "rounds", DASH)
     enough = data.judgement.looks.decidable
-    figure = f"{_rounds(data)}, random order"
-    return Check("pass" if enough else "warn", "rounds", figure)
+    return Check("pass" if enough else "warn", "rounds", f"{_rounds(data)}, random order")
 
 
 def _cells_check(data: ReportData) -> Check:

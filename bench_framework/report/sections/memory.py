@@ -99,8 +99,7 @@ def _row(data: ReportData, item: Input, cell: PlanCell, form: tuple[float, int])
     baseline = cell.role is Role.BASELINE
     comparison = None if baseline else data.comparison(cell.id, PEAK_RSS)
     verdict = comparison.verdict if comparison else None
-    claim = data.claim_id(cell.id, PEAK_RSS)
-    ratio, bounds = comparison_cells(comparison, claim)
+    ratio, bounds = comparison_cells(comparison, data.claim_id(cell.id, PEAK_RSS))
     peak = summary.median if summary else 0.0
     size = data.input_bytes(item.id)
     note = MAPPED_NOTE if _is_mapped(data, cell) else ""

@@ -86,8 +86,7 @@ def _tables(data: ReportData, item: Input, cells: Sequence[PlanCell], name: str)
     where = data.on_input(item, ", input ")
     caption = f"Other metrics by variant{where}: median over n rounds."
     if len(columns) <= MOST_COLUMNS:
-        table = _table(data, cells, columns, f"{name}-table", caption)
-        return [_with_notes(data, cells, table)]
+        return [_with_notes(data, cells, _table(data, cells, columns, f"{name}-table", caption))]
     declared = [c for c in columns if c.metric not in METRICS]
     process = [c for c in columns if c.metric in METRICS]
     tables = [_table(data, cells, process, f"{name}-table", caption)] if process else []
@@ -202,8 +201,7 @@ def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
         return Cell(DASH)
     digits = 4 if column.metric == INSTRUCTIONS else 3
     scaled = summary.median * column.scale
-    whole = all(v == int(v) for v in (summary.median, summary.min, summary.max))
-    if whole and column.scale == 1:
+    if all(v == int(v) for v in (summary.median, summary.min, summary.max)) and column.scale == 1:
         text = str(int(summary.median))
     else:
         text = significant(scaled, digits) if scaled >= 0 else f"{scaled:.3g}"

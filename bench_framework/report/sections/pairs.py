@@ -68,8 +68,7 @@ def _ratio(comparison: Comparison | None) -> Cell:
     if comparison is None or interval is None:
         return Cell(DASH)
     verdict = comparison.verdict
-    text = f"{interval.ratio:.2f} {glyph(verdict)}".strip()
-    return Cell(text, interval.ratio, verdict=verdict)
+    return Cell(f"{interval.ratio:.2f} {glyph(verdict)}".strip(), interval.ratio, verdict=verdict)
 
 
 PAIRS = SectionKind(

@@ -7,17 +7,7 @@ import shlex
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.run import PreparedInput
-from bench_framework.report.blocks import (
-    Block,
-    Cell,
-    Code,
-    Details,
-    Facts,
-    Row,
-    Table,
-    left,
-    numeric,
-)
+from bench_framework.report import blocks
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, grouped, show_size
@@ -25,7 +15,7 @@ from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import counted
 
 
-def build(data: ReportData) -> tuple[Block, ...]:
+def build(data: ReportData) -> tuple[blocks.Block, ...]:
     """Return the commands to run, the inputs, and the timed commands."""
     commands = data.commands or (f"benchctl run {data.plan.name}",)
     facts = (
@@ -33,12 +23,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
         ("Record", data.record_id),
         ("Seed of the execution order", str(data.plan.measure.seed)),
     )
-    timed = Details(
+    timed = blocks.Details(
         "The timed commands, with INPUT in place of its path",
-        (Code("\n".join(_commands(data)), "sh"),),
+        (blocks.Code("\n".join(_commands(data)), "sh"),),
     )
     inputs = [_inputs(data)] if data.inputs else []
-    return (Code("\n".join(commands), "sh"), Facts(facts), *inputs, timed)
+    return (blocks.Code("\n".join(commands), "sh"), blocks.Facts(facts), *inputs, timed)
 
 
 def _commands(data: ReportData) -> list[str]:
@@ -63,16 +53,16 @@ def _commands(data: ReportData) -> list[str]:
     return lines
 
 
-def _source(item: Input, prepared: PreparedInput) -> Cell:
+def _source(item: Input, prepared: PreparedInput) -> blocks.Cell:
     """Return the generator, the command or the files of an input."""
     if item.dataset is not None and item.dataset.command:
-        return Cell(item.dataset.command_line, code=True)
+        return blocks.Cell(item.dataset.command_line, code=True)
     count = prepared.file_count
     text = f" ({counted(count, 'file')})" if count is not None else ""
-    return Cell(f"{prepared.family or DASH}{text}")
+    return blocks.Cell(f"{prepared.family or DASH}{text}")
 
 
-def _inputs(data: ReportData) -> Table:
+def _inputs(data: ReportData) -> blocks.Table:
     rows = []
     for item in data.plan.inputs:
         prepared = data.prepared(item.id)
@@ -80,22 +70,22 @@ def _inputs(data: ReportData) -> Table:
             continue
         size = prepared.size_bytes
         rows.append(
-            Row.build(
+            blocks.Row.build(
                 data.input_name(item),
                 _source(item, prepared),
                 DASH if prepared.seed is None else str(prepared.seed),
                 value_cell(size, lambda n: f"{grouped(n)}\u202fB"),
                 value_cell(size, lambda n: show_size(n, data.plan.unit_family)),
-                Cell((prepared.sha256 or DASH)[:16], code=prepared.sha256 is not None),
-                Cell(prepared.path or DASH, code=prepared.path is not None),
+                blocks.Cell((prepared.sha256 or DASH)[:16], code=prepared.sha256 is not None),
+                blocks.Cell(prepared.path or DASH, code=prepared.path is not None),
             )
         )
     columns = (
-        *left("Input", "Generator or file"),
-        *numeric("Seed", "Bytes", "Size"),
-        *left("sha256", "Path of INPUT"),
+        *blocks.left("Input", "Generator or file"),
+        *blocks.numeric("Seed", "Bytes", "Size"),
+        *blocks.left("sha256", "Path of INPUT"),
     )
-    return Table("inputs", "Inputs on disk.", columns, tuple(rows), sortable=False)
+    return blocks.Table("inputs", "Inputs on disk.", columns, tuple(rows), sortable=False)
 
 
 REPRODUCE = SectionKind("S24", "reproduce", "Reproduce", "commands, inputs, seeds", build)

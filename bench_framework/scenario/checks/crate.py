@@ -35,8 +35,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if worker.crate is None:
         return
     if worker.crate == BUILTIN and worker.bin not in bundled.workers():
-        known = list(bundled.workers())
-        advice = did_you_mean(worker.bin, known, "bundled workers")
+        advice = did_you_mean(worker.bin, list(bundled.workers()), "bundled workers")
         message = f"there is no bundled worker `{worker.bin}`"
         yield document.value_problem(("worker", "bin"), "BC305", message, advice)
         return

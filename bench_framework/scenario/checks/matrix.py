@@ -46,8 +46,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         return
     if not matrix.measured:
         message = "no configuration to measure: all are excluded or unavailable"
-        advice = "change the rules, or add values"
-        yield scenario.key_problem(("axes",), "BC208", message, advice)
+        yield scenario.key_problem(("axes",), "BC208", message, "change the rules, or add values")
         return
     expansion = Expansion(scenario, matrix)
     pairs = expansion.pairs()

@@ -261,6 +261,5 @@ def check_reference(
         message = f"`{name}` is an axis of the input, not of the variants"
         yield document.value_problem(path, "BC206", message, "name a build or run axis")
     elif value is not None and value not in axes[name].settings:
-        known = known_values(scenario, axes[name])
-        advice = did_you_mean(value, known, "use one of")
+        advice = did_you_mean(value, known_values(scenario, axes[name]), "use one of")
         yield document.value_problem(path, "BC206", f"axis `{name}` has no value `{value}`", advice)

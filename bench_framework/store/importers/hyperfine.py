@@ -78,13 +78,12 @@ def _read_runs(result: dict[str, Any]) -> Timed:
     runs = result["measurements"]
     times = tuple(_quantity(run["time_wall_clock"], "second") for run in runs)
     peaks = (run.get("memory_peak_resident") for run in runs)
-    memory = [_quantity(peak, "byte") for peak in peaks if peak]
     return Timed(
         command=_text(result.get("command", "")),
         times=times,
         user=tuple(_quantity(run["time_user"], "second") for run in runs),
         system=tuple(_quantity(run["time_system"], "second") for run in runs),
-        memory=tuple(memory),
+        memory=tuple([_quantity(peak, "byte") for peak in peaks if peak]),
         exit_codes=_same_length(times, [run["exit_code"] for run in runs]),
         per_run=True,
     )

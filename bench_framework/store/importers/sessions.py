@@ -184,8 +184,7 @@ def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
 
 def _seconds(text: str, per_second: int, what: str, file: str, where: str) -> float:
     """Return a time in seconds, converted in decimal so that 191.2 ms is exactly 0.1912 s."""
-    value = _number(text, what, file, where)
-    return float(Decimal(repr(value)) / per_second)
+    return float(Decimal(repr(_number(text, what, file, where))) / per_second)
 
 
 def _number(text: str, what: str, file: str, where: str) -> float:
@@ -263,8 +262,7 @@ def read_session(content: bytes, file: str, number: int) -> Session:
         message = f"{file} has {twice[0]!r} more than once"
         fix = "give each command a unique name (hyperfine -n NAME), or each row a unique label"
         raise fault(NAMES, file, message, where=", ".join(twice[1:4]), fix=fix)
-    source = f"sources/{number}-{slug(file)}"
-    return Session(file, source, digest, kind, commands, memory)
+    return Session(file, f"sources/{number}-{slug(file)}", digest, kind, commands, memory)
 
 
 def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command, ...]]:

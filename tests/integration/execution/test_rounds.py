@@ -12,17 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.errors import Interrupted, MachineError
-from bench_framework.execution import answers
+from bench_framework.execution import answers, progress
 from bench_framework.execution import block as measuring
 from bench_framework.execution import rounds as loop
-from bench_framework.execution.progress import (
-    BlockStarted,
-    CellDropped,
-    LimitKnown,
-    LookTaken,
-    RoundFinished,
-    Update,
-)
 from bench_framework.execution.schedule import Decision
 from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
@@ -131,7 +123,7 @@ def test_one_process_per_cell_and_round_with_the_journal_synced_between_rounds(
 ) -> None:
     record = fake.measure(plan_of(ARMS))
     assert len(fake.calls()) == len(record.contents.blocks)
-    finished = [h for h in fake.observer.updates if isinstance(h, RoundFinished)]
+    finished = [h for h in fake.observer.updates if isinstance(h, progress.RoundFinished)]
     assert [(h.warmup, h.round) for h in finished] == [
         (True, 1),
         (True, 2),
@@ -162,8 +154,8 @@ def test_the_output_of_hyperfine_is_on_the_disk_before_the_journal(
 def test_a_torn_line_of_hyperfine_does_not_spoil_the_next_sample(
     fake: Any, plan_of: MakePlan
 ) -> None:
-    def stop(update: Update) -> None:
-        if isinstance(update, RoundFinished) and not update.warmup:
+    def stop(update: progress.Update) -> None:
+        if isinstance(update, progress.RoundFinished) and not update.warmup:
             fake.stop.request()
 
     plan, fake.observer.react = plan_of(ARMS), stop
@@ -287,7 +279,7 @@ def test_a_cell_that_always_fails_is_dropped_after_the_warm_up(
     assert [block.status for block in blocks_of(record, "b")] == ["failed"] * 2
     assert [block.status for block in blocks_of(record, "c")] == ["ok"] * 5
     assert len(events_of(record, "BX201")) == 1
-    [dropped] = [h for h in fake.observer.updates if isinstance(h, CellDropped)]
+    [dropped] = [h for h in fake.observer.updates if isinstance(h, progress.CellDropped)]
     assert (dropped.round, dropped.reason) == (2, "exit status 101")
 
 
@@ -368,7 +360,7 @@ def test_interim_analyses_follow_the_schedule_and_can_stop_an_input(
     assert looks[2] == (1, 18, True, "conclusive")
     assert looks[-1] == (2, 27, True, "the last round is measured")
     assert [
-        h.look for h in fake.observer.updates if isinstance(h, LookTaken)
+        h.look for h in fake.observer.updates if isinstance(h, progress.LookTaken)
     ] == record.contents.looks
 
 
@@ -401,8 +393,8 @@ class BlockClock:
         monkeypatch.setattr(loop, "seconds", lambda: self.now)
         fake.observer.react = self.react
 
-    def react(self, update: Update) -> None:
-        if isinstance(update, BlockStarted):
+    def react(self, update: progress.Update) -> None:
+        if isinstance(update, progress.BlockStarted):
             self.now += 0.5
 
 
@@ -416,7 +408,7 @@ def test_the_budget_limits_the_rounds_of_a_plan_without_a_number(
     BlockClock(fake, monkeypatch)
     record = fake.measure(plan_of(ARMS, measure=BY_BUDGET))
     assert record.contents.rounds_max == record.plan.measure.rounds_max == 18
-    assert [u.rounds for u in fake.observer.updates if isinstance(u, LimitKnown)] == [18]
+    assert [u.rounds for u in fake.observer.updates if isinstance(u, progress.LimitKnown)] == [18]
     assert set(record.contents.rounds.values()) == {12}
     assert (record.contents.looks[-1].round, record.contents.looks[-1].stopped) == (12, True)
     again = Record.open(record.path)
@@ -447,9 +439,9 @@ def test_repeated_runs_and_dropped_cells_are_part_of_the_limit(
     clock = BlockClock(fake, monkeypatch)
     fake.script({"match": "run-c", "exit_code": 1}, {"match": "run-", "wall_s": 0.004, "spread": 0})
 
-    def react(update: Update) -> None:
+    def react(update: progress.Update) -> None:
         clock.react(update)
-        if isinstance(update, LimitKnown):
+        if isinstance(update, progress.LimitKnown):
             fake.stop.request()
 
     fake.observer.react = react
@@ -476,7 +468,7 @@ def test_a_resumed_record_keeps_its_limit(
     record = fake.create(plan)
     stop = stop_at(fake, 14)
 
-    def react(update: Update) -> None:
+    def react(update: progress.Update) -> None:
         clock.react(update)
         stop(update)
 
@@ -493,13 +485,13 @@ def test_a_resumed_record_keeps_its_limit(
     assert text.count('"kind":"limit"') == 1
 
 
-def stop_at(fake: Any, number: int) -> Callable[[Update], None]:
+def stop_at(fake: Any, number: int) -> Callable[[progress.Update], None]:
     """Return a reaction that requests a stop when block `number` of the session begins (from 1)."""
     count = 0
 
-    def react(update: Update) -> None:
+    def react(update: progress.Update) -> None:
         nonlocal count
-        if isinstance(update, BlockStarted):
+        if isinstance(update, progress.BlockStarted):
             count += 1
             if count == number:
                 fake.stop.request()
@@ -561,8 +553,8 @@ def test_a_second_ctrl_c_kills_the_block_and_drops_it(fake: Any, plan_of: MakePl
     plan = plan_of(ARMS)
     record = fake.create(plan)
 
-    def react(update: Update) -> None:
-        if isinstance(update, BlockStarted):
+    def react(update: progress.Update) -> None:
+        if isinstance(update, progress.BlockStarted):
             fake.stop.request()
             # The second one arrives while the program runs.
             threading.Timer(0.5, fake.stop.request).start()
@@ -615,8 +607,8 @@ def test_a_changed_input_stops_only_its_own_measurement(
         for item, path in zip(plan.inputs, paths, strict=True)
     ]
 
-    def react(update: Update) -> None:
-        if isinstance(update, RoundFinished) and update.round == 1 and not update.warmup:
+    def react(update: progress.Update) -> None:
+        if isinstance(update, progress.RoundFinished) and update.round == 1 and not update.warmup:
             os.utime(paths[0], ns=(1, 1))
 
     fake.observer.react = react
@@ -738,7 +730,7 @@ def test_a_full_disk_ends_the_run_which_can_be_resumed(
     real = measuring._free
     fake.observer.react = lambda update: (
         monkeypatch.setattr(measuring, "_free", lambda _: 0)
-        if isinstance(update, RoundFinished) and update.round == 2 and not update.warmup
+        if isinstance(update, progress.RoundFinished) and update.round == 2 and not update.warmup
         else None
     )
     with pytest.raises(MachineError, match="No space left") as caught:
@@ -790,8 +782,8 @@ def test_a_replaced_program_stops_the_measurement(
     program.write_text("#!/bin/sh\n")
     fake.build = replace(fake.build, path=str(program))
 
-    def rebuild(update: Update) -> None:
-        if isinstance(update, RoundFinished) and update.round == 2 and not update.warmup:
+    def rebuild(update: progress.Update) -> None:
+        if isinstance(update, progress.RoundFinished) and update.round == 2 and not update.warmup:
             program.write_text("#!/bin/sh\n# another\n")
 
     fake.observer.react = rebuild

@@ -12,17 +12,7 @@ from bench_framework.cli import display, run_progress
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import LineDisplay, LiveDisplay
 from bench_framework.cli.run_progress import Work
-from bench_framework.execution.progress import (
-    BlockFinished,
-    BlockStarted,
-    CellDropped,
-    LimitKnown,
-    LookTaken,
-    PlanReady,
-    RoundFinished,
-    RoundStarted,
-    Update,
-)
+from bench_framework.execution import progress
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Look
 from bench_framework.workflow.scenarios import plan_scenario
@@ -58,12 +48,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def a_round(plan: Plan, number: int, *, warmup: bool = False) -> Iterator[Update]:
+def a_round(plan: Plan, number: int, *, warmup: bool = False) -> Iterator[progress.Update]:
     here = plan.inputs[0].id
-    yield RoundStarted(here, number, warmup)
+    yield progress.RoundStarted(here, number, warmup)
     for position, cell in enumerate(plan.cells):
-        yield BlockStarted()
-        yield BlockFinished(
+        yield progress.BlockStarted()
+        yield progress.BlockFinished(
             Block(
                 position,
                 number,
@@ -75,7 +65,7 @@ def a_round(plan: Plan, number: int, *, warmup: bool = False) -> Iterator[Update
                 wall_s=(0.02,),
             )
         )
-    yield RoundFinished(here, number, warmup, float(number))
+    yield progress.RoundFinished(here, number, warmup, float(number))
 
 
 @pytest.mark.parametrize("kind", [LiveDisplay, LineDisplay])
@@ -86,14 +76,14 @@ def test_nothing_is_drawn_while_a_process_is_timed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     display = kind(Console())
-    display.notify(PlanReady(plan))
+    display.notify(progress.PlanReady(plan))
     written = 0
     for update in [*a_round(plan, 1, warmup=True), *a_round(plan, 1), *a_round(plan, 2)]:
         clock.now += 120  # every redraw and every heartbeat is due
-        if isinstance(update, BlockStarted):
+        if isinstance(update, progress.BlockStarted):
             capsys.readouterr()
         display.notify(update)
-        if isinstance(update, BlockStarted):
+        if isinstance(update, progress.BlockStarted):
             assert capsys.readouterr() == ("", "")
         else:
             written += len(capsys.readouterr().err)
@@ -105,7 +95,7 @@ def test_lines_show_the_rounds_without_control_characters(
     plan: Plan, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     display = LineDisplay(Console())
-    display.notify(PlanReady(plan))
+    display.notify(progress.PlanReady(plan))
     for number in (1, 2, 3):
         for update in a_round(plan, number):
             display.notify(update)
@@ -133,7 +123,7 @@ def test_the_total_is_shown_after_the_warm_up(plan: Plan) -> None:
     for update in a_round(plan, 1, warmup=True):
         work.take(update)
     assert work.state == "1 round"
-    work.take(LimitKnown(60))
+    work.take(progress.LimitKnown(60))
     assert work.state == "1/61 rounds"
     for update in a_round(plan, 25):  # 25 s of 100 s
         work.take(update)
@@ -146,7 +136,7 @@ def test_the_total_is_shown_after_the_warm_up(plan: Plan) -> None:
 
 def test_a_stopped_input_counts_as_done_and_a_dropped_cell_as_a_problem(plan: Plan) -> None:
     work, here = Work(plan), plan.inputs[0].id
-    work.take(CellDropped(plan.cells[1].id, 3, "exit status 1"))
-    work.take(LookTaken(Look(here, 0, 12, stopped=True)))
+    work.take(progress.CellDropped(plan.cells[1].id, 3, "exit status 1"))
+    work.take(progress.LookTaken(Look(here, 0, 12, stopped=True)))
     assert work.problems == 1
     assert work.rounds_done == 20

@@ -14,15 +14,7 @@ from rich.cells import cell_len
 from bench_framework.cli import run_progress
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import LiveDisplay
-from bench_framework.execution.progress import (
-    BlockFinished,
-    CellDropped,
-    Message,
-    PlanReady,
-    Remark,
-    RoundFinished,
-    RoundStarted,
-)
+from bench_framework.execution import progress
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.workflow.scenarios import plan_scenario
@@ -80,12 +72,14 @@ def test_warnings_stay_above_the_region_which_is_removed(
     plan: Plan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     display = LiveDisplay(Console())
-    display.notify(PlanReady(plan))
+    display.notify(progress.PlanReady(plan))
     for number in range(4):
         display._drawn = float("-inf")  # the last drawing is long ago
-        display.notify(RoundStarted(plan.inputs[0].id, 1, warmup=False))
-        display.notify(Remark(Event(f"BX30{number}", f"remark {number}", help="one\ntwo\nthree")))
-    display.notify(Message("stopping after the run in flight"))
+        display.notify(progress.RoundStarted(plan.inputs[0].id, 1, warmup=False))
+        display.notify(
+            progress.Remark(Event(f"BX30{number}", f"remark {number}", help="one\ntwo\nthree"))
+        )
+    display.notify(progress.Message("stopping after the run in flight"))
     display.close()
     lines = [line for line in screen(capsys.readouterr().err) if line]
     expected = [
@@ -103,12 +97,12 @@ def test_warnings_stay_above_the_region_which_is_removed(
 
 def test_a_dropped_cell_has_its_reason(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
     display = LiveDisplay(Console())
-    display.notify(PlanReady(plan))
+    display.notify(progress.PlanReady(plan))
     cell, other = plan.cells[1], plan.cells[2]
-    display.notify(CellDropped(cell.id, 1, "its output differs from the baseline's"))
-    display.notify(CellDropped(other.id, 1, "x" * 200))
+    display.notify(progress.CellDropped(cell.id, 1, "its output differs from the baseline's"))
+    display.notify(progress.CellDropped(other.id, 1, "x" * 200))
     display._drawn = float("-inf")  # the last drawing is long ago
-    display.notify(RoundStarted(cell.input_id, 1, warmup=False))
+    display.notify(progress.RoundStarted(cell.input_id, 1, warmup=False))
     printed = capsys.readouterr().err
     display.close()
     assert "✕ its output differs from the baseline's" in printed
@@ -124,7 +118,7 @@ def test_the_bar_uses_the_remaining_width(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     display = LiveDisplay(Console())
-    display.notify(PlanReady(plan))
+    display.notify(progress.PlanReady(plan))
     work = display._work
     assert work is not None
     monkeypatch.setattr(run_progress, "seconds", lambda: 3700.0)
@@ -147,14 +141,14 @@ def test_a_time_has_its_interval_and_the_first_one_is_that_of_the_warm_up(
     plan: Plan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     display = LiveDisplay(Console())
-    display.notify(PlanReady(plan))
+    display.notify(progress.PlanReady(plan))
     cell = plan.cells[0].id
 
     def block(number: int, wall_s: float, *, warmup: bool = False) -> None:
-        display.notify(RoundStarted(plan.inputs[0].id, number, warmup))
+        display.notify(progress.RoundStarted(plan.inputs[0].id, number, warmup))
         display._drawn = float("-inf")  # the last drawing is long ago
         block = Block(number, number, 0, cell, warmup, "ok", "2026-01-01", wall_s=(wall_s,))
-        display.notify(BlockFinished(block))
+        display.notify(progress.BlockFinished(block))
 
     block(1, 0.25, warmup=True)
     block(1, 0.1)
@@ -170,7 +164,9 @@ def test_a_budget_that_ends_too_early_is_followed_by_one_that_is_enough(plan: Pl
     timed = replace(plan, measure=replace(plan.measure, budget_s=180.0))
     work, here = run_progress.Work(timed), plan.inputs[0].id
     for number, warmup in ((1, True), (2, True), (1, False)):
-        work.take(RoundFinished(here, number, warmup, 65.0 * (3 if not warmup else number)))
+        work.take(
+            progress.RoundFinished(here, number, warmup, 65.0 * (3 if not warmup else number))
+        )
     look = Look(here, 0, 1, stopped=True, reason="the time budget is used up")
     needed = looks_of(timed).needed
     assert work.advice(look) == (

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.cli.run_progress import progress_of
-from bench_framework.execution.build import messages
-from bench_framework.execution.build.cargo import (
-    Builder,
-    arguments,
-    label_of,
-    lockfile_of,
-    toml_value,
-)
+from bench_framework.execution.build import cargo, messages
 from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver
@@ -65,7 +58,7 @@ def test_variables_of_the_shell_do_not_change_a_binary(tmp_path: Path, name: str
         "RUSTC_WRAPPER": "sccache",
     }
     with Launcher() as launcher:
-        builder = Builder(
+        builder = cargo.Builder(
             launcher,
             {**env, "BENCHCTL_CACHE": str(tmp_path)},
             SilentObserver(),
@@ -86,7 +79,7 @@ def test_variables_of_the_shell_do_not_change_a_binary(tmp_path: Path, name: str
 
 
 def test_a_plain_build(tmp_path: Path) -> None:
-    argv = arguments(BuildSpec(str(tmp_path), "prog"), tmp_path)
+    argv = cargo.arguments(BuildSpec(str(tmp_path), "prog"), tmp_path)
     assert argv == [
         "cargo",
         "build",
@@ -111,7 +104,7 @@ def test_every_setting_of_a_variant(tmp_path: Path) -> None:
         profile="bench",
         profile_keys=(("lto", "fat"), ("codegen-units", "1")),
     )
-    argv = arguments(spec, tmp_path)
+    argv = cargo.arguments(spec, tmp_path)
     assert argv[argv.index("--package") + 1] == "pack"
     assert argv[argv.index("--features") + 1] == "a,b"
     assert argv[argv.index("--profile") + 1] == "bench"
@@ -122,7 +115,7 @@ def test_every_setting_of_a_variant(tmp_path: Path) -> None:
 
 
 def test_the_package_of_a_bundled_worker_has_its_name(tmp_path: Path) -> None:
-    argv = arguments(BuildSpec("builtin", "tally"), tmp_path)
+    argv = cargo.arguments(BuildSpec("builtin", "tally"), tmp_path)
     assert argv[argv.index("--package") + 1] == "tally"
 
 
@@ -138,29 +131,29 @@ def test_the_package_of_a_bundled_worker_has_its_name(tmp_path: Path) -> None:
     ],
 )
 def test_profile_values_become_toml(text: str, toml: str) -> None:
-    assert toml_value(text) == toml
+    assert cargo.toml_value(text) == toml
 
 
 def test_a_member_uses_the_lockfile_of_its_workspace(tmp_path: Path) -> None:
     member = tmp_path / "crates" / "one"
     member.mkdir(parents=True)
     (tmp_path / "Cargo.lock").write_text("")
-    assert lockfile_of(member) == tmp_path / "Cargo.lock"
+    assert cargo.lockfile_of(member) == tmp_path / "Cargo.lock"
 
 
 def test_a_lockfile_above_the_repository_is_ignored(tmp_path: Path) -> None:
     crate = tmp_path / "repo"
     (crate / ".git").mkdir(parents=True)
     (tmp_path / "Cargo.lock").write_text("")
-    assert lockfile_of(crate) is None
+    assert cargo.lockfile_of(crate) is None
 
 
 def test_builds_have_short_labels() -> None:
-    assert label_of(BuildSpec("builtin", "tally")) == "tally"
+    assert cargo.label_of(BuildSpec("builtin", "tally")) == "tally"
     spec = BuildSpec(
         "builtin", "tally", features=("jemalloc",), profile_keys=(("lto", "fat"),), revision="v1"
     )
-    assert label_of(spec) == "tally +jemalloc lto=fat v1"
+    assert cargo.label_of(spec) == "tally +jemalloc lto=fat v1"
 
 
 def read(path: Path, text: bytes, name: str) -> Messages:

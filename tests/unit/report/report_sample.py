@@ -17,6 +17,7 @@ from bench_framework.compare.stage import Runs
 from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.experiments import compute as experiments
 from bench_framework.features.judge import analyse_axes
+from bench_framework.model import run
 from bench_framework.model.declarations import Experiment, Hypothesis, NamedContrast, Note
 from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import (
@@ -48,17 +49,6 @@ from bench_framework.model.plan import (
     stable_id,
 )
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
-from bench_framework.model.run import (
-    Answer,
-    Block,
-    Build,
-    Event,
-    Host,
-    Look,
-    PageCache,
-    PreparedInput,
-    Sensors,
-)
 from bench_framework.model.structure import Crossing, Structure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import ReportData
@@ -71,7 +61,7 @@ SIZES = {"10MiB": 10 * MIB, "50MiB": 50 * MIB, "200MiB": 200 * MIB}
 ROUNDS = 40
 MARGIN = 0.02
 EVENTS = (
-    Event(
+    run.Event(
         "BX305",
         "o_direct was requested, buffered was used on 12 runs",
         help="put the data on ext4",
@@ -508,7 +498,7 @@ def judgement(p: Plan) -> Judgement:
         hypotheses=experiments.hypothesis_tests(p, comparisons(p)),
         gaps=gaps(p),
         events=(
-            Event(
+            run.Event(
                 "BX311",
                 "feature `mimalloc` did not change the binary of smol+mimalloc",
                 effect="an A/A test",
@@ -520,13 +510,13 @@ def judgement(p: Plan) -> Judgement:
     return replace(mute, claims=claims_of(p, mute, binaries, prepared(p)))
 
 
-def structure_of(p: Plan, mute: Judgement, binaries: dict[str, Build]) -> Structure:
+def structure_of(p: Plan, mute: Judgement, binaries: dict[str, run.Build]) -> Structure:
     """Return the effects of the axes, computed by the analysis from the samples."""
     usable = frozenset(s.cell_id for s in mute.states if s.state == "measured")
     at = contrasts.measured(
         Runs(p, samples.collect(blocks(p)), mute.states, usable, frozenset(), frozenset()),
         mute.looks,
-        [Look(i.id, 2, ROUNDS, stopped=True) for i in p.inputs],
+        [run.Look(i.id, 2, ROUNDS, stopped=True) for i in p.inputs],
         mute.floors,
         prepared(p),
     )
@@ -534,9 +524,9 @@ def structure_of(p: Plan, mute: Judgement, binaries: dict[str, Build]) -> Struct
     return analyse_axes(at, pairs, mute.summaries, binaries)
 
 
-def prepared(p: Plan) -> tuple[PreparedInput, ...]:
+def prepared(p: Plan) -> tuple[run.PreparedInput, ...]:
     return tuple(
-        PreparedInput(
+        run.PreparedInput(
             i.id,
             f"/data/jsonl-{i.label}-s42.jsonl",
             SIZES[i.label],
@@ -554,9 +544,9 @@ def digest(variant: Variant, size: str) -> str:
     return ("41ab" if refusal(variant, size)[0] == "other-output" else "9f2c") * 8
 
 
-def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
+def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[run.Block, ...]:
     chance = random.Random(11)
-    measurements: list[Block] = []
+    measurements: list[run.Block] = []
     second = 0.0
     for item in p.inputs:
         members = list(p.cells_of(item.id))
@@ -570,7 +560,7 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
                 second += wall + 0.02
                 minutes, rest = divmod(second, 60)
                 measurements.append(
-                    Block(
+                    run.Block(
                         len(measurements),
                         number,
                         position,
@@ -582,8 +572,8 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
                         user_s=wall * 1.8,
                         sys_s=wall * 0.1,
                         peak_rss_bytes=61 * MIB,
-                        answer=Answer(digest(variant, item.label), 120_411),
-                        sensors=Sensors(
+                        answer=run.Answer(digest(variant, item.label), 120_411),
+                        sensors=run.Sensors(
                             steal_ticks=0,
                             mem_available_bytes=5 << 30,
                             swap_in_pages=0,
@@ -595,14 +585,14 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
                             cpu_mhz=2900.0 + len(measurements) % 3,
                             device_bytes=0,
                         ),
-                        page_cache=PageCache("warm", 1.0),
+                        page_cache=run.PageCache("warm", 1.0),
                     )
                 )
     return tuple(measurements)
 
 
-def host() -> Host:
-    return Host(
+def host() -> run.Host:
+    return run.Host(
         "3f9a1c22d0be",
         "b-1",
         "AMD EPYC 7B13",
@@ -623,9 +613,9 @@ def host() -> Host:
     )
 
 
-def builds(p: Plan) -> tuple[Build, ...]:
+def builds(p: Plan) -> tuple[run.Build, ...]:
     return tuple(
-        Build(
+        run.Build(
             s.id,
             ok=True,
             sha256=stable_id(s.id) * 5,

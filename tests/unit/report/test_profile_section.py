@@ -14,13 +14,8 @@ import pytest
 from report_sample import HOSTILE
 
 from bench_framework.features.document import build_document
+from bench_framework.features.profile import flame_graph
 from bench_framework.features.profile.compute import attach, shares_of
-from bench_framework.features.profile.flame_graph import (
-    flame_svg,
-    folded_text,
-    profile_files,
-    top_csv,
-)
 from bench_framework.model.profile import Bucket, Frame, Profile, Stack
 from bench_framework.model.run import Event
 from bench_framework.report.blocks import Facts, Table
@@ -170,8 +165,8 @@ def test_pages_print_hostile_names_as_text(data: ReportData, templates: Path) ->
 
 def test_a_flame_graph_is_well_formed_safe_and_the_same_each_time(data: ReportData) -> None:
     sampled = profile(arms(data)[0])
-    svg = flame_svg(sampled, shares_of(sampled), HOSTILE)
-    assert svg == flame_svg(
+    svg = flame_graph.flame_svg(sampled, shares_of(sampled), HOSTILE)
+    assert svg == flame_graph.flame_svg(
         replace(sampled, stacks=sampled.stacks[::-1]), shares_of(sampled), HOSTILE
     )
     root = ET.fromstring(svg)
@@ -202,7 +197,7 @@ def test_a_flame_graph_is_well_formed_safe_and_the_same_each_time(data: ReportDa
 
 
 def test_folded_stacks_are_valid_with_any_names(data: ReportData) -> None:
-    lines = folded_text(profile(arms(data)[0])).splitlines()
+    lines = flame_graph.folded_text(profile(arms(data)[0])).splitlines()
     assert len(lines) == 3
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == 200
     deepest = next(line for line in lines if "größe" in line)
@@ -212,7 +207,7 @@ def test_folded_stacks_are_valid_with_any_names(data: ReportData) -> None:
 
 def test_the_table_as_csv_has_the_figures_of_the_judgement(data: ReportData) -> None:
     shares = shares_of(profile(arms(data)[0]))
-    rows = list(csv.DictReader(io.StringIO(top_csv(shares))))
+    rows = list(csv.DictReader(io.StringIO(flame_graph.top_csv(shares))))
     assert [row["self_samples"] for row in rows] == ["120", "60", "20", "0"]
     assert [float(row["inclusive_share"]) for row in rows] == [0.9, 0.3, 0.1, 1.0]
     assert float(rows[0]["self_lo"]) == shares.functions[0].own.lo
@@ -230,7 +225,7 @@ def test_callgrind_has_no_flame_graph_and_no_inclusive_shares(data: ReportData) 
         stacks=(Stack(1, 70, (1,)), Stack(1, 30, (2,))),
     )
     profiled = with_profiles(data, counted)
-    assert sorted(name.rpartition("/")[2] for name in profile_files(profiled)) == [
+    assert sorted(name.rpartition("/")[2] for name in flame_graph.profile_files(profiled)) == [
         "folded.txt",
         "top.csv",
     ]

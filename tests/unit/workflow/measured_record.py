@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bench_framework.model import run
 from bench_framework.model.plan import (
     BIN,
     Axis,
@@ -24,17 +25,6 @@ from bench_framework.model.plan import (
     Variant,
 )
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
-from bench_framework.model.run import (
-    Answer,
-    Block,
-    Build,
-    Host,
-    Look,
-    PageCache,
-    PreparedInput,
-    Receipt,
-    Sensors,
-)
 from bench_framework.store import lines
 from bench_framework.store.records import Record
 
@@ -88,10 +78,12 @@ def made_plan() -> Plan:
     )
 
 
-def made_block(chance: random.Random, seq: int, number: int, position: int, cell: Cell) -> Block:
+def made_block(
+    chance: random.Random, seq: int, number: int, position: int, cell: Cell
+) -> run.Block:
     name = cell.label.partition(",")[0]
     wall = 0.05 * SPEEDS.get(name, 1.0) * math.exp(chance.gauss(0, 0.01))
-    receipt = Receipt(
+    receipt = run.Receipt(
         {"way": name if name in SPEEDS else "plain"},
         2,
         {"count": wall / 2},
@@ -108,7 +100,7 @@ def made_block(chance: random.Random, seq: int, number: int, position: int, cell
         {"records": 1234.0},
         ("read ahead",),
     )
-    return Block(
+    return run.Block(
         seq,
         number,
         position,
@@ -122,15 +114,15 @@ def made_block(chance: random.Random, seq: int, number: int, position: int, cell
         peak_rss_bytes=(4 << 20) + seq % 5,
         peak_rss_source="worker",
         exit_codes=(0, 0),
-        answer=Answer("9f2c" * 16, 120, 30),
+        answer=run.Answer("9f2c" * 16, 120, 30),
         receipts=(receipt, receipt),
-        sensors=Sensors(4, 10, 20, 0.5, 1 << 30, 2900.0, 300, 1, 2, 0, 1 << 20, 200_000, 3_000),
-        page_cache=PageCache("warm", 1.0, why=""),
+        sensors=run.Sensors(4, 10, 20, 0.5, 1 << 30, 2900.0, 300, 1, 2, 0, 1 << 20, 200_000, 3_000),
+        page_cache=run.PageCache("warm", 1.0, why=""),
     )
 
 
-def host() -> Host:
-    return Host(
+def host() -> run.Host:
+    return run.Host(
         host_id="f" * 12,
         boot_id="b1",
         cpu="CPU",
@@ -159,7 +151,7 @@ def measured(root: Path) -> Record:
         "metrics": [{"name": "records", "unit": "count"}],
     }
     builds = tuple(
-        Build(
+        run.Build(
             s.id,
             ok=True,
             sha256=f"{n}" * 64,
@@ -173,7 +165,9 @@ def measured(root: Path) -> Record:
         )
         for n, s in enumerate(SPECS.values())
     )
-    inputs = (PreparedInput(TEXT.id, "/data/x", 1 << 20, "7" * 64, "prose", 42, filesystem="ext4"),)
+    inputs = (
+        run.PreparedInput(TEXT.id, "/data/x", 1 << 20, "7" * 64, "prose", 42, filesystem="ext4"),
+    )
     record.prepare(at=AT, host=host(), builds=builds, inputs=inputs)
     members, seq = list(plan.cells), 0
     for number in range(1, ROUNDS + 1):
@@ -183,7 +177,7 @@ def measured(root: Path) -> Record:
             seq += 1
         record.append(lines.RoundEnd(TEXT.id, number, warmup=False, at=AT, elapsed_s=float(number)))
     write_exports(record)
-    record.append(lines.Looked(Look(TEXT.id, 0, ROUNDS, stopped=True)))
+    record.append(lines.Looked(run.Look(TEXT.id, 0, ROUNDS, stopped=True)))
     record.append(lines.End(AT, 2.5))
     return record
 
