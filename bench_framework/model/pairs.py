@@ -41,13 +41,13 @@ def contrast_pairs(plan: Plan, input_id: str) -> tuple[tuple[Cell, Cell, Metric]
     further = {frozenset(pair) for pair in reference_pairs(plan, input_id)}
     pairs: dict[tuple[frozenset[Cell], Metric], tuple[Cell, Cell, Metric]] = {}
     cells = _compared_cells(plan, input_id)
-    named = [(cell, ref, c.metric) for c, cell, ref in contrast_cells(plan, input_id)]
-    named += [
+    requested = [(cell, ref, c.metric) for c, cell, ref in contrast_cells(plan, input_id)]
+    requested += [
         (cells[h.variant_id], cells[h.reference_id], h.metric or plan.judge.headline)
         for h in plan.hypotheses
         if {h.variant_id, h.reference_id} <= cells.keys()
     ]
-    for cell, reference, metric in named:
+    for cell, reference, metric in requested:
         both = frozenset((cell, reference))
         if baseline not in both and both not in further:
             pairs.setdefault((both, metric), (cell, reference, metric))
@@ -67,9 +67,9 @@ def comparisons_planned(plan: Plan) -> int:
         for cell in plan.cells
     )
     further = sum(len(reference_pairs(plan, item.id)) for item in plan.inputs)
-    named = sum(
+    contrasts = sum(
         metric in plan.judge.sampled
         for item in plan.inputs
         for _, _, metric in contrast_pairs(plan, item.id)
     )
-    return (candidates + further) * len(plan.judge.sampled) + named
+    return (candidates + further) * len(plan.judge.sampled) + contrasts
