@@ -112,8 +112,7 @@ def journal(record: Path, content: bytes) -> None:
 def table(record: Path, content: bytes) -> None:
     text = content.decode("utf-8", "replace")
     with imports.open_record(record) as opened:
-        expected = tables.runs_text(Source(opened.plan, opened.contents, None))
-        table_differences(text, expected)
+        table_differences(text, tables.runs_text(Source(opened.plan, opened.contents, None)))
         run_table.read(text, opened.plan, opened.contents.builds)
 
 
@@ -136,8 +135,7 @@ def receipts(_: Path, content: bytes) -> None:
 def page(text: str, part: re.Match[str], record: Path, content: bytes) -> None:
     """Verify a page in which one of its compressed parts is damaged."""
     outside = record.parents[2] / "page.html"
-    packed = embedded._packed(content)
-    outside.write_text(text[: part.start(1)] + packed + text[part.end(1) :])
+    outside.write_text(text[: part.start(1)] + embedded._packed(content) + text[part.end(1) :])
     verify_page(outside)
 
 

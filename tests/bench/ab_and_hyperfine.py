@@ -111,8 +111,7 @@ def answer(text: str, commands: tuple[str, str]) -> str:
     words = " ".join(text.split())
     first, second = commands
     if "Summary " in words:
-        ran = words.rpartition("Summary ")[2]
-        return FASTER if ran.startswith(f"{second} ran") else SLOWER
+        return FASTER if words.rpartition("Summary ")[2].startswith(f"{second} ran") else SLOWER
     for direction, result in (("faster", FASTER), ("slower", SLOWER)):
         if re.search(
             rf"`{re.escape(second)}` is [^`]* {direction} than `{re.escape(first)}`", words

@@ -21,8 +21,7 @@ RECORDS = ((25, 78), (200, 100))
 def interim(cells: int, rounds: int) -> float:
     """Return the CPU seconds of the last interim analysis of one input, after all earlier ones."""
     plan = made_record.plan(cells, rounds)
-    measure = replace(plan.measure, until="conclusive", rounds_min=12)
-    plan = replace(plan, measure=measure)
+    plan = replace(plan, measure=replace(plan.measure, until="conclusive", rounds_min=12))
     blocks = tuple(made_record.blocks(plan, rounds))
     seconds = 0.0
     for index, last in enumerate(looks_of(plan).rounds):

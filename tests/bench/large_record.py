@@ -79,8 +79,7 @@ def measured(results: Path, rounds: int, *, judge: bool) -> Path:
 def report(record: Path) -> tuple[float, int]:
     """Seconds and peak memory in bytes of ``benchctl report``."""
     argv = [sys.executable, "-c", REPORT, "report", str(record)]
-    done = subprocess.run(argv, check=True, capture_output=True, text=True)
-    seconds, peak = done.stdout.split()
+    seconds, peak = subprocess.run(argv, check=True, capture_output=True, text=True).stdout.split()
     return float(seconds), int(peak)
 
 
@@ -104,8 +103,7 @@ def main() -> None:
         one = measured(folder / "reported", REPORTED_ROUNDS, judge=True)
         seconds, peak = report(one)
         page = (one / "report.html").stat().st_size
-        many = measured(folder / "loaded", LOADED_ROUNDS, judge=False)
-        loading, rows = load(many)
+        loading, rows = load(measured(folder / "loaded", LOADED_ROUNDS, judge=False))
     checks = (
         (
             f"report of {CELLS} cells and {CELLS * REPORTED_ROUNDS} runs, seconds",

@@ -46,8 +46,7 @@ def dgen(strategy: str, folder: Path, size_mib: int, direct: str) -> Callable[[]
         line = json.loads(answers.read_text(encoding="utf-8"))
         ran = line["effective"]
         if ran["strategy"] != strategy or ran.get("direct", direct) != direct:
-            message = f"{strategy}, direct {direct} was asked for, {ran} ran"
-            raise RuntimeError(message)
+            raise RuntimeError(f"{strategy}, direct {direct} was asked for, {ran} ran")
         if unregistered := [note for note in line["notes"] if "without registered" in note]:
             raise RuntimeError(f"{strategy}: " + "; ".join(unregistered))
         return float(line["metrics"]["synced_s"])
@@ -79,8 +78,7 @@ def fio(folder: Path, size_mib: int, direct: str) -> Callable[[], float]:
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         job = json.loads(done.stdout)["jobs"][0]
         if job["error"] or job["write"]["io_bytes"] != size_mib << 20:
-            message = f"fio wrote {job['write']['io_bytes']} bytes, error {job['error']}"
-            raise RuntimeError(message)
+            raise RuntimeError(f"fio wrote {job['write']['io_bytes']} bytes, error {job['error']}")
         return float(job["job_runtime"]) / 1000
 
     return call

@@ -66,10 +66,9 @@ def parsing(binaries: Path, corpus: Path, size: int, rounds: int) -> bool:
             ratio(alone, taken[f"{name}, sequential"]),
             at_least=0.7,
         )
-        ideal = [seconds / cores for seconds in alone]
         met &= target(
             f"{name}, rayon / (parse only x {cores})",
-            ratio(ideal, taken[f"{name}, rayon"]),
+            ratio([seconds / cores for seconds in alone], taken[f"{name}, rayon"]),
             at_least=0.7,
         )
     plain = [seconds / cores for seconds in taken["serde-json, parse only, 1 thread"]]

@@ -214,8 +214,7 @@ def test_on_a_phone_results_and_plot_fit_without_scrolling(
 ) -> None:
     with open_page(browser, pages["full"]) as page:
         set_width(page, 375)
-        change = page.locator(f"{TABLE} tbody tr:first-child td").nth(1)
-        assert "faster" in change.inner_text()
+        assert "faster" in page.locator(f"{TABLE} tbody tr:first-child td").nth(1).inner_text()
         for cell in page.locator(f"{TABLE} tbody tr:first-child > *:visible").all():
             box = cell.bounding_box()
             assert box["x"] >= 0
@@ -259,8 +258,7 @@ def test_the_page_is_complete_without_its_script(browser: Any, pages: dict[str, 
     assert page.locator(".tools, button").count() == 0
     for summary in page.locator("details > summary").all():
         summary.click()  # opens without a script
-    plain = page.locator("main").inner_text()
-    assert re.sub(r"\s+", " ", plain) == re.sub(r"\s+", " ", text)
+    assert re.sub(r"\s+", " ", page.locator("main").inner_text()) == re.sub(r"\s+", " ", text)
     context.close()
 
 
@@ -308,10 +306,9 @@ def test_axe_finds_no_violation(
         set_width(page, width)
         open_details(page)
         page.evaluate(axe)
-        result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         violations = [
             f"{v['id']}: {v['help']}: {node['target']} {node['html'][:200]}: {node['failureSummary']}"
-            for v in result["violations"]
+            for v in page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
             for node in v["nodes"][:4]
         ]
         assert violations == []

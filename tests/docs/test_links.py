@@ -36,10 +36,9 @@ def is_broken(page: Path, anchor: str) -> bool:
 
 
 def test_links_point_to_existing_files_and_headings() -> None:
-    pages = [p for p in tracked("*.md") if not str(p.relative_to(ROOT)).startswith(REPORTS)]
     broken = [
         (str(page.relative_to(ROOT)), target)
-        for page in pages
+        for page in [p for p in tracked("*.md") if not str(p.relative_to(ROOT)).startswith(REPORTS)]
         for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
         if not target.startswith(EXTERNAL)
         and is_broken(

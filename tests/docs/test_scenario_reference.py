@@ -40,8 +40,7 @@ def test_every_key_is_documented() -> None:
         for part in parts(ScenarioFile)
         for name, field in part.model_fields.items()
     }
-    missing = [key for key in sorted(keys) if not re.search(rf"[`{{ ]{key}[`:]", PAGE)]
-    assert missing == []
+    assert [key for key in sorted(keys) if not re.search(rf"[`{{ ]{key}[`:]", PAGE)] == []
 
 
 def test_every_choice_is_documented() -> None:

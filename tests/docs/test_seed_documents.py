@@ -64,8 +64,7 @@ def test_the_counts_of_states_are_those_of_the_tables() -> None:
 
 def test_sections_in_italics_exist() -> None:
     page = (ROOT / "docs" / "seed_documents.md").read_text(encoding="utf-8")
-    titles = {section.title for section in SECTIONS}
-    assert set(re.findall(r"\*([A-Z][^*]+)\*", page)) <= titles
+    assert set(re.findall(r"\*([A-Z][^*]+)\*", page)) <= {section.title for section in SECTIONS}
 
 
 def test_the_numbers_of_published_claims_are_those_of_the_scenarios() -> None:

@@ -17,10 +17,9 @@ MISTAKE, CORRECTED = "fnv: {feature: [fnv]", "fnv: {features: [fnv]"
 
 def consoles() -> list[tuple[str, str]]:
     """Return each command line of the page with the output that the page shows."""
-    blocks = re.findall(r"```console\n(.*?)```", PAGE, flags=re.DOTALL)
     return [
         (command, output)
-        for block in blocks
+        for block in re.findall(r"```console\n(.*?)```", PAGE, flags=re.DOTALL)
         for command, output in re.findall(
             r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE
         )

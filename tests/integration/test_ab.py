@@ -85,8 +85,7 @@ def test_different_outputs_are_compared_with_a_warning(folder: Path) -> None:
 
 def test_equal_commands_are_equivalent_and_json_is_the_document_of_run(folder: Path) -> None:
     words = ("ab", "-L", "arm", "-same,-same2", "echo {arm}", "--margin", "5%", "--budget", "20s")
-    done = benchctl(folder, *words, "--json")
-    document = json.loads(done.stdout)
+    document = json.loads(benchctl(folder, *words, "--json").stdout)
     assert (document["exit_code"], document["status"]) == (0, "conclusive")
     texts = [claim["text"] for claim in document["claims"] if claim["kind"] == "comparison"]
     assert texts[0].startswith("echo -same2 and echo -same are equivalent")

@@ -37,8 +37,7 @@ def test_a_file_contains_the_data_of_the_generator(tmp_path: Path, backend: str)
     assert stats.rate > 0
     assert steps == sorted(steps)
     assert steps[-1] == SIZE
-    generator = dgen.Generator(7, compress=2)
-    assert generator.validate(path.read_bytes()).count == 0
+    assert dgen.Generator(7, compress=2).validate(path.read_bytes()).count == 0
     validation = dgen.read_and_validate(path, seed=7, compress=2, size=SIZE)
     assert validation.is_right
     assert validation.differences.compared == SIZE

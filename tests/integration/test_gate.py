@@ -261,8 +261,7 @@ def test_instructions_are_counted_where_times_cannot_be_judged(tmp_path: Path) -
     states = {pair["metric"]: pair["state"] for pair in noisy.document["pairs"]}
     assert states == {"wall": "not-judged", "cpu": "not-judged", "instructions": "worse"}
     assert "counted because a time could not be judged" in noisy.text_of("gate.json")
-    again = noisy("gate", "@last")
-    assert again.returncode == 1
+    assert noisy("gate", "@last").returncode == 1
 
 
 @pytest.fixture
@@ -279,10 +278,9 @@ def early(tmp_path: Path) -> Folder:
     text = SCENARIO.replace('"<b>odd | name</b>"', "third").partition("gate:")[0]
     text = text.replace("rounds: 24, until: rounds", "rounds: {min: 12, max: 60}, control: false")
     (tmp_path / "gated.yaml").write_text(text.replace("/bin/echo", str(program)))
-    walls = {"rev-head": 0.052, "rev-third": 0.06, "rev-": 0.05}
     rules = [
         {"match": match, "wall_s": wall, "stdout": "42\n", "spread": 0.12}
-        for match, wall in walls.items()
+        for match, wall in {"rev-head": 0.052, "rev-third": 0.06, "rev-": 0.05}.items()
     ]
     script = {"seed": 4, "clock": "rounds", "commands": rules}
     (tmp_path / "script.json").write_text(json.dumps(script))

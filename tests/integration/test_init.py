@@ -124,8 +124,7 @@ def test_nothing_is_lost_without_force(workspace: Path) -> None:
     assert path.read_text() == "mine\n"
     benchctl(workspace, "init", "--package", "server", "--force", "--", "b")
     assert '["{bin}", b]' in path.read_text()
-    schema = workspace / "bench" / "scenario.schema.json"
-    schema.write_text("mine\n")
+    (workspace / "bench" / "scenario.schema.json").write_text("mine\n")
     path.unlink()
     assert (
         "scenario.schema.json exists already"
@@ -173,8 +172,7 @@ def test_errors_of_cargo_are_shown(workspace: Path) -> None:
 
 
 def test_a_folder_without_a_crate_gets_the_example(tmp_path: Path) -> None:
-    done = benchctl(tmp_path, "init")
-    assert done.stdout.splitlines()[-1] == "benchctl run bench/scenario.yaml"
+    assert benchctl(tmp_path, "init").stdout.splitlines()[-1] == "benchctl run bench/scenario.yaml"
     assert "is not a crate" in benchctl(tmp_path, "init", "--", "x", code=2).stderr
 
 

@@ -120,8 +120,7 @@ def measured(benchctl: Benchctl, folder: Path, text: str) -> Any:
 
 def tried(benchctl: Benchctl, text: str, program: str = "program") -> tuple[list[str], str]:
     """Return the arguments of a trial run, and the first bytes of its output."""
-    done = benchctl("try", "--json", text=text)
-    trial = json.loads(done.stdout)["trials"][0]
+    trial = json.loads(benchctl("try", "--json", text=text).stdout)["trials"][0]
     assert trial["command"][0].endswith(program)
     return trial["command"][1:], trial["answer"]
 
@@ -147,8 +146,7 @@ def test_a_folder_is_one_argument_with_a_digest_over_its_files(
 
 def test_files_become_one_argument_each(benchctl: Benchctl, tmp_path: Path) -> None:
     text = 'input: {files: [corpus/**/*.rs, a.txt, "corpus/b.rs"]}'
-    names = ["corpus/b.rs", "corpus/deep/c d.rs", "a.txt"]
-    paths = [str(tmp_path / name) for name in names]
+    paths = [str(tmp_path / name) for name in ["corpus/b.rs", "corpus/deep/c d.rs", "a.txt"]]
     assert tried(benchctl, text)[0] == paths
     prepared = measured(benchctl, tmp_path, text)
     assert list(prepared.files) == paths
@@ -169,8 +167,7 @@ def test_a_command_generates_the_input_once(benchctl: Benchctl, tmp_path: Path) 
     assert Path(prepared.path).read_bytes() == b"seed 1\n"
     [page] = (tmp_path / "results").glob("inputs/*/appendix.md")
     assert f"{tmp_path}/gen --seed 1" in page.read_text()
-    other = text.replace('"1"', '"2"')
-    assert tried(benchctl, other)[1] != tried(benchctl, text)[1]
+    assert tried(benchctl, text.replace('"1"', '"2"'))[1] != tried(benchctl, text)[1]
     assert calls.read_text() == "run\n" * 2
     with (tmp_path / "gen").open("a") as file:
         file.write("# another program\n")
@@ -263,8 +260,7 @@ def test_an_input_that_cannot_be_prepared_is_one_error(
     (tmp_path / "broken" / "link").symlink_to("nowhere")
     benchctl("plan", text=text)
     for command in ("try", "run"):
-        done = benchctl(command, text=text, code=3)
-        words = " ".join(done.stderr.split())
+        words = " ".join(benchctl(command, text=text, code=3).stderr.split())
         assert words.count("error[") == 1
         assert f"error[{code}]" in words
         assert "nothing was measured" in words

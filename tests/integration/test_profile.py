@@ -124,8 +124,7 @@ def test_a_run_profiles_after_measuring_and_the_record_verifies(folder: Folder) 
     listed = json.loads((folder.record / "manifest.json").read_text())["files"]
     assert f"profiles/{folder.profiles[0].name}/flame.svg" in listed
     claims = json.loads((folder.record / "claims.json").read_text())["judgement"]["claims"]
-    sentences = [c["text"] for c in claims if c["kind"] == "profile-function"]
-    assert sentences[0].endswith(
+    assert next(c["text"] for c in claims if c["kind"] == "profile-function").endswith(
         "of the samples of a are in prog::work (self, 3000 samples, 3 runs)"
     )
     assert (

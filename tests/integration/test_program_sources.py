@@ -108,8 +108,7 @@ def benchctl(tmp_path: Path) -> Benchctl:
         text: str = SCENARIO,
         code: int = 0,
     ) -> subprocess.CompletedProcess[str]:
-        scenario = text.format(worker=worker, version=version)
-        (tmp_path / "released.yaml").write_text(scenario)
+        (tmp_path / "released.yaml").write_text(text.format(worker=worker, version=version))
         command, *more = words
         done = subprocess.run(
             [sys.executable, "-c", CALL, str(tmp_path), command, "released.yaml", *more],

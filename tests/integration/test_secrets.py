@@ -71,10 +71,9 @@ def test_git_logs_in_with_a_url_that_it_does_not_store(
 ) -> None:
     monkeypatch.setattr(masking, "_secrets", {})
     url = masking.mask_document({"git": "https://me:pa55word@host/x.git"})["git"]
-    git = Git(launcher, {"PATH": os.environ["PATH"], "HOME": "/"}).with_login(url)
-    assert git.run("ls-remote", "--get-url", "https://host/x.git") == (
-        "https://me:pa55word@host/x.git"
-    )
+    assert Git(launcher, {"PATH": os.environ["PATH"], "HOME": "/"}).with_login(url).run(
+        "ls-remote", "--get-url", "https://host/x.git"
+    ) == ("https://me:pa55word@host/x.git")
 
 
 def test_a_secret_that_is_not_known_is_an_error(launcher: Launcher) -> None:

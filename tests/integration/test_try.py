@@ -105,8 +105,7 @@ def benchctl(tmp_path: Path) -> Benchctl:
     def call(
         *words: str, mode: str = "fast", base: str = "plain", code: int = 0
     ) -> subprocess.CompletedProcess[str]:
-        text = SCENARIO.replace("MODE", mode).replace("BASE", base)
-        (tmp_path / "modes.yaml").write_text(text)
+        (tmp_path / "modes.yaml").write_text(SCENARIO.replace("MODE", mode).replace("BASE", base))
         done = subprocess.run(
             [sys.executable, "-c", CALL, str(tmp_path), *words],
             env=env,
@@ -151,8 +150,7 @@ def test_a_candidate_on_the_same_build_that_fails_is_a_warning_before_the_builds
     benchctl: Benchctl, tmp_path: Path
 ) -> None:
     done = benchctl("run", "modes.yaml", mode="broken")
-    warning = done.stderr.index("warning[BX205]")
-    assert warning < done.stderr.index("prog +fast")
+    assert done.stderr.index("warning[BX205]") < done.stderr.index("prog +fast")
     assert "exclude it with -k" in done.stderr
     again = benchctl("run", "modes.yaml", "--fresh", mode="broken")
     assert "BX205" not in again.stderr  # all builds exist, so the warm-up reports it
@@ -196,8 +194,7 @@ def test_try_shows_each_command_and_the_plan_uses_its_times(
     assert "that of the baseline; its own build may give another result" in done.stdout
     assert "a verdict needs" in done.stdout
     assert done.stderr.count("warning[BX210]") == 1  # not for the variant with its own build
-    planned = benchctl("plan", "modes.yaml", mode="other")
-    assert "trial run" in planned.stdout
+    assert "trial run" in benchctl("plan", "modes.yaml", mode="other").stdout
     document = json.loads(benchctl("try", "modes.yaml", "--json", mode="other", code=3).stdout)
     assert [trial["status"] for trial in document["trials"]] == ["ok"] * 4
     assert [trial["same_build"] for trial in document["trials"]].count(True) == 2

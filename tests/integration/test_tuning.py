@@ -85,8 +85,7 @@ def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 def test_it_runs_once_and_the_record_contains_its_table(
     benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    plan = benchctl("plan", "tuned.yaml", kind="good")
-    assert "Tune     {bin} probe good" in plan.stdout
+    assert "Tune     {bin} probe good" in benchctl("plan", "tuned.yaml", kind="good").stdout
     done = benchctl("run", "tuned.yaml", kind="good")
     assert done.returncode == 0, done.stderr
     (record,) = (tmp_path / "results" / "tuned").glob("2*")

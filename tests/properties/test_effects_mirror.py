@@ -60,17 +60,14 @@ ROWS = st.lists(
 
 @given(ROWS)
 def test_shapley_shares_make_up_the_total_in_every_round(rows: list[list[float]]) -> None:
-    table = np.array(rows)
-    worth = dict(zip(ablation.subsets(3), table.T, strict=True))
+    worth = dict(zip(ablation.subsets(3), np.array(rows).T, strict=True))
     shares = [ablation.shapley_value(n, 3, worth) for n in range(3)]
-    total = worth[frozenset({0, 1, 2})] - worth[frozenset()]
-    assert np.allclose(np.sum(shares, axis=0), total)
+    assert np.allclose(np.sum(shares, axis=0), worth[frozenset({0, 1, 2})] - worth[frozenset()])
     # Computed independently: the mean contribution of each player over all orders.
     for player in range(3):
-        orders = list(itertools.permutations(range(3)))
         added = [
             worth[frozenset(o[: o.index(player) + 1])] - worth[frozenset(o[: o.index(player)])]
-            for o in orders
+            for o in list(itertools.permutations(range(3)))
         ]
         assert np.allclose(shares[player], np.mean(added, axis=0))
 

@@ -113,8 +113,7 @@ def test_environment_labels_and_experiments_are_unchanged(
 @given(names)
 @settings(deadline=None)
 def test_a_shell_reads_a_hostile_value_back_as_one_word(name: str) -> None:
-    plan = plan_of(["plain", name], shell=True, command="{bin} {arm}")
-    (word,) = plan.cells[1].command
+    (word,) = plan_of(["plain", name], shell=True, command="{bin} {arm}").cells[1].command
     rest = word[1]
     assert isinstance(rest, str)
     assert shlex.split(rest) == [name]

@@ -81,9 +81,8 @@ def found_differences(count: int) -> Iterator[Row]:
                 for replay in range(count):
                     comparisons = _real(source, arm, looks, random_of(replay, name, "found"))
                     hits += any(c.verdict.worse for c in comparisons)
-                demand = f"{effect} found in ≤ {MANY_ROUNDS} rounds, {name} ({judge}, {level:.0%})"
                 yield many(
-                    demand,
+                    f"{effect} found in ≤ {MANY_ROUNDS} rounds, {name} ({judge}, {level:.0%})",
                     f"≥ {least:.0%}" if required else "–",
                     hits,
                     count,

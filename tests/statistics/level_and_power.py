@@ -91,8 +91,7 @@ def level_table(replays: int) -> None:
                 counts[family, "covered"] += all(covers(c, 1.0) for c in comparisons)
                 counts[family, "all"] += 1
         for family in dict.fromkeys(f for f, _ in counts):
-            sums = [counts[family, k] for k in ("rejected", "verdict", "equal", "covered")]
-            a, b, c, d = sums
+            a, b, c, d = [counts[family, k] for k in ("rejected", "verdict", "equal", "covered")]
             print(
                 f"{name:14}{family:18}{a / replays:9.1%}{compute.at_most(a, replays):7.1%}{b / replays:9.1%}"
                 f"{compute.at_most(b, replays):7.1%}{c / replays:8.0%}{d / replays:9.1%}",

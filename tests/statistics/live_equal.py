@@ -80,8 +80,7 @@ def loads(count: int) -> list[int | None]:
 def rounds_of(results: Path) -> int:
     """Return the number of measured rounds in the journal that is being written."""
     for journal in results.glob("*/*/journal.jsonl"):
-        text = journal.read_text(encoding="utf-8")
-        lines = [json.loads(line) for line in text.split("\n")[:-1]]
+        lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").split("\n")[:-1]]
         return max((line["round"] for line in lines if line["kind"] == "round-end"), default=0)
     return 0
 

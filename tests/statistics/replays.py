@@ -143,10 +143,9 @@ def judged(plan: Plan, times: Times, looker: Callable[..., LookOutcome] = look) 
 def continued(plan: Plan, times: Times) -> tuple[list[Block], list[Look]]:
     """Return the blocks and looks of a record of one input that the report ended, and a gate continued."""
     blocks, taken = measured(plan, times)
-    last = {block.cell_id: block.round for block in blocks}
     dropped = {
         cell_id: lines.Dropped(cell_id, taken[-1].input_id, number, False, "idle", "")
-        for cell_id, number in last.items()
+        for cell_id, number in {block.cell_id: block.round for block in blocks}.items()
         if number < taken[-1].round
     }
     contents = Contents(

@@ -111,9 +111,8 @@ def determinism() -> Row:
             check=True,
         )
         outcomes.add(done.stdout.strip())
-    demand = "determinism: three processes, other hash seeds: different verdicts or reports"
     return Row(
-        demand,
+        "determinism: three processes, other hash seeds: different verdicts or reports",
         "0",
         str(len(outcomes) - 1),
         outcomes.pop()[:12] if len(outcomes) == 1 else "–",

@@ -81,8 +81,7 @@ def test_an_answer_that_is_too_large_is_an_error(
 def test_a_metric_of_an_endless_file_is_missing(endless: Path, tmp_path: Path) -> None:
     metric = DeclaredMetric("m", "answer", regex="(.)")
     block = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="")
-    reason = Readings([metric], tmp_path / "stdout", endless).read(block).missing["m"]
-    assert reason in {
+    assert Readings([metric], tmp_path / "stdout", endless).read(block).missing["m"] in {
         f"{endless} cannot be read: not a regular file",
         f"the run did not write {endless}",
     }

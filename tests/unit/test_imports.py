@@ -73,6 +73,5 @@ def test_no_circle_of_imports() -> None:
     try:
         order = list(TopologicalSorter(graph).static_order())
     except CycleError as error:
-        message = " imports ".join(reversed(error.args[1]))
-        raise AssertionError(message) from error
+        raise AssertionError(" imports ".join(reversed(error.args[1]))) from error
     assert len(order) >= len(graph)

@@ -27,8 +27,7 @@ def test_bounds_are_rounded_outward() -> None:
 
 
 def test_a_digit_is_added_where_rounding_would_reach_one() -> None:
-    result = rounded(0.95, 0.90, 0.99996, margin=0.001)
-    assert result.hi < 1
+    assert rounded(0.95, 0.90, 0.99996, margin=0.001).hi < 1
 
 
 def test_six_digits_are_the_limit_and_give_the_weaker_relation() -> None:

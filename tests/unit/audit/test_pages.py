@@ -105,8 +105,7 @@ def test_without_the_number_of_runs_it_is_inconclusive() -> None:
     ],
 )
 def test_a_factor_of_a_table_must_follow_from_its_columns(factor: str, status: str) -> None:
-    source = PARSERS.format(factor=factor, sentence="")
-    assert results(source) == {f"new, vs old: {factor}": status}
+    assert results(PARSERS.format(factor=factor, sentence="")) == {f"new, vs old: {factor}": status}
 
 
 @pytest.mark.parametrize(
@@ -141,8 +140,7 @@ def test_a_factor_of_a_table_must_follow_from_its_columns(factor: str, status: s
     ],
 )
 def test_a_sentence_must_follow_from_the_figures(sentence: str, status: str | None) -> None:
-    source = PARSERS.format(factor="1.7x faster", sentence=sentence)
-    assert results(source).get(sentence) == status
+    assert results(PARSERS.format(factor="1.7x faster", sentence=sentence)).get(sentence) == status
 
 
 def test_linear_needs_exponents_close_to_one() -> None:
@@ -160,10 +158,8 @@ def test_no_regression_needs_the_version_before() -> None:
     assert results(one)[sentence] == "no data"
     about = "The release v2 has no performance regression compared to v1."
     head = "# Release (n = 30)\n\n"
-    equal = f"{head}{table.format('v1', '100.1')}\n{about}\n"
-    assert results(equal)[about] == "supported"
-    slower = f"{head}{table.format('v1', '110')}\n{about}\n"
-    assert results(slower)[about] == "not supported"
+    assert results(f"{head}{table.format('v1', '100.1')}\n{about}\n")[about] == "supported"
+    assert results(f"{head}{table.format('v1', '110')}\n{about}\n")[about] == "not supported"
 
 
 def test_rows_with_different_results_are_not_compared() -> None:
@@ -209,8 +205,7 @@ def test_a_page_without_statements_is_reported_as_such() -> None:
 
 def test_markdown_and_text_contain_every_statement() -> None:
     result = page(PARSERS.format(factor="2.1x faster", sentence="It costs 9 % | memory."))
-    document = as_markdown(result)
-    assert document.count("\n| ") == len(result.statements) + 1
+    assert as_markdown(result).count("\n| ") == len(result.statements) + 1
     assert "1 not supported" in as_text(result, 80)
     for width in (60, 80, 120):
         assert all(len(line) <= width for line in as_text(result, width).splitlines())

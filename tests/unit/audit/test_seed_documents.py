@@ -130,8 +130,7 @@ def test_only_false_statements_are_contradicted(page: str) -> None:
 
 def wrong_factors(page: str) -> Iterator[tuple[int, str]]:
     """Yield the page with one stated factor made wrong, for each that agrees with its figures."""
-    path = next(PAGES.glob(f"{page}_*.md"))
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = next(PAGES.glob(f"{page}_*.md")).read_text(encoding="utf-8").splitlines()
     for s in audited(page).statements:
         factor = next((q for q in quantities(s.text) if q.kind in RATIOS), None)
         if factor is None:

@@ -70,8 +70,7 @@ def test_before_and_after_in_two_sessions_are_not_compared() -> None:
     assert report.claims_of("sessions")[0].startswith(
         "Times of different sessions are not compared"
     )
-    sides = {(c.cell_id, c.ref_cell_id) for c in report.judgement.comparisons}
-    assert len(sides) == 2
+    assert len({(c.cell_id, c.ref_cell_id) for c in report.judgement.comparisons}) == 2
     report.never_says(
         r"OptimizedSmol (is|takes) .* than OptimizedSmol", r"eliminated", r"regression", r"5\.5 %"
     )

@@ -115,8 +115,7 @@ class Twin:
         step = 0x9E3779B97F4A7C15
         stream = int.from_bytes(b"dgen-dup", "little")
         state = mix((mix(mix((self.pick_key + step) & MASK) ^ stream) + step & MASK) ^ index)
-        drawn = mix((state + step) & MASK) & 0xFFFFFFFF
-        return earliest + (drawn * choices >> 32)
+        return earliest + ((mix((state + step) & MASK) & 0xFFFFFFFF) * choices >> 32)
 
     def bytes(self, offset: int) -> Iterator[int]:
         known: dict[tuple[int, int], bytes] = {}

@@ -79,8 +79,7 @@ def test_variables_of_the_shell_do_not_change_a_binary(tmp_path: Path, name: str
 
 
 def test_a_plain_build(tmp_path: Path) -> None:
-    argv = cargo.arguments(BuildSpec(str(tmp_path), "prog"), tmp_path)
-    assert argv == [
+    assert cargo.arguments(BuildSpec(str(tmp_path), "prog"), tmp_path) == [
         "cargo",
         "build",
         "--message-format=json-render-diagnostics",

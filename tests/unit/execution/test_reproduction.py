@@ -16,7 +16,6 @@ from bench_framework.scenario.selection import parse_selection
 def plan_of(value: str, *, path: str = "bench/s.yaml", experiment: str | None = None) -> Plan:
     variant = Variant("v", (("arm", value), ("io", "read")), None, experiment=experiment)
     given = Input("i", (("size", "10MiB"),), None)
-    cell = Cell("c", variant.id, given.id, "v", Role.CANDIDATE, (("x",),))
     return Plan(
         name="n",
         question="?",
@@ -26,7 +25,7 @@ def plan_of(value: str, *, path: str = "bench/s.yaml", experiment: str | None = 
         builds=(),
         variants=(variant,),
         inputs=(given,),
-        cells=(cell,),
+        cells=(Cell("c", variant.id, given.id, "v", Role.CANDIDATE, (("x",),)),),
         holes=(),
         baseline_id=variant.id,
         further_baselines=(),

@@ -403,8 +403,7 @@ def test_the_page_shows_lines_to_copy_unbroken(machine: Machine) -> None:
 
 def test_a_list_with_a_comma_is_quoted_in_the_scenario(machine: Machine) -> None:
     for several, line in (("0,2", 'measure: {cpus: "0,2"}'), (None, "without `cpus`")):
-        chosen = pinning.PinnedCpus("0", several, "")
-        page = settings_page(QuietMachine(chosen, ()), ASCII, 80)
+        page = settings_page(QuietMachine(pinning.PinnedCpus("0", several, ""), ()), ASCII, 80)
         assert f"    scenario, several threads: {line}" in page.splitlines()
 
 

@@ -182,10 +182,9 @@ class Study:
         return [Look(i.id, k, n, n == taken[-1]) for i in plan.inputs for k, n in enumerate(taken)]
 
     def inputs(self) -> list[PreparedInput]:
-        sized = [i for i in self.plan.inputs if i.dataset]
         return [
             PreparedInput(i.id, "/f", i.dataset.size_bytes, "0", "prose", 42)
-            for i in sized
+            for i in [i for i in self.plan.inputs if i.dataset]
             if i.dataset
         ]
 
@@ -265,7 +264,6 @@ class Crossed:
         further = [
             next(v.id for v in variants if dict(v.values) == dict(given)) for given in self.further
         ]
-        builds = tuple(dict.fromkeys(v.build for v in variants if v.build is not None))
         return Plan(
             name="crossed",
             question="What does each axis do?",
@@ -278,7 +276,7 @@ class Crossed:
                 ),
                 Axis("where", "input", tuple(AxisValue(n, n) for n in self.inputs)),
             ),
-            builds=builds,
+            builds=tuple(dict.fromkeys(v.build for v in variants if v.build is not None)),
             variants=tuple(variants),
             inputs=tuple(inputs),
             cells=tuple(cells),

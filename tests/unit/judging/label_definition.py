@@ -93,8 +93,7 @@ def signed_ranks(differences: Floats) -> Ints:
     size = np.abs(d)
     nonzero = size > 0
     values, inverse, counts = np.unique(size[nonzero], return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    doubled = 2 * last - counts + 1  # first + last rank of each group of ties
+    doubled = 2 * np.cumsum(counts) - counts + 1  # first + last rank of each group of ties
     ranks = np.zeros(len(d), dtype=np.int64)
     if len(values):
         ranks[nonzero] = doubled[inverse] * np.sign(d[nonzero]).astype(np.int64)
@@ -103,8 +102,7 @@ def signed_ranks(differences: Floats) -> Ints:
 
 def tails(score: Floats) -> tuple[float, float]:
     """Return the tails of the sum of the first column under uniform choices of a column per round."""
-    ranges = score.max(axis=1) - score.min(axis=1)
-    total = math.fsum(ranges.tolist())
+    total = math.fsum((score.max(axis=1) - score.min(axis=1)).tolist())
     if not total:
         return 1.0, 1.0
     steps = np.rint((score - score.min(axis=1, keepdims=True)) * (UNITS / total)).astype(np.int64)

@@ -77,14 +77,12 @@ def test_revisions_are_before_and_after_however_many(crossed: type[Crossed]) -> 
 
 
 def test_each_baseline_with_all_adopted_experiments(crossed: type[Crossed]) -> None:
-    axes = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]}
     example = crossed(
-        axes,
+        {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]},
         adopted=[("parser", "sonic"), ("alloc", "je")],
         further=[{"engine": "tokio", "parser": "simd", "alloc": "sys"}],
     )
-    pairs = experiments.pairs(example.plan)
-    assert [(a.label, b.label) for a, b in pairs] == [
+    assert [(a.label, b.label) for a, b in experiments.pairs(example.plan)] == [
         ("rayon simd sys", "rayon sonic je"),
         ("tokio simd sys", "tokio sonic je"),
     ]

@@ -40,8 +40,7 @@ def test_exchanging_the_sides_changes_the_sign_and_nothing_else() -> None:
 
 
 def test_exchanging_baseline_and_control_changes_nothing() -> None:
-    random = np.random.default_rng(2)
-    x, y, z = random.normal(0, 0.05, (3, 30))
+    x, y, z = np.random.default_rng(2).normal(0, 0.05, (3, 30))
     control = pair_of_logs(z, z).candidate
     pair = replace(pair_of_logs(x + 0.03, y), control=control)
     exchanged = replace(pair, reference=control, control=pair.reference)
@@ -49,8 +48,7 @@ def test_exchanging_baseline_and_control_changes_nothing() -> None:
 
 
 def test_a_look_uses_its_rounds_only() -> None:
-    random = np.random.default_rng(4)
-    x, y, z = random.normal(0, 0.05, (3, 30))
+    x, y, z = np.random.default_rng(4).normal(0, 0.05, (3, 30))
     pair = replace(pair_of_logs(x, y), control=pair_of_logs(z, z).candidate)
     early, late = paired_test.examine_looks(pair, (12, 30))
     short = replace(pair_of_logs(x[:12], y[:12]), control=pair_of_logs(z[:12], z[:12]).candidate)

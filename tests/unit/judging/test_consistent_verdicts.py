@@ -255,10 +255,9 @@ def of_code(
 
 def differences(judged: Judgement) -> list[str]:
     kinds = ("effect", "interaction", "contributions", "before-after", "comparison", "front")
-    reported = [t for kind in kinds for t in texts(judged, kind)]
     return [
         t
-        for t in reported
+        for t in [t for kind in kinds for t in texts(judged, kind)]
         if any(word in t for word in ("% less", "% more", "faster", "slower", "equivalent"))
     ]
 

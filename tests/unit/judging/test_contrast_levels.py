@@ -26,8 +26,7 @@ AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sy
 
 
 def noisy(values: Mapping[str, str], where: str, number: int) -> float:
-    chance = random.Random(f"{sorted(values.items())}/{where}/{number}")
-    return math.exp(chance.gauss(0, 0.02))
+    return math.exp(random.Random(f"{sorted(values.items())}/{where}/{number}").gauss(0, 0.02))
 
 
 def test_the_interval_of_an_inconclusive_contrast_is_that_of_the_whole_family(

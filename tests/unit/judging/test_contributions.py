@@ -71,8 +71,7 @@ def test_001_two_steps_make_what_they_multiply_to(crossed: type[Crossed]) -> Non
     assert table.total is not None
     assert table.total.shown is not None
     assert 1 / table.total.shown.ratio == pytest.approx(1.158, abs=0.005)
-    shares = [s.share for s in table.steps]
-    assert shares == pytest.approx(
+    assert [s.share for s in table.steps] == pytest.approx(
         [math.log(0.916) / math.log(0.864), math.log(0.943) / math.log(0.864)], abs=0.03
     )
     assert table.unexplained == pytest.approx(0.0, abs=0.02)
@@ -239,9 +238,8 @@ def test_several_values_of_an_axis_are_shared_only_where_experiments_name_one(
 
 
 def test_each_baseline_has_its_own_shares(crossed: type[Crossed]) -> None:
-    axes = {"engine": ["rayon", "tokio"], **AXES}
     example = crossed(
-        axes,
+        {"engine": ["rayon", "tokio"], **AXES},
         adopted=[("parser", "sonic"), ("alloc", "je")],
         further=[{"engine": "tokio", "parser": "simd", "alloc": "sys"}],
     )

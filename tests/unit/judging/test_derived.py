@@ -142,8 +142,7 @@ class TestBounds:
             replace(b, answer=Answer(f"d{b.round}", 1)) if b.cell_id == limit else b
             for b in study.blocks(wall)
         ]
-        states = {s.cell_id: s.state for s in judged(study, blocks).states}
-        assert states[limit] == "other-output"
+        assert {s.cell_id: s.state for s in judged(study, blocks).states}[limit] == "other-output"
 
 
 def test_every_row_is_a_claim_that_states_its_formula() -> None:
@@ -230,8 +229,7 @@ def test_the_ratio_of_a_pair_that_is_not_compared_has_no_figure() -> None:
         for b in study.blocks(scattered)
     ]
     judgement = judged(study, blocks)
-    row = rows(judgement)["other_over_streaming"]
-    assert row.value is None
+    assert rows(judgement)["other_over_streaming"].value is None
     assert not [
         c for c in judgement.claims if c.kind == "derived" and c.subject == "other over streaming"
     ]
@@ -270,9 +268,8 @@ def test_a_ratio_that_is_a_step_has_the_figures_that_it_has_among_the_contributi
 
 def test_the_ratio_of_a_pair_without_an_upper_bound_has_no_interval() -> None:
     study = PairStudy()
-    cells = (study.cell("other", 100).id, study.cell("streaming", 100).id)
     open_ended = Comparison(
-        *cells,
+        *(study.cell("other", 100).id, study.cell("streaming", 100).id),
         "wall",
         "headline",
         Verdict.INCONCLUSIVE,

@@ -110,8 +110,7 @@ def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
     model = np.column_stack([model, signs[:, 1] * signs[:, 2], signs.prod(axis=1)])
     coefficients = np.linalg.lstsq(model, logs[0], rcond=None)[0]
     columns = dict(zip(layout.cells.values(), logs.T, strict=True))
-    drafts = list(effects._drafts("x", layout, columns))
-    means = [float(d.mean[0]) for d in drafts]
+    means = [float(d.mean[0]) for d in list(effects._drafts("x", layout, columns))]
     assert means == pytest.approx([*(2 * coefficients[1:4]), *(4 * coefficients[4:7])])
 
 
@@ -127,11 +126,9 @@ def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for(
         for a, b in itertools.product(("a0", "a1"), ("b0", "b1"))
     }
     mean = (logs["a1", "b0"] - logs["a0", "b0"] + logs["a1", "b1"] - logs["a0", "b1"]) / 2
-    test = stats.wilcoxon(mean, method="exact")
-    assert first.mean.p == pytest.approx(test.pvalue, rel=1e-9)
+    assert first.mean.p == pytest.approx(stats.wilcoxon(mean, method="exact").pvalue, rel=1e-9)
     looks = at.looks.count
-    smallest = min(e.mean.p for e in results)
-    assert smallest == first.mean.p
+    assert min(e.mean.p for e in results) == first.mean.p
     assert first.mean.p_adjusted == pytest.approx(min(1.0, 3 * looks * first.mean.p))
     walsh = np.sort([(x + y) / 2 for x, y in itertools.combinations_with_replacement(mean, 2)])
     assert ratio(first) == pytest.approx(math.exp(float(np.median(walsh))))
@@ -208,8 +205,7 @@ def test_cells_that_failed_are_holes(crossed: type[Crossed]) -> None:
     example = crossed(AXES)
     at = example.measured(noisy(0.01))
     gone = next(c.id for c in example.plan.cells if "mi" in c.label)
-    left = effects.effects(replace(at, usable=at.usable - {gone}))[0][0]
-    assert left.left_out == ("alloc: mi",)
+    assert effects.effects(replace(at, usable=at.usable - {gone}))[0][0].left_out == ("alloc: mi",)
 
 
 def test_axes_that_advance_together_are_one(crossed: type[Crossed]) -> None:
@@ -281,8 +277,7 @@ def test_a_pair_that_the_headline_compares_has_the_headlines_verdict(
     """A family of two is more powerful than the headline's eighteen. A page must not report
     both verdicts.
     """
-    example = crossed(AXES, rounds=18)
-    judged = example.judge(noisy(0.12))
+    judged = crossed(AXES, rounds=18).judge(noisy(0.12))
     headline = {
         (c.cell_id, c.ref_cell_id): c
         for c in judged.comparisons

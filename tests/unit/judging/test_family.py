@@ -19,8 +19,7 @@ def test_adjusted_values_are_those_of_statsmodels(seed: int) -> None:
 
 
 def test_divisors_count_down_and_stop_with_the_procedure() -> None:
-    result = holm([0.04, 0.001, 0.03, 0.002], size=4, level=0.05)
-    assert [f.divisor for f in result] == [2, 4, 2, 3]
+    assert [f.divisor for f in holm([0.04, 0.001, 0.03, 0.002], size=4, level=0.05)] == [2, 4, 2, 3]
 
 
 def test_members_without_a_value_still_share_the_level() -> None:

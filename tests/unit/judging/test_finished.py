@@ -39,8 +39,7 @@ def after(plan: Plan, blocks: Sequence[Block], number: int) -> Look:
 
 
 def example_of(study: type[Study]) -> tuple[Study, Timing]:
-    example = study(arms=("a", "slow", "near"), rounds=200, measure=POLICY)
-    return example, timing(ARMS, 0.06, 4)
+    return study(arms=("a", "slow", "near"), rounds=200, measure=POLICY), timing(ARMS, 0.06, 4)
 
 
 def test_a_cell_leaves_when_its_comparisons_are_conclusive(study: type[Study]) -> None:
@@ -113,8 +112,7 @@ def replayed(example: Study, wall: Timing, *, leave: bool) -> tuple[dict[str, Ve
         measured = [cell.id for cell in plan.cells if cell.id not in left]
         left |= dict.fromkeys(race.leaving(plan, taken, measured, ()), number)
     judged = judge(plan, blocks, {}, (), taken)
-    verdicts = {c.cell_id: c.verdict for c in judged.comparisons if c.metric == "wall"}
-    return verdicts, len(blocks)
+    return {c.cell_id: c.verdict for c in judged.comparisons if c.metric == "wall"}, len(blocks)
 
 
 @pytest.mark.parametrize("seed", range(3))

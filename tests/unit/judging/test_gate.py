@@ -75,8 +75,7 @@ def test_a_decided_growth_below_the_margin_says_what_is_tolerated(study: type[St
     # The margin of the gate is inside the interval: significant, size uncertain, and the estimate
     # is below the margin.
     example = study(arms=("a", "slow"), policy=gate_policy(margins=(("wall", 0.065),)))
-    gating = first(example, log_normal_timing({"slow": 1.05}, spread=0.02))
-    (pair,) = gating.pairs
+    (pair,) = first(example, log_normal_timing({"slow": 1.05}, spread=0.02)).pairs
     assert pair.comparison.verdict is Verdict.WORSE_SIZE_UNCERTAIN
     assert pair.state == "passed"
     assert "6.5\u202f% is tolerated" in pair.reason
@@ -110,8 +109,7 @@ def test_memory_must_grow_by_more_than_a_mebibyte(
 
 
 def test_a_cell_that_no_time_can_judge_is_not_passed(study: type[Study]) -> None:
-    example = study(arms=("a", "b"))
-    gating = first(example, log_normal_timing({}, spread=0.4))
+    gating = first(study(arms=("a", "b")), log_normal_timing({}, spread=0.4))
     assert {pair.state for pair in gating.pairs if pair.metric != "peak_rss"} == {"not-judged"}
     assert gating.exit_code == 4
     assert gating.reasons == ("1 cell: no gated time could be judged",)
@@ -161,8 +159,7 @@ class TestAContinuedRecord:
         assert not self.reopened(example, log_normal_timing({}, spread=0.4))
 
     def test_more_rounds_cannot_help_if_the_control_differs(self, study: type[Study]) -> None:
-        example = study(arms=("a", "b"))
-        assert not self.reopened(example, log_normal_timing({"control": 1.3}))
+        assert not self.reopened(study(arms=("a", "b")), log_normal_timing({"control": 1.3}))
 
 
 def test_one_judged_time_is_enough_unless_the_policy_asks_for_more(study: type[Study]) -> None:
@@ -416,8 +413,7 @@ class TestTheStoppingRule:
         example = study(policy=gate_policy(margins=(("wall", 0.01),)))
         wall = log_normal_timing({"b": 1.025}, spread=0.03, seed=3)
         blocks = [b for b in example.blocks(wall) if b.round <= 27]
-        report = interim_analysis.look(example.plan, blocks, example.plan.inputs[0].id, 2, 27)
-        assert report.stop
+        assert interim_analysis.look(example.plan, blocks, example.plan.inputs[0].id, 2, 27).stop
         assert not self.look_at(example, wall, 27).stop
         assert self.look_at(example, wall, 40).reason == "this was the last interim analysis"
 
@@ -431,8 +427,7 @@ class TestTheStoppingRule:
         assert not self.look_at(example, log_normal_timing({}), 18, cpu=loud).stop
 
     def test_the_control_lets_the_gate_decide_before_pairs_could(self, study: type[Study]) -> None:
-        many = MeasurePolicy(rounds_min=12, rounds_max=1000)
-        example = study(arms=("a", "b"), measure=many)
+        example = study(arms=("a", "b"), measure=MeasurePolicy(rounds_min=12, rounds_max=1000))
         assert outcome.strict_looks(example.plan).needed == 13
         assert self.look_at(example, log_normal_timing({"b": 1.05}), 12).stop
 
@@ -441,8 +436,7 @@ class TestTheStoppingRule:
         # 4 % must not pass earlier.
         example = study(policy=gate_policy(margins=(("wall", 0.01),), detect=0.05))
         wall = log_normal_timing({}, spread=0.02)
-        outcome = self.look_at(example, wall, 18)
-        assert not outcome.stop
+        assert not self.look_at(example, wall, 18).stop
         assert first(example, wall).exit_code == 0
 
     def test_equivalence_within_the_margin_ends_it(self, study: type[Study]) -> None:
@@ -458,7 +452,6 @@ class TestCountedInstructions:
         plan, loud = example.plan, log_normal_timing({}, spread=0.4)
         blocks, looks = example.blocks(loud), example.looks()
         cells = measuring.cells_to_count(plan, blocks, {}, example.inputs(), looks)
-        counting = measuring.counting_plan(plan, cells)
         observed = [
             Observation(
                 cell.id,
@@ -469,7 +462,7 @@ class TestCountedInstructions:
                 "ok",
                 {"instructions": 1e9 * (grown if cell.role is Role.CANDIDATE else 1)},
             )
-            for cell in counting.cells
+            for cell in measuring.counting_plan(plan, cells).cells
             for run in range(measuring.COUNTS.runs)
             if cell.role is not Role.CONTROL
         ]

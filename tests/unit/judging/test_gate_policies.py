@@ -269,8 +269,7 @@ class TestAccepted:
         )
 
     def test_what_is_not_needed_says_so(self, study: type[Study]) -> None:
-        gating = self.judged(study, ("same", 0.10, ""))
-        assert "is not needed" in gating.remarks[0]
+        assert "is not needed" in self.judged(study, ("same", 0.10, "")).remarks[0]
 
     @pytest.mark.parametrize(
         ("change", "reason"),

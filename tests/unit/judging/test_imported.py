@@ -171,8 +171,7 @@ def test_every_verdict_has_its_sentence_and_every_sentence_names_the_design(
     commands: tuple[Command, ...], verdict: Verdict, words: str
 ) -> None:
     judgement = judged(session(*commands))
-    comparison = comparison_of(judgement, commands[-1].label)
-    assert comparison.verdict is verdict
+    assert comparison_of(judgement, commands[-1].label).verdict is verdict
     texts = [c.text for c in judgement.claims if c.kind == "comparison"]
     assert any(words in text for text in texts)
     assert all(c.text.startswith("Within one session, not interleaved") for c in judgement.claims)

@@ -152,8 +152,7 @@ def test_a_root_has_the_bits_of_scipys(seed: int) -> None:
 
     for function in (smooth, stepped, lambda x: -smooth(x)):
         for xtol in (1e-8, 1e-3):
-            expected = brentq(function, -3.0, 4.0, xtol=xtol)
-            assert find_root(function, -3.0, 4.0, xtol) == expected
+            assert find_root(function, -3.0, 4.0, xtol) == brentq(function, -3.0, 4.0, xtol=xtol)
 
 
 def test_a_root_at_an_end_is_found() -> None:

@@ -47,9 +47,8 @@ def test_names_and_order_of_variants_move_no_verdict(study: type[Study], effect:
     for renamed in ("zz", "m m", "<x>"):
         for metric in ("wall", "cpu"):
             one = plain.comparison(first, back[renamed], metric)
-            two = other.comparison(second, renamed, metric)
             assert replace(one, cell_id="", ref_cell_id="") == replace(
-                two, cell_id="", ref_cell_id=""
+                other.comparison(second, renamed, metric), cell_id="", ref_cell_id=""
             )
 
 
@@ -301,10 +300,9 @@ def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round(
 ) -> None:
     example = study(policy=JudgePolicy(metrics=("wall", "rate")))
     described = {"metrics": [{"name": "rate", "direction": "higher"}]}
-    wall = timing({"b": -0.3}, 0.01)
     blocks = [
         replace(b, receipts=(Receipt(metrics={"rate": 1 / b.wall_s[0]}),))
-        for b in example.blocks(wall)
+        for b in example.blocks(timing({"b": -0.3}, 0.01))
     ]
     judged = example.judge(blocks, {"program": Build("program", ok=True, describe=described)})
     assert example.comparison(judged, "b", "rate").verdict is Verdict.BETTER
@@ -348,8 +346,7 @@ def test_constant_series_are_equivalent(study: type[Study]) -> None:
 
 
 def test_a_record_without_any_block_is_judged_too(study: type[Study]) -> None:
-    example = study(sizes=(10, 50))
-    judged = judge(example.plan, (), {}, (), ())
+    judged = judge(study(sizes=(10, 50)).plan, (), {}, (), ())
     assert {s.state for s in judged.states} == {"not-started"}
     assert judged.status == "exploratory"
     assert "4 not started" in " ".join(c.text for c in judged.claims)

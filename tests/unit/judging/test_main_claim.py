@@ -93,13 +93,12 @@ def test_the_first_row_of_the_table_leads_with_the_variants_tied_with_it(
 
 def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Comparison:
     pair = pair_of_logs(x, y)
-    evidence = paired_test.examine_looks(pair, looks)
     (results,) = verdict.judge_family(
         [
             Case(
                 Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
                 pair,
-                evidence,
+                paired_test.examine_looks(pair, looks),
             )
         ],
         RULES,

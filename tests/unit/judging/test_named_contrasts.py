@@ -69,8 +69,7 @@ def test_a_contrast_with_the_baseline_has_its_verdict(study: type[Study]) -> Non
 def test_measuring_goes_on_until_a_contrast_is_conclusive(study: type[Study]) -> None:
     arms = {"a": 0.0, "left": 0.5, "right": 0.46, "far": 1.0}
     policy = MeasurePolicy(rounds_max=200)
-    only_time = JudgePolicy(("wall",))
-    example = study(arms=tuple(arms), rounds=200, measure=policy, policy=only_time)
+    example = study(arms=tuple(arms), rounds=200, measure=policy, policy=JudgePolicy(("wall",)))
     plan = naming(example, ("left", "right"))
     blocks = [b for b in example.blocks(timing(arms, 0.1, 3)) if b.round <= 18]
     here = plan.inputs[0].id

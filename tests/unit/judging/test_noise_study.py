@@ -119,8 +119,7 @@ def test_relabelled_families_hold_the_level_on_bursts() -> None:
 def test_windows_are_added_up_by_program() -> None:
     one = judge_window(window(), LOOKS, families=2, seed=1)
     missed = judge_window(window(1.0), LOOKS, families=3, seed=1)
-    other = replace(missed, program="other", false=1)
-    summary = summarise_windows([one, other, missed], 0.05)
+    summary = summarise_windows([one, replace(missed, program="other", false=1), missed], 0.05)
     assert summary.relabelled == Rate(1, 8)
     assert summary.as_measured == Rate(0, 3)
     assert [(f.program, f.either, f.on["wall"]) for f in summary.detection_rates] == [

@@ -86,8 +86,7 @@ def test_an_interval_of_one_run_is_wilsons() -> None:
 
 
 def test_runs_that_differ_widen_the_interval_beyond_that_of_their_samples() -> None:
-    pairs = [(10, 100), (30, 100), (50, 100)]
-    lo, hi = interval(pairs)
+    lo, hi = interval([(10, 100), (30, 100), (50, 100)])
     # With runs of equal length the ratio estimator is the mean of the runs' shares.
     mean = stats.ttest_1samp([0.1, 0.3, 0.5], 0.0).confidence_interval(0.95)
     assert lo == 0.0
@@ -132,8 +131,7 @@ def test_callgrind_counts_so_that_nothing_is_uncertain_and_callers_are_not_known
 
 
 def judged(study: Study, *profiles: Profile) -> Judgement:
-    base = study.judge(study.blocks(lambda *_: 0.05))
-    return attach(base, study.plan, profiles)
+    return attach(study.judge(study.blocks(lambda *_: 0.05)), study.plan, profiles)
 
 
 def test_every_sentence_says_self_samples_and_runs_and_none_a_time(study: type[Study]) -> None:
@@ -163,8 +161,7 @@ def test_too_few_samples_rank_nothing(study: type[Study]) -> None:
     assert (
         claim.text == "too few samples of a to rank functions: 99 samples, 3 runs; 100 are needed"
     )
-    enough = replace(few, runs=(34, 33, 33))
-    assert shares_of(enough).enough
+    assert shares_of(replace(few, runs=(34, 33, 33))).enough
 
 
 def test_before_and_after_need_both_profiles_made_alike(study: type[Study]) -> None:

@@ -159,8 +159,7 @@ def test_a_value_outside_the_interval_is_confirmed_with_a_reason(example: Study)
 
 def test_a_claim_that_was_not_measured_is_inconclusive(example: Study) -> None:
     for figure, metric in (("faster", "wall"), ("12 MB", "peak_rss")):
-        missing = verdict(example, figure, variant_id="0" * 12, metric=metric)
-        assert missing == ("inconclusive", "")
+        assert verdict(example, figure, variant_id="0" * 12, metric=metric) == ("inconclusive", "")
 
 
 def test_a_claim_about_an_input_that_was_left_out_is_inconclusive(study: type[Study]) -> None:

@@ -101,13 +101,12 @@ def verdict_of(x: np.ndarray, y: np.ndarray, looks: int) -> Verdict:
     """Judge log times once, with `looks` planned interim analyses."""
     pair = pair_of_logs(x, y)
     rules = Rules(looks, 1, 0.05)
-    evidence = examine_looks(pair, (len(x),))
     (result,) = judge_family(
         [
             Case(
                 Comparison.unjudged("a", "b", "wall", "headline", Thresholds(0.02, 0.01)),
                 pair,
-                evidence,
+                examine_looks(pair, (len(x),)),
             )
         ],
         rules,
@@ -127,8 +126,7 @@ def test_the_interval_inside_the_margin_is_two_one_sided_tests(seed: int, looks:
         wilcoxon(d - limit, alternative="less", method="exact").pvalue,
         wilcoxon(d + limit, alternative="greater", method="exact").pvalue,
     )
-    inside = intervals.typical(d, equivalence_level(looks)).inside(limit)
-    assert inside == (max(one_sided) <= alpha)
+    assert intervals.typical(d, equivalence_level(looks)).inside(limit) == (max(one_sided) <= alpha)
 
 
 def test_equivalence_agrees_with_the_t_tests_of_statsmodels_on_normal_noise() -> None:

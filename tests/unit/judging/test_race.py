@@ -196,8 +196,7 @@ def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(
     """One significant loss drops it. A second rival would run on without an effect on the
     result.
     """
-    example = racing(study)
-    cells = [c.id for c in example.plan.cells if c.role is not Role.CONTROL]
+    cells = [c.id for c in racing(study).plan.cells if c.role is not Role.CONTROL]
 
     def pair(
         cell: int, ref: int, ratio: float, *, mde: float | None = 0.1, family: str = "best"

@@ -254,8 +254,7 @@ def test_the_changed_cells_of_all_metrics_are_one_family(study: type[Study]) -> 
     result = record_comparison.bridge(before.side(), after.side())
     judged = [r.comparison for metric in ("wall", "cpu") for r in rows(result, "changed", metric)]
     assert result.family == len(judged) > 1
-    p_values = [c.p for c in judged if c.p is not None]
-    assert len(p_values) == len(judged)
+    assert len([c.p for c in judged if c.p is not None]) == len(judged)
     ranked = sorted(judged, key=lambda c: c.p or 0.0)
     assert ranked[0].p_adjusted == pytest.approx(min(1.0, len(judged) * (ranked[0].p or 0.0)))
     assert ranked[0].shown is not None

@@ -131,8 +131,7 @@ def test_a_candidate_beyond_the_reference_closes_more_than_all(study: type[Study
 
 
 def test_a_share_has_no_interval_where_the_gap_may_be_nothing() -> None:
-    before = [1.0, -1.0] * 10 + [0.2]
-    assert share_closed(before, [0.5] * 21)[1] is None
+    assert share_closed([1.0, -1.0] * 10 + [0.2], [0.5] * 21)[1] is None
     assert share_closed([1.0] * 4, [0.5] * 4)[1] is None  # too few rounds for 95 %
 
 
@@ -154,8 +153,7 @@ def test_the_interval_of_a_share_covers_it() -> None:
     for seed in range(400):
         noise = random.Random(seed)
         before = [1 + noise.gauss(0, 0.2) for _ in range(20)]
-        after = [0.4 * b + noise.gauss(0, 0.1) for b in before]
-        bounds = share_closed(before, after)[1]
+        bounds = share_closed(before, [0.4 * b + noise.gauss(0, 0.1) for b in before])[1]
         hits += bounds is not None and bounds[0] <= 0.6 <= bounds[1]
     assert hits >= 370
 
@@ -165,8 +163,7 @@ def test_the_stopping_rule_waits_for_the_further_reference(study: type[Study]) -
     small.
     """
     example = study(arms=tuple(TIMES), rounds=18)
-    times = {"start": 0.1, "better": 0.0503, "target": 0.05}
-    blocks = example.blocks(skewed(times, 0.03))
+    blocks = example.blocks(skewed({"start": 0.1, "better": 0.0503, "target": 0.05}, 0.03))
     first = looks_of(example.plan).rounds[0]
     assert look(example.plan, blocks, example.plan.inputs[0].id, 0, first).stop
     waiting = look(two_references(example, "target"), blocks, example.plan.inputs[0].id, 0, first)

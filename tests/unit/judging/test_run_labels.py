@@ -43,8 +43,7 @@ def test_the_tails_are_the_shares_of_all_labels(seed: int, runs: int) -> None:
 @pytest.mark.parametrize("effect", [0.01, 0.05, 0.2, 1.0])
 def test_a_larger_effect_is_never_weaker_evidence(effect: float, runs: int) -> None:
     """The Cauchy score descends with the difference. Its scale must grow with the effect."""
-    random = np.random.default_rng(3)
-    values = random.normal(0, 0.001, (12, runs))
+    values = np.random.default_rng(3).normal(0, 0.001, (12, runs))
     values[:, 0] += np.log1p(effect)
     result = run_labels.examine(values)
     assert result.high == pytest.approx(runs**-12 / run_labels.MAIN_WEIGHT, rel=1e-6)
@@ -63,8 +62,7 @@ def test_the_control_is_evidence() -> None:
 
 
 def test_equal_runs_give_no_evidence() -> None:
-    values = np.repeat(np.random.default_rng(0).normal(size=(15, 1)), 3, axis=1)
-    result = run_labels.examine(values)
+    result = run_labels.examine(np.repeat(np.random.default_rng(0).normal(size=(15, 1)), 3, axis=1))
     assert result.low == result.high == 1.0
 
 
@@ -89,7 +87,6 @@ def test_a_change_of_slow_runs_only_is_seen_by_the_signed_rank() -> None:
 
 
 def test_more_rounds_than_labels_can_be_counted_stay_finite() -> None:
-    values = np.random.default_rng(1).normal(0, 0.02, (1200, 3))
-    result = run_labels.examine(values)
+    result = run_labels.examine(np.random.default_rng(1).normal(0, 0.02, (1200, 3)))
     assert 0 < result.main.low < 1
     assert result.main.low + result.main.high == pytest.approx(1, abs=0.01)

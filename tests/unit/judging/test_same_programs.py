@@ -53,8 +53,7 @@ def judged(
 
 
 def test_equal_code_is_found_whatever_the_names_of_symbols(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"))
-    plan, builds = built(example, {"a": "same", "b": "same", "c": "other"})
+    plan, builds = built(study(arms=("a", "b", "c")), {"a": "same", "b": "same", "c": "other"})
     (result,) = same_programs.same_programs(plan, builds)
     assert (result.first, result.second) == (plan.variants[0].id, plan.variants[1].id)
     assert same_programs.no_effect(result) == "arm has no effect on this program"
@@ -120,8 +119,7 @@ def test_a_program_never_differs_from_itself(study: type[Study]) -> None:
 def test_one_program_under_two_names_is_no_open_question(study: type[Study]) -> None:
     example = study(arms=("a", "b", "c"))
     plan, builds = built(example, {"a": "same", "b": "same", "c": "other"})
-    result = judged(example, plan, builds, {"a": 0.05, "b": 0.05, "c": 0.04})
-    assert result.status == "conclusive"
+    assert judged(example, plan, builds, {"a": 0.05, "b": 0.05, "c": 0.04}).status == "conclusive"
 
 
 def test_its_twin_does_not_push_a_variant_out_of_the_best_group(study: type[Study]) -> None:

@@ -123,8 +123,7 @@ def test_a_sign_change_between_files_of_the_user_names_no_size(study: type[Study
 def test_a_sign_change_against_a_further_reference_is_reported_too(study: type[Study]) -> None:
     example = study(arms=("a", "b", "c"), sizes=(SMALL, LARGE))
     ids = {dict(v.values)["arm"]: v.id for v in example.plan.variants}
-    plan = replace(example.plan, further_baselines=(ids["c"],))
-    judgement = judged_with_third(example, plan)
+    judgement = judged_with_third(example, replace(example.plan, further_baselines=(ids["c"],)))
     texts = [c.text for c in judgement.claims if c.kind == "sign-change" and c.metric == "wall"]
     assert len(texts) == 1
     assert texts[0].startswith("b vs c depends on the input")

@@ -56,8 +56,7 @@ def test_an_inconclusive_comparison_continues_until_the_last_look(study: type[St
 
 def test_a_hopeless_input_is_given_up(study: type[Study]) -> None:
     """A spread of a factor of e: no plausible difference could be detected in 40 rounds."""
-    outcomes = [at(study(), timing({}, 1.0, seed), 2) for seed in range(10)]
-    given_up = [o for o in outcomes if o.stop]
+    given_up = [o for o in [at(study(), timing({}, 1.0, seed), 2) for seed in range(10)] if o.stop]
     assert len(given_up) >= 5
     assert {o.reason for o in given_up} == {
         "every comparison is conclusive or cannot become so in the remaining rounds"
@@ -144,8 +143,7 @@ def test_the_noise_floor_is_that_of_the_95_percent_interval() -> None:
         typical=Interval(1, 0.99, 1.03, 0.95),
     )
     assert floor_fraction(both) == pytest.approx(0.03)
-    five_rounds = replace(both, typical=Interval(1, 0.99, 1.03, 1 - 2.0**-4))
-    assert floor_fraction(five_rounds) is None
+    assert floor_fraction(replace(both, typical=Interval(1, 0.99, 1.03, 1 - 2.0**-4))) is None
 
 
 def test_rounds_behind_the_last_look_are_in_no_verdict(study: type[Study]) -> None:
@@ -188,8 +186,7 @@ def test_each_metric_of_the_control_is_judged_as_the_first_of_the_family(
 ) -> None:
     """No metric of the A/A control gets a less strict step because another one differs."""
     example = study(arms=("a", "b", "c"))
-    different = timing({"control": 0.5}, 0.01)
-    judged = example.judge(example.blocks(timing({}, 0.3), cpu=different))
+    judged = example.judge(example.blocks(timing({}, 0.3), cpu=timing({"control": 0.5}, 0.01)))
     control = {c.metric: c for c in judged.comparisons if c.family == "control"}
     assert control["cpu"].verdict.decided
     assert control["wall"].verdict is Verdict.INCONCLUSIVE

@@ -45,8 +45,7 @@ def test_a_ladder_is_answered_by_its_total_and_its_steps(crossed: type[Crossed])
         )
         return 0.05 * factor * (1 + abs(noise))
 
-    judged = example.judge(wall)
-    first, second = texts(judged, "answer")
+    first, second = texts(example.judge(wall), "answer")
     assert first.startswith("With all 2 changes, new fixed takes 12")
     assert second.startswith(f"Each step, compared with the one before: new saves 20.1{THIN}% [")
     assert ", fixed costs " in second
@@ -88,8 +87,7 @@ def test_a_limit_is_answered_by_the_share_that_is_reached(study: type[Study]) ->
         ),
     )
     blocks = example.blocks(timing({"quick": -0.2, "limit": -0.28}, 0.01))
-    judged = judge(plan, blocks, {}, example.inputs(), example.looks())
-    first, second = texts(judged, "answer")
+    first, second = texts(judge(plan, blocks, {}, example.inputs(), example.looks()), "answer")
     assert first.startswith(f"quick comes closest to the limit: it reaches 90{THIN}% [")
     assert second.startswith(f"Of the same limit, the others reach: a 72{THIN}% [")
 
@@ -106,8 +104,7 @@ def test_two_revisions_are_answered_by_what_became_slower(
 ) -> None:
     example = study(arms=("v1", "v2"))
     names = {"base": "v1", "head": "v2", "base_name": "v1", "head_name": "v2"}
-    fields = Revisions.__dataclass_fields__
-    revisions = Revisions(**{k: names.get(k, "") for k in fields})
+    revisions = Revisions(**{k: names.get(k, "") for k in Revisions.__dataclass_fields__})
     metrics = replace(example.plan.judge, metrics=("wall",))
     plan = replace(example.plan, revisions=revisions, judge=metrics)
     blocks = example.blocks(timing({"v2": factor - 1}, 0.004))
@@ -173,10 +170,9 @@ def test_ties_are_broken_by_memory_then_cpu_time(
     reason: str,
 ) -> None:
     example = study(arms=("a", "b", "c"))
-    wall = timing({"b": -0.5, "c": -0.5}, 0.05)
     judged = example.judge(
         example.blocks(
-            wall,
+            timing({"b": -0.5, "c": -0.5}, 0.05),
             cpu=lambda arm, *_: cpu.get(arm, 1.0),
             rss=lambda arm, *_: memory.get(arm, 5e6),
         )
@@ -294,8 +290,7 @@ def test_memory_that_is_equivalent_and_not_equal_is_about_the_same(study: type[S
 
 
 def test_experiments_without_a_gain_are_named_by_their_outcome(study: type[Study]) -> None:
-    arms = ("a", "quick", "slow", "slower", "same", "also the same")
-    example = study(arms=arms)
+    example = study(arms=("a", "quick", "slow", "slower", "same", "also the same"))
     plan = replace(
         example.plan,
         experiments=tuple(
@@ -322,8 +317,7 @@ def test_the_counts_of_the_line_on_confidence_add_up(study: type[Study]) -> None
         return draw(arm, where, number) * ((0.5, 2.0)[number % 2] if arm == "d" else 1.0)
 
     blocks = example.blocks(wall, cpu=timing({"control": 0.5}, 0.01))
-    judged = judge(plan, blocks, {}, example.inputs(), example.looks())
-    text = line(judged, "Confidence").text
+    text = line(judge(plan, blocks, {}, example.inputs(), example.looks()), "Confidence").text
     assert text.startswith("2 of 4 time comparisons are conclusive. 1 other is inconclusive: ")
     assert ". 1 has no verdict: the A/A check of CPU time failed. The A/A check passed, " in text
     assert "No comparison of CPU time" not in text
@@ -349,8 +343,7 @@ def test_the_status_follows_the_main_metric(study: type[Study]) -> None:
     assert line(judged, "Confidence").text.startswith("3 of 3 time comparisons are conclusive. The")
     part = timing({"b": 0.5, "c": 0.5, "d": 0.02}, 0.1)
     assert example.judge(example.blocks(part)).status == "mostly conclusive"
-    nothing = timing({"b": 0.02, "c": 0.02, "d": 0.02}, 0.5)
-    judged = example.judge(example.blocks(nothing))
+    judged = example.judge(example.blocks(timing({"b": 0.02, "c": 0.02, "d": 0.02}, 0.5)))
     assert judged.status == "inconclusive"
     text = line(judged, "Confidence").text
     assert text.startswith("0 of 3 time comparisons are conclusive. The others are inconclusive")

@@ -91,10 +91,9 @@ def test_the_displayed_interval_has_the_level_of_the_holm_step() -> None:
     assert comparison.shown.level == pytest.approx(1 - 0.05 / (4 * 4))
     clear, weaker = case(math.log(1.1)), case(math.log(1.05), sd=0.04, n=40, seed=5)
     assert clear.strongest.p < weaker.strongest.p
-    second = verdict.judge_family([weaker, clear], RULES)
-    assert [c.shown.level for c in second if c.shown] == pytest.approx(
-        [1 - 0.05 / 12, 1 - 0.05 / 16]
-    )
+    assert [
+        c.shown.level for c in verdict.judge_family([weaker, clear], RULES) if c.shown
+    ] == pytest.approx([1 - 0.05 / 12, 1 - 0.05 / 16])
     ties = verdict.judge_family([case(math.log(1.1)), case(math.log(1.1), seed=1)], RULES)
     assert [c.shown.level for c in ties if c.shown] == pytest.approx([1 - 0.05 / 16] * 2)
 
@@ -128,8 +127,7 @@ def test_equivalent_needs_the_slow_rounds_too() -> None:
     x[slow] += random.uniform(0.02, 0.3, int(slow.sum()))
     pair = pair_of_logs(x, y)
     result = run_labels.examine(paired_test.table(pair), math.log1p(0.02))
-    level = (1 - decide.equivalence_level(RULES.looks)) / 2
-    assert result.main.low <= level < result.rank.low
+    assert result.main.low <= ((1 - decide.equivalence_level(RULES.looks)) / 2) < result.rank.low
     given = Case(
         Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
         pair,
@@ -140,12 +138,11 @@ def test_equivalent_needs_the_slow_rounds_too() -> None:
 
 def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
     given = case(math.log(1.1))
-    early = Evidence(12, 1e-7, sign=-1)
     comparison = judged(
         Case(
             Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
             given.pair,
-            (early,),
+            (Evidence(12, 1e-7, sign=-1),),
         )
     )
     assert comparison.verdict is Verdict.INCONCLUSIVE
@@ -154,12 +151,11 @@ def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
 
 def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:
     given = case(0.03, sd=0.05, seed=8)
-    strong = Evidence(40, 1e-7, sign=1)
     comparison = judged(
         Case(
             Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.001)),
             given.pair,
-            (strong,),
+            (Evidence(40, 1e-7, sign=1),),
         )
     )
     assert comparison.shown is not None
@@ -173,8 +169,7 @@ def test_load_in_two_of_three_rounds_does_not_hide_a_difference() -> None:
     random = np.random.default_rng(5)
     load = np.where(np.arange(40) % 3 == 0, 0.0, 1.0)
     x = 0.05 + random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40)
-    y = random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40)
-    pair = pair_of_logs(x, y)
+    pair = pair_of_logs(x, random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40))
     comparison = judged(
         Case(
             Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
@@ -220,12 +215,11 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
 
     def examined(x: np.ndarray, y: np.ndarray) -> Comparison:
         pair = pair_of_logs(x, y)
-        evidence = (paired_test.examine(pair),)
         return judged(
             Case(
                 Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.001, 0.0)),
                 pair,
-                evidence,
+                (paired_test.examine(pair),),
             )
         )
 
@@ -239,7 +233,6 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
 
 
 def test_the_mde_of_a_lowered_pair_uses_its_displayed_interval() -> None:
-    wide = Interval(0.83, 0.74, 1.04, 0.9997)
-    half = verdict._plain_half_width(wide)
+    half = verdict._plain_half_width(Interval(0.83, 0.74, 1.04, 0.9997))
     assert half == pytest.approx(math.log(1.04 / 0.74) / 2 * 1.96 / 3.615, rel=0.01)
     assert verdict._plain_half_width(Interval(1.0, 0.0, math.inf, 0.95)) == 0

@@ -188,14 +188,13 @@ def test_words_and_digits_load_neither_numpy_nor_scipy(module: str) -> None:
 @pytest.mark.parametrize("kind", ["gap", "idle", "effect", "derived", "memory"])
 def test_every_kind_of_sentence_states_its_scope(kind: str) -> None:
     """A sentence names the input if there are several, and a cold cache if it was observed."""
-    both = (("input", "10 MiB"), ("cache", "cold"))
     claim = Claim(
         "",
         kind,
         "B",
         "A",
         "wall",
-        both,
+        (("input", "10 MiB"), ("cache", "cold")),
         Verdict.BETTER,
         estimate=0.8,
         lo=0.7,

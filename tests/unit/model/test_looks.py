@@ -106,8 +106,7 @@ def test_the_limit_is_the_step_of_the_grid_that_the_budget_cannot_exceed(
 ) -> None:
     path = tmp_path / "s.yaml"
     path.write_text(SCENARIO, encoding="utf-8")
-    plan = plan_scenario(str(path))
-    assert limit_of_rounds(plan, affordable) == limit
+    assert limit_of_rounds(plan_scenario(str(path)), affordable) == limit
 
 
 def test_another_rule_can_need_more_rounds(tmp_path: Path) -> None:

@@ -199,8 +199,7 @@ def time_of(given: str) -> tuple[int, int]:
         when = datetime.fromisoformat(stem + ("+00:00" if zone == "Z" else zone))
     except ValueError:
         raise BadLineError("timestamp") from None
-    start = datetime(1970, 1, 1, tzinfo=UTC)
-    passed = when - start
+    passed = when - datetime(1970, 1, 1, tzinfo=UTC)
     return passed.days * 86_400 + passed.seconds, int((fraction or "0").ljust(9, "0"))
 
 
@@ -284,10 +283,9 @@ def passes(condition: dict[str, str], message: Message) -> bool:
 
 def answers() -> list[dict[str, Any]]:
     """The questions of the fixtures with their answers."""
-    questions = json.loads((FIXTURES / "questions.json").read_text(encoding="utf-8"))
     return [
         {**query, **search(FIXTURES / "corpus", query["tree"], query["limit"], query["condition"])}
-        for query in questions
+        for query in json.loads((FIXTURES / "questions.json").read_text(encoding="utf-8"))
     ]
 
 

@@ -28,7 +28,6 @@ class Example:
 
 
 def examples() -> list[Example]:
-    rows = json.loads(FIXTURE.read_text(encoding="utf-8"))
     return [
         Example(
             row["text"],
@@ -37,7 +36,7 @@ def examples() -> list[Example]:
             [(w, n) for w, n in row["words"]],
             row["digest"],
         )
-        for row in rows
+        for row in json.loads(FIXTURE.read_text(encoding="utf-8"))
     ]
 
 
@@ -92,8 +91,7 @@ def test_ascii_words_are_runs(example: Example) -> None:
 
 
 def test_both_tokenizers_and_every_case_have_examples() -> None:
-    observed = {(example.tokenizer, example.case) for example in examples()}
-    assert observed == {
+    assert {(example.tokenizer, example.case) for example in examples()} == {
         (tokenizer, case)
         for tokenizer in ("ascii", "unicode")
         for case in ("original", "lower", "upper")

@@ -660,8 +660,7 @@ def sample(rounds: int = ROUNDS) -> ReportData:
 def judged_again(data: ReportData, **changes: object) -> ReportData:
     """Return the record with parts of its judgement replaced, and with new claims."""
     judged = replace(data.judgement, **changes)  # type: ignore[arg-type]  # fields of a judgement
-    binaries = {build.id: build for build in data.builds}
-    claims = claims_of(data.plan, judged, binaries, data.inputs)
+    claims = claims_of(data.plan, judged, {build.id: build for build in data.builds}, data.inputs)
     return replace(data, judgement=replace(judged, claims=claims))
 
 
@@ -723,10 +722,9 @@ def bare() -> ReportData:
         status="failed",
         hypotheses=(),
     )
-    p = replace(full.plan, notes=(), experiments=(), holes=(), hypotheses=())
     return replace(
         full,
-        plan=p,
+        plan=replace(full.plan, notes=(), experiments=(), holes=(), hypotheses=()),
         judgement=empty,
         blocks=(),
         builds=(),

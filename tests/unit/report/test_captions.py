@@ -60,8 +60,7 @@ def test_no_caption_and_no_legend_repeats_the_method(document: Document) -> None
 def test_every_table_of_the_appendix_with_verdicts_has_its_rounds(document: Document) -> None:
     judged = [t for t in tables(document) if "Verdict" in [c.title for c in t.columns]]
     assert len(judged) > 10
-    lacking = [t.anchor for t in judged if "n" not in {c.title for c in t.columns}]
-    assert lacking == []
+    assert [t.anchor for t in judged if "n" not in {c.title for c in t.columns}] == []
 
 
 def test_memory_that_the_scenario_judges_has_the_family_of_the_results(

@@ -74,8 +74,7 @@ def test_the_glossary_has_the_margin_and_the_control_of_the_record(data: ReportD
 
 def test_many_combinations_with_one_reason_are_counted(data: ReportData) -> None:
     many = [hole(n, "no step of the ladder") for n in range(30)]
-    one = hole(99, "not available here")
-    (summary,) = unmeasured.build(with_holes(data, *many, one))
+    (summary,) = unmeasured.build(with_holes(data, *many, hole(99, "not available here")))
     assert isinstance(summary, Bullets)
     texts = [item.text for item in summary.items]
     assert "30 combinations of values, all for the same reason: no step of the ladder." in texts

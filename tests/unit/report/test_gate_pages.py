@@ -123,8 +123,7 @@ def test_an_accepted_row_is_open_and_fails_no_check() -> None:
     gate = page(
         row("accepted"), row("passed", 1), exit_code=0, answer="≡ Benchmarks: passed", reasons=()
     )
-    text = comment(gate)
-    assert "sentence 0 of accepted" in text.split("<details>")[0]
+    assert "sentence 0 of accepted" in comment(gate).split("<details>")[0]
     assert "worse, accepted" in gate_page.terminal(gate, 80, unicode=True)
     assert ET.fromstring(gate_page.junit(gate)).get("failures") == "0"
 
@@ -137,5 +136,4 @@ def test_remarks_and_lines_of_the_acceptance_file_are_data() -> None:
     assert text.count("```") == 2
     assert '- {"cell": "a=` ` `b c"}' in text
     assert "a|b" in gate_page.terminal(gate, 80, unicode=True)
-    passed = replace(gate, exit_code=0)
-    assert "```" not in comment(passed)
+    assert "```" not in comment(replace(gate, exit_code=0))

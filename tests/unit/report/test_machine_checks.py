@@ -58,10 +58,9 @@ def test_a_cache_that_was_not_verified_to_be_cold_fails_the_check(data: ReportDa
 
 def test_configurations_without_the_requested_cold_cache_are_listed(data: ReportData) -> None:
     def lines(states: tuple[CellState, ...]) -> str:
-        cells = tuple(replace(c, cache="cold") for c in data.plan.cells)
         changed = replace(
             data,
-            plan=replace(data.plan, cells=cells),
+            plan=replace(data.plan, cells=tuple(replace(c, cache="cold") for c in data.plan.cells)),
             judgement=replace(data.judgement, states=states),
         )
         lists = [b for b in UNMEASURED.build(changed) if isinstance(b, Bullets)]

@@ -39,8 +39,7 @@ def counted(cell_id: str, metric: str, *values: float, rounds: int = 0) -> Summa
 
 def with_counts(data: ReportData) -> ReportData:
     """Return the sample with instructions, faults and a declared metric on the first input."""
-    first = data.plan.inputs[0]
-    arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
+    arms = [c for c in data.arms(data.plan.inputs[0].id) if data.state(c.id).state == "measured"]
     base = next(c for c in arms if c.role is Role.BASELINE)
     counts = [
         s
@@ -121,8 +120,7 @@ def test_ratios_of_a_metric_that_is_better_when_larger_are_inverted(
 
 
 def test_a_metric_with_one_value_everywhere_is_one_line_and_no_column(data: ReportData) -> None:
-    first = data.plan.inputs[0]
-    arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
+    arms = [c for c in data.arms(data.plan.inputs[0].id) if data.state(c.id).state == "measured"]
     counts = [
         s
         for number, cell in enumerate(arms)
@@ -150,8 +148,7 @@ def test_a_metric_with_one_value_everywhere_is_one_line_and_no_column(data: Repo
 
 
 def test_a_table_too_wide_for_paper_is_split_without_loss(data: ReportData) -> None:
-    first = data.plan.inputs[0]
-    arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
+    arms = [c for c in data.arms(data.plan.inputs[0].id) if data.state(c.id).state == "measured"]
     names = [f"own_{number}" for number in range(20)]
     counts = [
         counted(c.id, n, float(i + j), rounds=12)

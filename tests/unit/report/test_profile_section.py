@@ -89,8 +89,7 @@ def test_the_table_has_symbol_self_inclusive_samples_and_runs(data: ReportData) 
     section = profile_document(profiled).section("S15")
     assert section is not None
     table = next(b for b in section.blocks if isinstance(b, Table))
-    titles = [c.title for c in table.columns]
-    assert titles == [
+    assert [c.title for c in table.columns] == [
         "Symbol",
         "Self %",
         "95\u202f% CI",

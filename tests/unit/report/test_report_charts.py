@@ -58,8 +58,7 @@ def test_changes_alone_are_dots_with_their_interaction(data: ReportData) -> None
     structure = data.judgement.structure
     piled = structure.contributions[0]
     rest = replace(piled.steps[0].contrast, verdict=Verdict.INCONCLUSIVE)
-    alone = replace(piled, design="alone", remainder=rest)
-    structure = replace(structure, contributions=(alone,))
+    structure = replace(structure, contributions=(replace(piled, design="alone", remainder=rest),))
     document = build_document(replace(data, judgement=replace(data.judgement, structure=structure)))
     (figure,) = figures_of(document, "waterfall")
     assert figure.title.startswith("Each change alone vs")
@@ -127,8 +126,7 @@ def test_missing_and_constant_counters_are_described_and_not_drawn(data: ReportD
     assert figure is not None
     assert "load average (1 min) (2.0)" in figure.desc
     assert re.search(r"Not available on this machine: .*available memory", figure.desc)
-    drawn = {p.series for p in figure.points}
-    assert not drawn & {"load of one minute", "available memory"}
+    assert not {p.series for p in figure.points} & {"load of one minute", "available memory"}
     assert "available memory" not in {row.cells[0].text for row in figure.table.rows}
     nothing = tuple(replace(b, sensors=Sensors()) for b in data.blocks)
     assert sensors(replace(data, blocks=nothing)) is None

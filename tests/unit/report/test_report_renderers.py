@@ -217,8 +217,7 @@ def test_report_code_contains_no_verdict_words() -> None:
         "verdicts.py",
         "experiments.py",
     }  # the verdict words themselves, and reasons that contain them
-    folder = Path(report.__file__).parent
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(Path(report.__file__).parent.rglob("*.py")):
         if path.name in allowed:
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -269,8 +268,7 @@ def test_html_loads_nothing(page: str) -> None:
 
 
 def test_every_link_has_a_target(data: ReportData, templates: Path, page: str) -> None:
-    part = html.render(build_document(data, only=("S03",)), data, templates, {})
-    for one in (page, part):
+    for one in (page, html.render(build_document(data, only=("S03",)), data, templates, {})):
         parser = Balance()
         parser.feed(one)
         assert {target[1:] for target in re.findall(r'\bhref="(#[^"]+)"', one)} <= set(parser.ids)
@@ -339,8 +337,7 @@ def test_markdown_lines_cannot_begin_a_block() -> None:
 def test_markdown_tables_keep_their_columns(text: str) -> None:
     for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         lines = block.strip().split("\n")
-        counts = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
-        assert len(counts) == 1
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
         assert re.fullmatch(r"\|(:?-+:?\|)+", lines[1])
 
 
@@ -433,8 +430,7 @@ def test_columns_go_in_the_order_of_the_plan(document: Document) -> None:
 
 
 def test_a_shortened_name_is_given_in_full_below(document: Document) -> None:
-    screen = terminal.render(document, width=80)
-    assert re.search(r"a\"b;.*….*_z_ = a\"b;", screen)
+    assert re.search(r"a\"b;.*….*_z_ = a\"b;", terminal.render(document, width=80))
 
 
 def test_two_names_are_never_cut_to_the_same_one(document: Document) -> None:
@@ -478,8 +474,7 @@ def test_a_row_without_a_verdict_has_its_reason(document: Document) -> None:
 
 def test_ascii_output_is_ascii_except_for_names(document: Document) -> None:
     screen = terminal.render(document, width=80, unicode=False)
-    others = {character for character in screen if not character.isascii()}
-    assert others <= set(HOSTILE)
+    assert {character for character in screen if not character.isascii()} <= set(HOSTILE)
     assert "v 1.12x faster [1.10, 1.14]" in screen
     assert "^? 1.03x slower" in screen
 
@@ -487,10 +482,9 @@ def test_ascii_output_is_ascii_except_for_names(document: Document) -> None:
 def test_colour_changes_no_character(document: Document) -> None:
     coloured = terminal.render(document, width=100, color=True)
     assert "\x1b[" in coloured
-    bare = re.sub(r"\x1b\[\d+m", "", coloured)
-    assert [line.rstrip() for line in bare.splitlines()] == terminal.render(
-        document, width=100
-    ).splitlines()
+    assert [
+        line.rstrip() for line in re.sub(r"\x1b\[\d+m", "", coloured).splitlines()
+    ] == terminal.render(document, width=100).splitlines()
 
 
 def test_glyphs_are_distinct_with_and_without_unicode() -> None:

@@ -117,9 +117,8 @@ def test_the_headline_table_names_its_baseline_and_orders_by_ratio(document: Doc
 
 def test_the_notes_name_the_minimum_detectable_effect(data: ReportData) -> None:
     document = build_document(data)
-    table = tables(section(document, "S29"))[0]
     assert (
-        texts(row(table, "smol+system"))[-1]
+        texts(row(tables(section(document, "S29"))[0], "smol+system"))[-1]
         == "MDE 2.1\u202f%; detecting 2\u202f% needs about 46 rounds"
     )
     assert tables(section(document, "S03"))[0].note == (
@@ -285,8 +284,7 @@ def test_an_open_change_of_the_recommended_variant_is_part_of_the_recommendation
     assert {c.subject for c in data.claims("recommendation")} == {"smol+jemalloc"}
     experiments = tuple(replace(e, decision="open") for e in data.plan.experiments)
     document = build_document(replace(data, plan=replace(data.plan, experiments=experiments)))
-    rows = tables(section(document, "S12"))[0].rows
-    assert [r.cells[3].text.split(":")[0] for r in rows] == [
+    assert [r.cells[3].text.split(":")[0] for r in tables(section(document, "S12"))[0].rows] == [
         "Open",
         "Open, but part of the recommendation",
         "Open, but part of the recommendation",
@@ -309,8 +307,7 @@ def test_the_limit_has_what_is_expected_achieved_and_lost(data: ReportData) -> N
         row("slow_share", "rate(slow) / ideal", 0.4),
         row("share", "rate(read) / ideal", 0.8),
     )
-    derived = replace(data, judgement=replace(data.judgement, derived=rows))
-    (facts,) = LIMIT.build(derived)
+    (facts,) = LIMIT.build(replace(data, judgement=replace(data.judgement, derived=rows)))
     assert isinstance(facts, Facts)
     (limit, expected), (_, achieved), (_, lost) = facts.pairs
     assert limit == "Expected limit, input 200MiB"
@@ -472,8 +469,7 @@ def test_sections_can_be_chosen_by_code(data: ReportData) -> None:
 def test_a_claim_becomes_a_sentence_without_touching_names(
     subject: str, text: str, expected: str
 ) -> None:
-    claim = Claim("c1", "main", subject, None, None, (), None, text=text)
-    assert sentence(claim).text == expected
+    assert sentence(Claim("c1", "main", subject, None, None, (), None, text=text)).text == expected
 
 
 def test_the_reference_lists_every_section_and_every_verdict() -> None:
@@ -563,8 +559,7 @@ class TestBudget:
             "count, ms",
             "n",
         ]
-        rows = {row.cells[0].text: texts(row)[1:] for row in table.rows}
-        assert rows == {
+        assert {row.cells[0].text: texts(row)[1:] for row in table.rows} == {
             data.label(first.id): ["200", "50.0", str(len(first_blocks))],
             data.label(second.id): ["100", "—", str(len(first_blocks))],
         }

@@ -128,7 +128,6 @@ def ladder(data: ReportData, total: Contrast, share: float | None) -> ReportData
             None if share is None else 1 - share,
         ),
     )
-    beyond = (Step((Change("engine", "tokio", "rayon"),), third, second, MORE, None),)
     table = Contribution(
         item.id,
         "wall",
@@ -140,7 +139,7 @@ def ladder(data: ReportData, total: Contrast, share: float | None) -> ReportData
         None,
         None if share is None else 0.0,
         None if share is None else 0,
-        beyond,
+        (Step((Change("engine", "tokio", "rayon"),), third, second, MORE, None),),
     )
     return with_structure(data, contributions=(table,))
 

@@ -92,8 +92,7 @@ def paired() -> ReportData:
     one, other, *_ = (c for c in data.measured(item.id) if c.variant_id not in references)
     given = data.comparison(one.id, data.metric)
     assert given is not None
-    pair = replace(given, ref_cell_id=other.id, family="best")
-    comparisons = (*data.judgement.comparisons, pair)
+    comparisons = (*data.judgement.comparisons, replace(given, ref_cell_id=other.id, family="best"))
     return replace(data, judgement=replace(data.judgement, comparisons=comparisons))
 
 
@@ -104,7 +103,6 @@ def profiled() -> ReportData:
         Frame("parse", "prog"),
         Frame("read", "[kernel.kallsyms]", kernel=True),
     )
-    stacks = tuple(s for run in (1, 2) for s in (Stack(run, 60, (0, 1)), Stack(run, 40, (0, 2))))
     profile = Profile(
         data.arms(data.plan.inputs[0].id)[0].id,
         "perf",
@@ -118,7 +116,7 @@ def profiled() -> ReportData:
         "aa" * 32,
         "bb" * 32,
         frames,
-        stacks,
+        tuple(s for run in (1, 2) for s in (Stack(run, 60, (0, 1)), Stack(run, 40, (0, 2)))),
         (),
     )
     return replace(
@@ -541,8 +539,7 @@ def test_two_records_with_nothing_in_common_are_not_compared() -> None:
 
 
 def test_a_projection_is_in_no_table_and_in_no_summary() -> None:
-    document = document_of(sample)
-    for part in document.sections:
+    for part in document_of(sample).sections:
         assert ("a terabyte" in everything(part.blocks)) is (part.code == "S09"), part.code
         tables = [block for block in part.blocks if isinstance(block, Table)]
         assert not any(

@@ -137,13 +137,12 @@ def test_an_exponent_has_the_rounds_of_the_size_with_fewer(data: ReportData) -> 
 
 def test_a_judged_ratio_in_the_budget_keeps_its_relation_to_one(data: ReportData) -> None:
     item = data.plan.inputs[0]
-    ids = tuple(c.id for c in data.arms(item.id)[:2])
     row = Derived(
         item.id,
         "all",
         "time(a) / time(b)",
         "ratio",
-        ids,
+        tuple(c.id for c in data.arms(item.id)[:2]),
         False,
         40,
         1.0819,

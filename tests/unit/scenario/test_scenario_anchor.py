@@ -50,8 +50,7 @@ def test_a_measured_variant_is_the_anchor_without_another_cell(
 
 
 def test_a_variant_that_a_rule_leaves_out_is_one_more_cell_on_every_input(tmp_path: Path) -> None:
-    text = PROGRAM + "exclude: {arm: c}\nanchor: {variant: {arm: c}}"
-    plan = plan_of(tmp_path, text)
+    plan = plan_of(tmp_path, PROGRAM + "exclude: {arm: c}\nanchor: {variant: {arm: c}}")
     assert [c.role for c in anchors(plan)] == [Role.ANCHOR, Role.ANCHOR]
     assert plan.variant(plan.anchor_id).label == "anchor"
     assert comparisons_planned(plan) == comparisons_planned(

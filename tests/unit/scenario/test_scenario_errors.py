@@ -809,8 +809,7 @@ def test_tuning_is_one_command_that_something_uses(case: str, refuses: Refuses) 
 
 @pytest.mark.parametrize("worker", ["dgen", "search"])
 def test_a_worker_whose_axes_do_not_say_all_needs_a_command(refuses: Refuses, worker: str) -> None:
-    head = TALLY.replace("tally", worker)
-    (problem,) = refuses("measure: {rounds: 3}", head=head).problems
+    (problem,) = refuses("measure: {rounds: 3}", head=TALLY.replace("tally", worker)).problems
     assert (problem.code, problem.message) == (
         "BC109",
         f"worker `{worker}` has no default command",
@@ -863,8 +862,7 @@ BUNDLED = {
 @pytest.mark.parametrize("case", BUNDLED)
 def test_bundled_workers_are_known_before_they_are_built(case: str, refuses: Refuses) -> None:
     text, code, marked, message = BUNDLED[case]
-    error = refuses(text, head=TALLY)
-    (problem,) = error.problems
+    (problem,) = refuses(text, head=TALLY).problems
     assert (problem.code, message in problem.message) == (code, True)
     assert problem.at is not None
     line = (TALLY + text).split("\n")[problem.at.line - 1]
@@ -903,15 +901,13 @@ def test_a_later_version_is_not_judged_any_further(refuses: Refuses) -> None:
 
 
 def test_all_missing_keys_are_reported_at_once(refuses: Refuses) -> None:
-    error = refuses("about: x\n", head="")
-    assert [p.message for p in error.problems] == [
+    assert [p.message for p in refuses("about: x\n", head="").problems] == [
         f"`{key}` is missing" for key in ("version", "name", "question", "worker")
     ]
 
 
 def test_more_than_twenty_errors_are_counted(refuses: Refuses) -> None:
-    error = refuses(AXES + "".join(f"k{i}: 1\n" for i in range(25)))
-    text = render(error)
+    text = render(refuses(AXES + "".join(f"k{i}: 1\n" for i in range(25))))
     assert text.count("error[") == 20
     assert text.endswith("\n\nand 5 more\n\n25 errors in 1 file. Nothing was built or run.")
 

@@ -66,7 +66,6 @@ def test_buckets_keep_their_order_and_every_key_reaches_the_plan(loads: Loads) -
         "buckets: {z: 'a|b', a: c}}"
     )
     plan = expand(loads(AXES + text))
-    buckets = (Bucket("z", "a|b"), Bucket("a", "c"))
     assert plan.profile == ProfilePolicy(
         (plan.baseline_id,),
         after_run=False,
@@ -75,5 +74,5 @@ def test_buckets_keep_their_order_and_every_key_reaches_the_plan(loads: Loads) -
         sampler="callgrind",
         unwinding="dwarf",
         timeout_s=5.0,
-        buckets=buckets,
+        buckets=(Bucket("z", "a|b"), Bucket("a", "c")),
     )

@@ -80,10 +80,9 @@ def test_a_value_may_be_empty(validator: Any) -> None:
 
 def test_every_key_has_its_hover_text() -> None:
     document = schema()
-    parts = {"": document, **document["$defs"]}
     silent = [
         f"{name}.{key}"
-        for name, part in parts.items()
+        for name, part in {"": document, **document["$defs"]}.items()
         for key, value in (
             part.get("properties") or part.get("anyOf", [{}, {}])[-1].get("properties", {})
         ).items()
@@ -112,10 +111,9 @@ def test_the_reference_names_every_key() -> None:
 
 
 def test_the_list_of_codes_is_what_the_package_raises() -> None:
-    package = ROOT / "bench_framework" / "scenario"
     raised = {
         code
-        for path in package.rglob("*.py")
+        for path in (ROOT / "bench_framework" / "scenario").rglob("*.py")
         for code in re.findall(r'"(BC\d{3})"', path.read_text(encoding="utf-8"))
     }
     assert raised == {code for code, text in codes().items() if len(text) > 1}

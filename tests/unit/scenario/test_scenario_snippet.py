@@ -38,8 +38,7 @@ def test_a_wide_word_has_wide_carets() -> None:
 
 
 def test_a_long_line_is_cut_around_the_carets() -> None:
-    line = "x" * 500 + "BAD" + "y" * 500
-    lines = rendered(line, Position(1, 501, 3))
+    lines = rendered("x" * 500 + "BAD" + "y" * 500, Position(1, 501, 3))
     assert columns(lines[3]) <= 116
     start = lines[4].index("^")
     assert lines[3][start : start + 3] == "BAD"

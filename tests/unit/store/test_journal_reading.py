@@ -45,8 +45,7 @@ def test_a_torn_last_line_is_ignored(measured: Record) -> None:
     path = journal_of(measured)
     whole = path.read_bytes()
     expected = read_journal(path).blocks
-    last = whole.rstrip(b"\n").rfind(b"\n") + 1
-    for cut in range(last, len(whole) - 1, 7):
+    for cut in range(whole.rstrip(b"\n").rfind(b"\n") + 1, len(whole) - 1, 7):
         path.write_bytes(whole[:cut])
         assert read_journal(path).blocks == expected
 

@@ -53,7 +53,6 @@ def made_plan() -> Plan:
         )
         for n, (name, role) in enumerate(roles.items())
     ]
-    control = replace(cells[0], id="c" * 12, label="control", role=Role.CONTROL)
     return Plan(
         name="demo",
         question="Which way is fastest?",
@@ -66,7 +65,7 @@ def made_plan() -> Plan:
         builds=tuple(SPECS.values()),
         variants=tuple(VARIANTS.values()),
         inputs=(TEXT,),
-        cells=(*cells, control),
+        cells=(*cells, replace(cells[0], id="c" * 12, label="control", role=Role.CONTROL)),
         holes=(),
         baseline_id=VARIANTS["plain"].id,
         further_baselines=(),
@@ -219,5 +218,4 @@ def altered(text: str) -> str:
     match = re.search(r"[1-9]", text) or re.search(r"\d", text)
     if match is None:
         return text[:-1] + ("x" if text[-1:] != "x" else "y") if text else "7"
-    digit = str((int(match[0]) + 3) % 10)
-    return text[: match.start()] + digit + text[match.end() :]
+    return text[: match.start()] + str((int(match[0]) + 3) % 10) + text[match.end() :]

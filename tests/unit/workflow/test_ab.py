@@ -222,23 +222,19 @@ def line_of(plan: Plan, wall: Comparison, *more: Comparison, events: tuple[Event
 def test_each_verdict_is_one_sentence() -> None:
     plan = plan_of("./old [1, 2]", "./new")
     memory = compared(plan, Verdict.WORSE, 1.12, 1.11, 1.13, "peak_rss")
-    faster = compared(plan, Verdict.BETTER, 1 / 1.31, 1 / 1.35, 1 / 1.27)
-    assert line_of(plan, faster, memory) == (
+    assert line_of(plan, compared(plan, Verdict.BETTER, 1 / 1.31, 1 / 1.35, 1 / 1.27), memory) == (
         "`./new` is 1.31× faster than `./old [1, 2]` (95 % CI 1.27 to 1.35), same output, "
         "12 % more memory"
     )
     slower = compared(plan, Verdict.WORSE_SIZE_UNCERTAIN, 1.024, 1.012, 1.036)
-    event = Event("BX334", "differs", cell_id=slower.cell_id)
-    assert line_of(plan, slower, events=(event,)) == (
+    assert line_of(plan, slower, events=(Event("BX334", "differs", cell_id=slower.cell_id),)) == (
         "`./new` is 2.4 % slower than `./old [1, 2]` (95 % CI 1.2 to 3.6 %; significant, but "
         "possibly below the margin of 2 %), different output"
     )
-    equal = compared(plan, Verdict.EQUIVALENT, 1.001, 0.995, 1.008)
-    assert line_of(plan, equal) == (
+    assert line_of(plan, compared(plan, Verdict.EQUIVALENT, 1.001, 0.995, 1.008)) == (
         "`./new` and `./old [1, 2]` are equivalent (within ±2 %; 95 % CI −0.5 to +0.8 %), "
         "same output"
     )
-    unknown = compared(plan, Verdict.INCONCLUSIVE, 1.02, 0.95, 1.09)
-    assert line_of(plan, unknown).startswith(
+    assert line_of(plan, compared(plan, Verdict.INCONCLUSIVE, 1.02, 0.95, 1.09)).startswith(
         "`./new` vs `./old [1, 2]` is inconclusive: +2 % (95 % CI −5 to +9 %); this comparison could only"
     )

@@ -79,8 +79,7 @@ def test_options_in_a_command_are_checked_too(tmp_path: Path, words: str) -> Non
         .replace("io: uring", "mode: uring")
         .replace('"{io}"', words)
     )
-    plan = expand(load(tmp_path / "s.yaml", text=text))
-    able = leave_out(plan, described(uring=REASON))
+    able = leave_out(expand(load(tmp_path / "s.yaml", text=text)), described(uring=REASON))
     assert {dict(v.values)["mode"] for v in able.variants} == {"read", "mmap"}
     assert {hole.reason for hole in able.holes} == {f"io=uring is not available here: {REASON}"}
 
@@ -103,8 +102,7 @@ def test_an_unknown_axis_or_value_is_available() -> None:
 def test_a_value_below_what_the_machine_offers_is_a_warning_with_its_variants(plan: Plan) -> None:
     reason = "built for sse2, and this processor has avx2"
     descriptions = described()
-    values = descriptions["program"]["axes"]["io"]["values"]
-    values[2]["limited"] = reason
+    descriptions["program"]["axes"]["io"]["values"][2]["limited"] = reason
     (event,) = limits(plan, descriptions)
     assert (event.code, event.severity) == ("BX312", "warning")
     assert event.message == f"io=mmap runs below what this machine offers: {reason}"

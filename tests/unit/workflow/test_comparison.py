@@ -135,8 +135,7 @@ def printed(document: Document) -> str:
 
 def test_the_page_of_the_record_has_each_reference(tmp_path: Path) -> None:
     record(tmp_path, 1)
-    table = compare_record(tmp_path / "results", "@last")
-    text = printed(table.document)
+    text = printed(compare_record(tmp_path / "results", "@last").document)
     assert "vs tokio + simd" in text
     assert "Gap to rayon + simd: 50." in text
     assert "exploratory" not in text
@@ -192,8 +191,7 @@ def test_a_failed_cell_is_failed_in_the_axis_and_in_the_report(tmp_path: Path) -
 
 
 def test_an_axis_refuses_metrics_that_are_not_measured_in_rounds(tmp_path: Path) -> None:
-    text = SCENARIO + "judge: [wall, instructions]\n"
-    record(tmp_path, 1, text=text)
+    record(tmp_path, 1, text=SCENARIO + "judge: [wall, instructions]\n")
     with pytest.raises(UsageError, match="instructions is a property of the program") as caught:
         compare_axis(tmp_path / "results", "@last", "engine", metrics=("instructions",))
     assert caught.value.code == "BX107"
@@ -266,8 +264,7 @@ def test_two_records_are_compared_through_unchanged_builds(tmp_path: Path) -> No
     record(tmp_path, 2, code="-new", slower=1.2)
     result = compare_records(tmp_path / "results", "@prev", "@last", metrics=("wall",))
     assert result.bridge is not None
-    cells = {row.label: (row.role, row.comparison.verdict) for row in result.bridge.cells}
-    assert cells == {
+    assert {row.label: (row.role, row.comparison.verdict) for row in result.bridge.cells} == {
         "tokio + simd": ("anchor", Verdict.EQUIVALENT),
         "rayon + simd": ("anchor", Verdict.EQUIVALENT),
         "tokio + serde": ("changed", Verdict.WORSE),
@@ -284,8 +281,7 @@ def test_records_of_different_machines_are_compared_by_binary_size(tmp_path: Pat
     record(tmp_path, 2, host=replace(HOST, cpu="Xeon"))
     result = compare_records(tmp_path / "results", "@prev", "@last")
     assert result.bridge is not None
-    verdicts = {(row.comparison.metric, row.comparison.verdict) for row in result.bridge.cells}
-    assert verdicts == {
+    assert {(row.comparison.metric, row.comparison.verdict) for row in result.bridge.cells} == {
         ("wall", Verdict.NOT_COMPARABLE),
         ("cpu", Verdict.NOT_COMPARABLE),
         ("binary_size", Verdict.EQUIVALENT),
@@ -312,8 +308,7 @@ def test_the_command_takes_two_records(tmp_path: Path) -> None:
         app, ["--json", "--dir", str(tmp_path / "results"), "compare", "@prev", "@last"]
     )
     assert done.exit_code == 0, done.output
-    document = json.loads(done.stdout)
-    assert {cell["role"] for cell in document["cells"]} == {"anchor", "changed"}
+    assert {cell["role"] for cell in json.loads(done.stdout)["cells"]} == {"anchor", "changed"}
 
 
 @pytest.mark.parametrize(

@@ -126,8 +126,7 @@ def test_without_alternatives_the_profile_is_varied(packages: dict[str, Any]) ->
 
 
 def test_required_features_of_the_binary_are_enabled(packages: dict[str, Any]) -> None:
-    bins = {"tool": ("gzip", "simd")}
-    packages["tool"] = package("tool", "tool", features=FEATURES, bins=bins)
+    packages["tool"] = package("tool", "tool", features=FEATURES, bins={"tool": ("gzip", "simd")})
     assert "  features: [simd]  # the binary requires them" in drafted(words=[])[0].text
 
 

@@ -36,8 +36,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def imported(tmp_path: Path, *paths: Path, **options: str) -> Path:
-    pages = import_files(list(paths), ImportOptions(tmp_path / "results", **options))
-    return pages.record
+    return import_files(list(paths), ImportOptions(tmp_path / "results", **options)).record
 
 
 def test_ten_commands_of_one_call_become_a_record_with_a_report(tmp_path: Path) -> None:
@@ -109,11 +108,9 @@ def test_every_command_that_opens_a_record_opens_an_imported_one(
 ) -> None:
     folder = imported(tmp_path, *files)
     root = tmp_path / "results"
-    result = verify_record(root, "@last")
-    assert result.differences == ()
+    assert verify_record(root, "@last").differences == ()
     before = (folder / "report.html").read_bytes()
-    pages = report_record(root, "first")
-    assert pages.record == folder
+    assert report_record(root, "first").record == folder
     assert (folder / "report.html").read_bytes() == before
     table = compare_record(root, str(folder), baseline=None, candidate=None, metrics=("wall",))
     assert [c.verdict.value for c in table.comparisons] == ["worse", "inconclusive"]
@@ -133,8 +130,7 @@ def test_every_command_that_opens_a_record_opens_an_imported_one(
 
 
 def test_a_notebook_gets_frames_without_rounds(tmp_path: Path) -> None:
-    folder = imported(tmp_path, TEN)
-    frames = bf.load(folder)
+    frames = bf.load(imported(tmp_path, TEN))
     assert isinstance(frames, Frames)
     assert len(frames.runs[frames.runs["metric"] == "wall"]) == 120
     assert "round" not in frames.runs.columns

@@ -32,8 +32,7 @@ def test_every_figure_of_the_page_can_be_drawn_by_its_name(full: Path, page: str
 def test_without_axes_a_figure_has_its_own_size_and_can_be_saved(
     full: Path, tmp_path: Path
 ) -> None:
-    name = next(iter(bf.figures(full)))
-    axes = bf.plot(name, full)
+    axes = bf.plot(next(iter(bf.figures(full))), full)
     width, _ = axes.get_figure().get_size_inches()
     assert width * figures.UNITS_PER_INCH == 720
     axes.get_figure().savefig(tmp_path / "x.png")

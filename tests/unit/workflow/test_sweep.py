@@ -50,8 +50,7 @@ def labels(plan: Plan) -> list[str]:
 
 def test_a_variable_is_set_to_each_value_and_the_first_is_the_baseline() -> None:
     plan = swept("ENV:RAYON_NUM_THREADS=4,1", command="./prog {x}")
-    names = [f"RAYON_NUM_THREADS={n}" for n in (4, 1)]
-    assert labels(plan) == [*names, "control"]
+    assert labels(plan) == [*[f"RAYON_NUM_THREADS={n}" for n in (4, 1)], "control"]
     assert [dict(cell.env)["RAYON_NUM_THREADS"] for cell in plan.cells] == ["4", "1", "4"]
     assert plan.baseline_id == plan.cells[0].variant_id
     assert plan.cells[0].command[1] == ("{x}",), "braces without values are text"
@@ -65,8 +64,7 @@ def test_every_combination_of_several_lists_is_measured() -> None:
 
 def test_build_settings_of_the_crate_are_varied() -> None:
     lists = ("PROFILE:lto=off,fat", "PROFILE:codegen-units=16,1", "FEATURES:set=none,simd+log")
-    plan = swept(*lists, command="{bin} x")
-    builds = [v.build for v in plan.variants if v.build is not None]
+    builds = [v.build for v in swept(*lists, command="{bin} x").variants if v.build is not None]
     assert len(builds) == 8
     assert dict(builds[0].profile_keys) == {"lto": "off", "codegen-units": "16"}
     assert {build.features for build in builds} == {(), ("log", "simd")}
