@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import shutil
 import signal
 import time
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from harness import GATED, NEVER, PROFILED, RUN, SHORT, Attack, Box, require
 from kills import IMPORTED
-
-if TYPE_CHECKING:
-    import random
-    from pathlib import Path
 
 FAULTS = {
     "disk full from operation n on": (errno.ENOSPC, True, 0),

@@ -23,10 +23,11 @@ import termios
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.__main__ import main
 from bench_framework.execution.machine import lock
@@ -34,9 +35,6 @@ from bench_framework.features import document, judge  # noqa: F401 -- loaded onc
 from bench_framework.report import figures  # noqa: F401 -- the same
 from bench_framework.store import finding, layout
 from bench_framework.workflow import cache
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FAKES: Final = ROOT / "tests" / "fakes"

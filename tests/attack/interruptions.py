@@ -5,20 +5,18 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import random
 import signal
 import struct
 import termios
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TypeAlias
 
 from harness import RUN, Attack, Box, require
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-    from pathlib import Path
 
 STEPS_S = (3600, -3600, 86_400 * 400, -86_400 * 400, 60, -60, -1_700_000_000, 10**9)
 SIZES = (0, 1, 2, 24, 80, 1000)

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from harness import GATED, PROFILED, ROOT, RUN, Attack, Box, Failed, require
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-    from pathlib import Path
 
 TRIES = 12
 IMPORTED = ROOT / "tests" / "fixtures" / "hyperfine" / "1.20-ten-commands.json"

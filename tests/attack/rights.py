@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import os
+import random
 import shutil
 import struct
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from harness import GATED, RUN, Attack, Box, require
 from kills import IMPORTED
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-    from pathlib import Path
 
 OTHER_USER = 65_534
 PR_SET_SECUREBITS, SECBIT_NOROOT, CAPABILITY_VERSION = 28, 3, 0x20080522

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+
+from bench_framework.report import ReportData
 
 sys.path.insert(
     0, str(Path(__file__).parents[1] / "unit" / "report")
@@ -24,11 +27,6 @@ from report_sample import bare, sample
 from bench_framework.features.document import build_document
 from bench_framework.report.blocks import Section, Table
 from bench_framework.report.render import html
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench_framework.report import ReportData
 
 CHROMIUM = os.environ.get("BENCHCTL_BROWSER", "")
 TEMPLATES = Path(__file__).parents[2] / "templates"

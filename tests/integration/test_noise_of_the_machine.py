@@ -9,8 +9,9 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,15 +20,10 @@ from bench_framework.execution import hyperfine
 from bench_framework.execution.build import reference_programs
 from bench_framework.execution.machine import host, lock
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import Message, SilentObserver
+from bench_framework.execution.progress import Message, SilentObserver, Update
+from bench_framework.features.noise.compute import WindowVerdicts
 from bench_framework.workflow import noise
 from bench_framework.workflow.noise import examine_noise
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.execution.progress import Update
-    from bench_framework.features.noise.compute import WindowVerdicts
 
 FAKE = Path(__file__).parents[1] / "fakes" / "hyperfine"
 BRIEF_S = 0.001

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +14,6 @@ from bench_framework import masking
 from bench_framework.errors import MachineError
 from bench_framework.execution.build.revisions import Git
 from bench_framework.execution.process import Launcher
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 SECRETS = ("hunter2hunter2", "s3cr3tvalue", "pa55word")

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bench_framework.errors import ScenarioError
+from bench_framework.model.plan import Plan
 from bench_framework.scenario.load import load, render
 from bench_framework.scenario.plan import expand
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "scenarios"
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(FIXTURES.glob("*.yaml"))]

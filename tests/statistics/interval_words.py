@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import random
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare import decide
 from bench_framework.features import sentences
@@ -18,9 +19,6 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import word
 from bench_framework.report.numbers import show_percent, show_ratio
 from bench_framework.rounding import decimal, rounded, thresholds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MIRROR: Final = {
     Verdict.BETTER: Verdict.WORSE,

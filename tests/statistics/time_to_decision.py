@@ -15,22 +15,17 @@ import gzip
 import statistics
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import finished_cells, judge
 from bench_framework.model import race
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Plan, Role
 from bench_framework.model.run import Block, Look
 from bench_framework.workflow.scenarios import plan_scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from bench_framework.model.plan import Plan
 
 NOISE = Path(__file__).parents[1] / "fixtures" / "noise"
 ROUNDS = 60

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,15 +18,11 @@ from bench_framework.execution import hyperfine
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
+from bench_framework.model.plan import Plan
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store import wire
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.model.plan import Plan
 
 pytestmark = pytest.mark.real
 

@@ -8,8 +8,8 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +17,6 @@ from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution.inputs.pagecache import InputPages
 from bench_framework.execution.machine import mounts
 from bench_framework.execution.process import MOST_CAPTURED, Command, Launcher
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ENV = {"PATH": "/usr/bin:/bin"}
 

@@ -8,19 +8,14 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine.lock import MachineLock
-from bench_framework.execution.progress import SilentObserver, Waiting
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.execution.progress import Update
+from bench_framework.execution.progress import SilentObserver, Update, Waiting
 
 
 class Waiter(Thread):

@@ -6,8 +6,10 @@ import os
 import shlex
 import stat
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
@@ -17,16 +19,11 @@ from bench_framework.execution.counting.instructions import Counter, counter
 from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.metrics import KERNEL_KEYS, DeclaredMetric, InstructionPolicy
+from bench_framework.model.plan import Plan
 from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.run import Observation
 from bench_framework.store.lines import Dropped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Observation
-    from bench_framework.store.records import Record
+from bench_framework.store.records import Record
 
 needs_valgrind = pytest.mark.skipif(
     "valgrind" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","),

@@ -8,19 +8,16 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.execution.build import cargo, compiler_cache, revisions, sharing
 from bench_framework.execution.build.compiler_cache import Wrapper
 from bench_framework.execution.machine import host
+from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.model.plan import BuildSpec
-
-if TYPE_CHECKING:
-    from bench_framework.execution.process import Launcher
-    from bench_framework.model.run import Build
+from bench_framework.model.run import Build
 
 pytestmark = pytest.mark.real
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 from pydantic_core import SchemaError
 
 from bench_framework import __main__
 from bench_framework.cli import app
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def test_ctrl_c_prints_one_line_without_a_traceback(

@@ -6,7 +6,6 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from rich.cells import cell_len
@@ -16,11 +15,9 @@ from bench_framework.cli.console import Console
 from bench_framework.cli.display import LiveDisplay
 from bench_framework.execution import progress
 from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.workflow.scenarios import plan_scenario
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
 
 SCENARIO = """\
 version: 1

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bench_framework.errors import MachineError
 from bench_framework.execution import target
+from bench_framework.model.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.model.plan import Plan
 
 SCENARIO = """\
 version: 1

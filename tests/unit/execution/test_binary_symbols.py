@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import astuple, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from bench_framework.execution.build.symbols import loader_of
 from bench_framework.execution.target import target_of
 from bench_framework.model.plan import BuildSpec, Cell, Role, stable_id
 from bench_framework.model.run import Build, Preload
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SPEC = BuildSpec("builtin", "tally", features=("simd",))
 CELL = Cell("c", "v", "i", "label", Role.CANDIDATE, (("run",),), (("LD_PRELOAD", "b.so"),))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,13 +11,8 @@ from bench_framework.cli.run_progress import progress_of
 from bench_framework.execution.build import cargo, messages
 from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver
+from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver, Update
 from bench_framework.model.plan import BuildSpec
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.execution.progress import Update
 
 
 def artifact(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from bench_framework.execution.declared_metrics import Missing, Readings, number
 from bench_framework.model.json_path import parse
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.run import Block, Receipt
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BLOCK = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(0.1,))
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from itertools import chain, repeat
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution.machine.lock import PATIENCE_S, wait_until_idle
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import Waiting
+from bench_framework.execution.progress import Update, Waiting
 from bench_framework.execution.stop import Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from bench_framework.execution.progress import Update
 
 
 class Machine:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bench_framework.execution.counting.instructions import parse_perf, read_valgrind
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOG = "==1== Command: ./f\n==1== For interactive control, run 'callgrind_control -h'.\n"
 

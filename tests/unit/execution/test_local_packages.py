@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from bench_framework.execution.build.sharing import local_packages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOCK = """
 version = 4

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,9 +15,6 @@ from bench_framework.execution.machine import host, mounts, sensors
 from bench_framework.execution.process import Finished
 from bench_framework.model import contention
 from bench_framework.model.run import Block, PreparedInput, Sensors
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MOUNTS = """\
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw

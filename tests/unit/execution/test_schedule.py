@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.execution import schedule
-from bench_framework.model.run import Block
-
-if TYPE_CHECKING:
-    from bench_framework.model.run import Status
+from bench_framework.model.run import Block, Status
 
 CELLS = ("a", "b", "c", "d")
 

@@ -6,10 +6,11 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,9 +22,6 @@ from bench_framework.execution.machine import host, pinning, settings
 from bench_framework.execution.machine.checks.check import Machine
 from bench_framework.execution.machine.settings import QuietMachine, Setting
 from bench_framework.execution.process import Launcher
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 CPU = "sys/devices/system/cpu"
 INTERRUPTS = """           CPU0       CPU1       CPU2       CPU3

@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from bench_framework.compare.samples import Pair
 from bench_framework.compare.stage import runs_of
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import Experiment
+from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import (
     Axis,
@@ -31,9 +32,6 @@ from bench_framework.model.plan import (
 )
 from bench_framework.model.policies import AnswerPolicy, GatePolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison, Judgement
 
 Timing = Callable[[str, str, int], float]
 """Function of variant name (``control`` for the A/A control), input name and round to seconds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from bench_framework.model.plan import BuildSpec
 from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from conftest import Crossed
 
 AXES = {"engine": ["rayon", "tokio"], "alloc": ["sys", "je"]}

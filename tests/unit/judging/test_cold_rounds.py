@@ -5,6 +5,7 @@ them refuse it.
 from __future__ import annotations
 
 import random
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,17 +14,13 @@ import pytest
 from bench_framework.compare import cell_state
 from bench_framework.compare import samples as sampling
 from bench_framework.features.judge import judge
-from bench_framework.model.run import PageCache
+from bench_framework.model.judgement import Comparison, Judgement
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Block, PageCache
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from conftest import Study
-
-    from bench_framework.model.judgement import Comparison, Judgement
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Block
 
 COLD, WARM = PageCache("cold"), PageCache("warm", why="12 % of its pages were in memory")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +13,15 @@ import pytest
 from bench_framework.claims import value_phrases
 from bench_framework.features.judge import judge
 from bench_framework.features.pareto import compute as pareto
-from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.judgement import ONE_PROGRAM, Judgement
 from bench_framework.model.metrics import DeclaredMetric
-from bench_framework.model.plan import BIN, BuildSpec
+from bench_framework.model.plan import BIN, BuildSpec, Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from conftest import Crossed, Study
-
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.model.plan import Plan
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"]}
 RATES = {"rayon": 1.0, "tokio": 1.3, "simd": 1.0, "sonic": 1.1}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,6 @@ from bench_framework.model.run import Look
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from conftest import Crossed, Study
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]}

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 import random
 import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.features.ablation import compute as ablation
+from bench_framework.model.judgement import Judgement
+from bench_framework.model.structure import Contribution
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from conftest import Crossed
-
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.model.structure import Contribution
 
 Exact = dict[tuple[str, ...], float]
 AXES = {"parser": ["simd", "sonic"], "alloc": ["sys", "je"]}

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
 from bench_framework.claims import costs, value_phrases
+from bench_framework.claims.factory import Names
 from bench_framework.claims.phrases import change
 from bench_framework.features import sentences
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.references import claims as references_claims
 from bench_framework.model.judgement import Claim, Comparison, Gap
 from bench_framework.model.verdict import Interval, Verdict
-
-if TYPE_CHECKING:
-    from bench_framework.claims.factory import Names
 
 MEMORY = Comparison(
     "map",

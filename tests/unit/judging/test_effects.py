@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,17 +15,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bench_framework.compare.contrasts import Measured
 from bench_framework.features.effects import compute as effects
 from bench_framework.model.judgement import NoiseFloor
+from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from conftest import Crossed
-
-    from bench_framework.compare.contrasts import Measured
-    from bench_framework.model.structure import Effect
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je", "mi"]}
 FACTORS = {"rayon": 1.0, "tokio": 1.2, "simd": 1.0, "sonic": 0.9, "sys": 1.0, "je": 0.8, "mi": 1.1}

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.model.environment_variables import events, format_variables, variables_of
-from bench_framework.model.plan import Cell, Role
+from bench_framework.model.plan import Cell, Plan, Role
 
 if TYPE_CHECKING:
     from conftest import Study
-
-    from bench_framework.model.plan import Plan
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,18 +13,14 @@ from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import finished_cells, judge
 from bench_framework.model import race
 from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import Plan
 from bench_framework.model.policies import MeasurePolicy
-from bench_framework.model.run import Look
+from bench_framework.model.run import Block, Look
 from bench_framework.model.verdict import Verdict
 from tests.unit.judging.conftest import timing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from conftest import Crossed, Study, Timing
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Block
 
 ARMS = {"control": 0.0, "a": 0.0, "slow": 0.5, "near": 0.045}
 POLICY = MeasurePolicy(rounds_max=200)

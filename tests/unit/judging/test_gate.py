@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.compare import interim_analysis
+from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate import measuring, outcome
 from bench_framework.features.judge import judge
@@ -22,11 +24,7 @@ from bench_framework.store.journal import Contents
 from tests.unit.judging.conftest import gate_policy, log_normal_timing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from conftest import Study, Timing
-
-    from bench_framework.compare.interim_analysis import LookOutcome
 
 MIB = 1 << 20
 

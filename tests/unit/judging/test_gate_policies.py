@@ -5,6 +5,7 @@ accepted changes.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,18 +14,14 @@ import pytest
 from bench_framework.compare.summaries import median_interval
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.budgets import LEVEL
-from bench_framework.model.plan import BuildSpec
+from bench_framework.model.gate import Gating
+from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.policies import Accepted, Budget, GatePolicy
 from bench_framework.model.run import Build, Event, Observation
 from tests.unit.judging.conftest import gate_policy, log_normal_timing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from conftest import Study
-
-    from bench_framework.model.gate import Gating
-    from bench_framework.model.plan import Plan
 
 MIB = 1 << 20
 TIMES = (("wall", 0.02), ("cpu", 0.02))

@@ -12,15 +12,13 @@ import pytest
 from bench_framework.features.experiments.compute import hypothesis_tests
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Hypothesis, NamedCell
-from bench_framework.model.judgement import ONE_PROGRAM, Comparison
+from bench_framework.model.judgement import ONE_PROGRAM, Comparison, Judgement
 from bench_framework.model.pairs import comparisons_planned
+from bench_framework.model.plan import Plan
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from conftest import Study
-
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.model.plan import Plan
 
 SPEEDS = {"a": 1.0, "quick": 0.8, "alike": 1.0, "slow": 1.3}
 MIB = 1 << 20

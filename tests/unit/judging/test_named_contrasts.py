@@ -10,14 +10,13 @@ from bench_framework.features.judge import judge
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.looks import looks_of, rounds_needed
 from bench_framework.model.pairs import comparisons_planned
+from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.verdict import Verdict
 from tests.unit.judging.conftest import timing
 
 if TYPE_CHECKING:
     from conftest import Study
-
-    from bench_framework.model.plan import Plan
 
 TIMES = {"a": 0.0, "quick": -0.3, "medium": -0.1, "alike": -0.1}
 

@@ -12,14 +12,13 @@ import pytest
 from bench_framework.features.judge import judge
 from bench_framework.features.sentences import say
 from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
+from bench_framework.model.judgement import Claim
+from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.published import Published, PublishedClaim
 
 if TYPE_CHECKING:
     from conftest import Study
-
-    from bench_framework.model.judgement import Claim
-    from bench_framework.model.plan import Plan
 
 SPEEDS = {"a": 1.0, "quick": 0.5, "alike": 1.0, "slow": 1.3, "near": 0.97, "close": 0.99}
 SOME_NOISE = 0.025

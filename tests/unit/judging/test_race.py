@@ -4,6 +4,7 @@ claims.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from bench_framework.compare import stopping
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
 from bench_framework.model import race
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 from bench_framework.model.policies import MeasurePolicy
@@ -22,11 +23,7 @@ from bench_framework.model.verdict import Interval, Verdict
 from tests.unit.judging.conftest import timing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from conftest import Study, Timing
-
-    from bench_framework.model.judgement import Judgement
 
 ROUNDS = 60
 EFFECTS = {"a": 0.30, "b": 0.0, "c": 0.1, "d": 0.3, "e": 0.6, "f": 1.0}

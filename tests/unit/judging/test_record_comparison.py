@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from bench_framework.features.record_comparison import anchors
 from bench_framework.features.record_comparison import compute as record_comparison
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
 from bench_framework.features.record_comparison.anchors import Side
+from bench_framework.model.judgement import Bridge, BridgedCell
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build, Host, PreparedInput
@@ -20,11 +22,7 @@ from bench_framework.stats.welch import Contrast
 from tests.unit.machine import HOST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from conftest import Study
-
-    from bench_framework.model.judgement import Bridge, BridgedCell
 
 ARMS = ("anchor", "changed")
 

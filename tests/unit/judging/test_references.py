@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,20 +12,16 @@ import pytest
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
 from bench_framework.features.references.compute import share_closed
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.pairs import comparisons_planned
-from bench_framework.model.plan import BuildSpec
+from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from conftest import Study, Timing
-
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.model.plan import Plan
 
 TIMES = {"start": 0.100, "better": 0.075, "target": 0.050}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,18 +13,14 @@ from bench_framework.compare import data_quality, same_programs
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import Experiment
-from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.judgement import ONE_PROGRAM, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Plan
 from bench_framework.model.run import Build, Preload
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from conftest import Study
-
-    from bench_framework.model.judgement import Judgement
 
 
 def built(example: Study, code: Mapping[str, str]) -> tuple[Plan, dict[str, Build]]:

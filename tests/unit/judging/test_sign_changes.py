@@ -11,13 +11,12 @@ import pytest
 
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import Experiment
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Axis, AxisValue, Dataset, Input, Plan
 from bench_framework.model.run import PreparedInput
 
 if TYPE_CHECKING:
     from conftest import Study
-
-    from bench_framework.model.judgement import Judgement
 
 MIB = 1 << 20
 SMALL, LARGE = 10, 200

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.compare import stopping
-from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.interim_analysis import LookOutcome, look
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison
@@ -22,8 +22,6 @@ from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
     from conftest import Study, Timing
-
-    from bench_framework.compare.interim_analysis import LookOutcome
 
 
 def timing(effect: float, spread: float, seed: int = 0) -> Timing:

@@ -10,6 +10,7 @@ import pytest
 
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
+from bench_framework.model.judgement import Claim, Judgement
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.verdict import Verdict
@@ -17,8 +18,6 @@ from tests.unit.judging.conftest import timing
 
 if TYPE_CHECKING:
     from conftest import Crossed, Study
-
-    from bench_framework.model.judgement import Claim, Judgement
 
 THIN = "\u202f"
 

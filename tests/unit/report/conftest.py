@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+
+from bench_framework.report import Document, ReportData
 
 sys.path.insert(
     0, str(Path(__file__).parent)
@@ -16,9 +17,6 @@ from report_sample import bare, sample
 
 from bench_framework.features.document import build_document
 from bench_framework.report.render import html, markdown, terminal
-
-if TYPE_CHECKING:
-    from bench_framework.report import Document, ReportData
 
 
 @pytest.fixture(scope="session")

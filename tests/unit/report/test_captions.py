@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bench_framework.features.document import build_document
+from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import Facts, Table
-
-if TYPE_CHECKING:
-    from bench_framework.report import Document, ReportData
 
 THIN = "\u202f"
 REPEATED = re.compile(r"family-wise|interim analys|configurations? planned|rounds × runs")

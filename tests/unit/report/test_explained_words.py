@@ -5,20 +5,17 @@ results.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.features.document import build_document
 from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Role
+from bench_framework.report import ReportData
 from bench_framework.report.blocks import Bullets
 from bench_framework.report.render.html import headed
 from bench_framework.report.sections import unmeasured
 from bench_framework.report.terms import terms
-
-if TYPE_CHECKING:
-    from bench_framework.report import ReportData
 
 
 def hole(number: int, reason: str) -> Claim:

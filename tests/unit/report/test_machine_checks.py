@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bench_framework.model.judgement import CellState
 from bench_framework.model.run import PageCache
-from bench_framework.report import checks
+from bench_framework.report import ReportData, checks
 from bench_framework.report.blocks import Bullets
 from bench_framework.report.charts.drift import drift
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections.unmeasured import UNMEASURED
-
-if TYPE_CHECKING:
-    from bench_framework.report import ReportData
 
 
 def cache_check(data: ReportData, state: PageCache | None, **sensors: int) -> tuple[str, str]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.report import ReportData
 from bench_framework.report.blocks import Table
 from bench_framework.report.sections.metrics import MOST_COLUMNS, build
-
-if TYPE_CHECKING:
-    from bench_framework.report import ReportData
 
 REQUESTS = DeclaredMetric("requests", "stdout", "1/s", direction="higher", about="served")
 

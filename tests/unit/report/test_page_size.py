@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+
+from bench_framework.report import Document
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))  # the folder is not a package
 
@@ -16,9 +17,6 @@ from bench_framework.features.document import build_document
 from bench_framework.report import figures
 from bench_framework.report.blocks import Table
 from bench_framework.report.render import html
-
-if TYPE_CHECKING:
-    from bench_framework.report import Document
 
 
 def tables(document: Document) -> list[Table]:

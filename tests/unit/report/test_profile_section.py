@@ -8,7 +8,8 @@ import csv
 import io
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from report_sample import HOSTILE
@@ -18,14 +19,10 @@ from bench_framework.features.profile import flame_graph
 from bench_framework.features.profile.compute import attach, shares_of
 from bench_framework.model.profile import Bucket, Frame, Profile, Stack
 from bench_framework.model.run import Event
+from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import Facts, Table
 from bench_framework.report.palette import DARK, LIGHT
 from bench_framework.report.render import html, markdown, terminal
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.report import Document, ReportData
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "a;b</title><script>alert(1)</script>\x1b[31m\u202e\nsecond line"

@@ -6,23 +6,18 @@ import re
 from dataclasses import replace
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from bench_framework.report import figures
+from bench_framework.report import Document, figures
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import drift, forest, memory_time
 from bench_framework.report.charts.frame import nice_sizes, nice_steps, spread
 from bench_framework.report.palette import DARK, LIGHT, SENTINELS
 from bench_framework.report.render.widths import cut_distinct, cut_middle
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.report import Document
 
 SVG = "{http://www.w3.org/2000/svg}"
 NO_TABLE = Table("t", "c", (), ())

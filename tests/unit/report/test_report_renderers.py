@@ -14,7 +14,6 @@ from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given, settings
@@ -25,6 +24,7 @@ from rich.cells import cell_len
 from bench_framework import report
 from bench_framework.features.document import build_document
 from bench_framework.model.words import WORDS
+from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import (
     AuthorText,
     Block,
@@ -42,9 +42,6 @@ from bench_framework.report.blocks import (
 from bench_framework.report.render import html, markdown, terminal
 from bench_framework.report.render.markdown import code_span, escape, escape_start
 from bench_framework.report.render.widths import visible
-
-if TYPE_CHECKING:
-    from bench_framework.report import Document, ReportData
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pytest
 
@@ -16,7 +16,7 @@ from bench_framework.model.run import Event, Receipt
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import CORRECTED, WORDS, word
-from bench_framework.report import checks
+from bench_framework.report import Document, ReportData, checks
 from bench_framework.report.blocks import (
     AuthorText,
     Bullets,
@@ -37,9 +37,6 @@ from bench_framework.report.main_table import main_table
 from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
-
-if TYPE_CHECKING:
-    from bench_framework.report import Document, ReportData
 
 
 def section(document: Document, code: str) -> Section:

@@ -5,7 +5,6 @@ it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from report_sample import with_sign_change, with_structure
 
@@ -22,11 +21,8 @@ from bench_framework.model.structure import (
     Step,
 )
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report.blocks import Bullets, KeyFinding, Table
-
-if TYPE_CHECKING:
-    from bench_framework.report import ReportData
-    from bench_framework.report.blocks import Block
+from bench_framework.report import ReportData
+from bench_framework.report.blocks import Block, Bullets, KeyFinding, Table
 
 LESS = Contrast(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
 MORE = Contrast(Verdict.WORSE, Interval(1.2, 1.1, 1.3, 0.99), 40, 1e-9, 1e-8)

@@ -6,9 +6,9 @@ have printed for the same figures. The false one must be absent.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pytest
 from report_sample import bare, judged_again, sample, with_sign_change
@@ -24,13 +24,9 @@ from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import Fallback, Table
 from bench_framework.report.render import terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.report import Document, ReportData
 
 THIN = "\u202f"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from report_sample import with_structure
@@ -23,15 +22,12 @@ from bench_framework.model.structure import (
     Step,
 )
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report.blocks import KeyFinding, Table
+from bench_framework.report import ReportData
+from bench_framework.report.blocks import Block, KeyFinding, Table
 from bench_framework.report.checks import checks
 from bench_framework.report.contrasts import interval_cells
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections import budget, masthead, memory, summary
-
-if TYPE_CHECKING:
-    from bench_framework.report import ReportData
-    from bench_framework.report.blocks import Block
 
 LESS = Contrast(Verdict.BETTER, Interval(0.8, 0.75, 0.85, 0.99), 40, 1e-9, 1e-8)
 MORE = Contrast(Verdict.WORSE, Interval(1.2, 1.15, 1.3, 0.99), 40, 1e-9, 1e-8)

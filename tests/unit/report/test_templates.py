@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.errors import UsageError
 from bench_framework.features.document import build_document
+from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import Block
 from bench_framework.report.render import html, markdown
 from bench_framework.report.render.templates import (
@@ -18,9 +18,6 @@ from bench_framework.report.render.templates import (
     Templates,
     replaced,
 )
-
-if TYPE_CHECKING:
-    from bench_framework.report import Document, ReportData
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "templates.md"
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bench_framework.errors import UsageError
+from bench_framework.report import Document
 from bench_framework.report.render import markdown
 from bench_framework.report.render.templates import Templates, replaced
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.report import Document
 
 
 @pytest.fixture

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import pytest
 
 from bench_framework.errors import ScenarioError
+from bench_framework.model.plan import Plan
 from bench_framework.scenario.load import Scenario, load
 from bench_framework.scenario.plan import expand
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.model.plan import Plan
 
 HEAD = 'version: 1\nname: n\nquestion: "Is b slower?"\nworker: {command: [/usr/bin/prog]}\n'
 

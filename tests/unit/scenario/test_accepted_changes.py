@@ -4,19 +4,17 @@ its place.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.errors import UsageError
+from bench_framework.model.policies import Accepted
 from bench_framework.scenario.gate_policy import read_accepted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Plans
-
-    from bench_framework.model.policies import Accepted
 
 TWO = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
 

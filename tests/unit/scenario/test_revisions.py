@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.errors import UsageError
 from bench_framework.model.pairs import comparisons_planned
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.scenario.revisions import at_revisions
 from bench_framework.store import wire
 from bench_framework.workflow.run_options import plan_between
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Plans
-
-    from bench_framework.model.plan import Plan
 
 BASE, HEAD = "b" * 40, "a" * 40
 CRATE = 'version: 1\nname: n\nquestion: "Is b slower?"\nworker: {git: "https://example.org/c", bin: c}\n'

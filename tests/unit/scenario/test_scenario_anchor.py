@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.model.pairs import comparisons_planned
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Cell, Plan
 
 PROGRAM = (
     "version: 1\nname: n\nquestion: q?\nworker: {command: [/bin/echo]}\n"

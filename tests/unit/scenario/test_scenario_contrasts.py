@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
+from bench_framework.errors import ScenarioError
 from bench_framework.model.looks import looks_of
 from bench_framework.model.pairs import comparisons_planned, contrast_cells, contrast_pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.errors import ScenarioError
-    from bench_framework.model.plan import Plan
+from bench_framework.model.plan import Plan
 
 BODY = """
 axes: {mode: [read, mmap, ring], threads: ["1", "2"], size: [1MiB, 2MiB]}

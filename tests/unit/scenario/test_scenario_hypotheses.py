@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
+from bench_framework.errors import ScenarioError
 from bench_framework.model.declarations import DerivedRow, Hypothesis
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.errors import ScenarioError
-    from bench_framework.model.plan import Plan
+from bench_framework.model.plan import Plan
 
 BODY = """
 axes: {mode: [read, mmap, ring], threads: ["1", "2"]}

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
+from bench_framework.errors import ScenarioError
 from bench_framework.model.metrics import METRICS, DeclaredMetric, InstructionPolicy
 from bench_framework.model.pairs import comparisons_planned
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.plan import expand
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.errors import ScenarioError
-    from bench_framework.scenario.definition import Scenario
 
 AXES = "axes: {arm: [a, b]}\ncommand: ['{bin}', '{arm}']\nbaseline: {arm: a}\n"
 GOOD = (

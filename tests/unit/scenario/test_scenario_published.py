@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.errors import ScenarioError
-    from bench_framework.model.plan import Plan
+from bench_framework.errors import ScenarioError
+from bench_framework.model.plan import Plan
 
 BODY = """
 axes: {mode: [read, mmap, ring, gone], size: [1MiB, 2MiB]}

@@ -7,22 +7,17 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bench_framework.errors import MachineError, RecordError
-from bench_framework.model.run import Event, Look
+from bench_framework.model.run import Block, Event, Look
 from bench_framework.store import layout, lines
 from bench_framework.store.journal import JournalWriter, read_journal
 from bench_framework.store.records import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from bench_framework.model.run import Block
 
 AT = "2026-03-02T17:04:09.123Z"
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bench_framework.errors import MachineError, RecordError, UsageError
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Build, Host
 from bench_framework.store import layout, lines, manifest
 from bench_framework.store.finding import find_records, resolve, resolve_measured
 from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build, Host
 
 AT = "2026-03-02T17:04:09.123Z"
 

@@ -6,12 +6,12 @@ import csv
 import io
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.model.judgement import Claim, Judgement
 from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import Plan
 from bench_framework.model.structure import (
     Change,
     Contrast,
@@ -28,11 +28,8 @@ from bench_framework.model.structure import (
 )
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.store import tables, wire
+from bench_framework.store.records import Record
 from bench_framework.store.source import Source
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
-    from bench_framework.store.records import Record
 
 LESS = Contrast(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
 OPEN = Contrast(

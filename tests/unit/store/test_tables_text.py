@@ -6,8 +6,10 @@ import csv
 import json
 import math
 import random
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,16 +23,10 @@ from bench_framework.model.judgement import (
     Summary,
 )
 from bench_framework.model.looks import looks_of
-from bench_framework.model.run import Event
+from bench_framework.model.run import Block, Event
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.store import columns, frames, layout, lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from bench_framework.model.run import Block
-    from bench_framework.store.records import Record
+from bench_framework.store.records import Record
 
 
 def read(path: Path) -> list[dict[str, str]]:

@@ -6,20 +6,15 @@ import dataclasses
 import json
 import math
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from bench_framework.errors import RecordError
-from bench_framework.model.run import Event, Look, Observation
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 from bench_framework.model.verdict import Interval
 from bench_framework.store import lines, wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Block, Build, Host, PreparedInput
 
 
 def test_a_plan_survives_and_is_deterministic(plan: Plan) -> None:

@@ -9,7 +9,7 @@ import math
 import random
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from bench_framework.model import run
 from bench_framework.model.plan import (
@@ -27,9 +27,6 @@ from bench_framework.model.plan import (
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.store import lines
 from bench_framework.store.records import Record
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AT = "2026-03-02T17:04:09.123Z"
 ROUNDS = 12

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -18,6 +19,7 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.run import Answer, Block, Build, Host, Look
 from bench_framework.model.verdict import Verdict
+from bench_framework.report import Document
 from bench_framework.report.render import terminal
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -26,11 +28,6 @@ from bench_framework.store.records import Record
 from bench_framework.workflow import comparison
 from bench_framework.workflow.comparison import compare_axis, compare_record, compare_records
 from tests.unit.machine import HOST
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.report import Document
 
 SCENARIO = """\
 version: 1

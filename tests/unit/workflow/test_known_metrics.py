@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bench_framework.errors import MachineError
+from bench_framework.model.plan import Plan
 from bench_framework.model.run import Build
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.workflow.preparation import require_known
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.model.plan import Plan
 
 DESCRIPTION = {
     "metrics": [

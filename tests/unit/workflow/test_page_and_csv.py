@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from bench_framework.report.blocks import Table
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import report_data
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_memory_of_the_page_is_that_of_the_table(plain: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure as Canvas
@@ -13,9 +13,6 @@ from bench_framework.errors import RecordError, UsageError
 from bench_framework.report import figures
 from bench_framework.store import layout
 from bench_framework.workflow.imports import ImportOptions, import_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_every_figure_of_the_page_can_be_drawn_by_its_name(full: Path, page: str) -> None:

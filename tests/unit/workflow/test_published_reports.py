@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from bench_framework.errors import UsageError
 from bench_framework.store import manifest
 from bench_framework.workflow.embedded_runs import publish
 from bench_framework.workflow.verification import verify
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

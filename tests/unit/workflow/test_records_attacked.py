@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +20,6 @@ from bench_framework.store.records import Record
 from bench_framework.workflow.pages import judge_record, report_record
 from bench_framework.workflow.verification import verify_record
 from tests.unit.workflow.measured_record import TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def copied(record: Path, tmp_path: Path) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -26,9 +26,6 @@ from bench_framework.workflow.time_estimates import (
     SCALED,
     EarlierRecord,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCENARIO = """\
 version: 1

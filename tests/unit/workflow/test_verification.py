@@ -11,7 +11,7 @@ import json
 import random
 import re
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -27,9 +27,6 @@ from bench_framework.workflow.differences import line_differences, table_differe
 from bench_framework.workflow.pages import report_record
 from bench_framework.workflow.verification import verify, verify_page, verify_record
 from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, table, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_an_unchanged_record_has_no_differences(plain: Path, full: Path) -> None:
