@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import METRICS, WALL
+from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim, Comparison
-    from bench_framework.model.policies import Metric
 
 HIGHER = "higher"
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model import words
+from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import WALL
 from bench_framework.rounding import plain, rounded, up_to_two_digits
 from bench_framework.units import (
@@ -21,9 +22,6 @@ from bench_framework.units import (
     size_unit,
     time_unit,
 )
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim
 
 
 def size(count: float, family: str) -> str:

@@ -12,12 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from bench_framework.compare.decide import Evidence, decide, equivalence_level
+from bench_framework.compare.same_programs import Pairs
+from bench_framework.compare.samples import Sample
+from bench_framework.compare.stage import Runs
 from bench_framework.compare.verdict import PLAIN_LEVEL
 from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Comparison, NoiseFloor
 from bench_framework.model.looks import Looks, rounds_needed
@@ -29,11 +32,6 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import intervals, signed_rank
 from bench_framework.stats.holm_family import adjust_for_looks, holm
 from bench_framework.stats.portable_math import log
-
-if TYPE_CHECKING:
-    from bench_framework.compare.same_programs import Pairs
-    from bench_framework.compare.samples import Sample
-    from bench_framework.compare.stage import Runs
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,8 +11,9 @@ import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.compare.samples import Sample
 from bench_framework.compare.summaries import LEVEL, median_interval
 from bench_framework.model.formula import Formula, Unit, parse
 from bench_framework.model.judgement import Comparison, Derived
@@ -21,10 +22,6 @@ from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Block, PreparedInput
 from bench_framework.model.structure import Contribution
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from bench_framework.compare.samples import Sample
-
 
 _FORMULA: Final = re.compile(r"rate\((\w+)\) / (\w+)")
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.policies import Metric
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.policies import Metric
 
 _PREFERRED: Final = ("headline", "reference", "contrast", "exact", "best")
 

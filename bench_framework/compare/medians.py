@@ -8,17 +8,15 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare import summaries
 from bench_framework.compare.decide import decide_by_interval
+from bench_framework.compare.samples import Pair
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import METRICS, is_exact
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.portable_math import exp, expm1, log
-
-if TYPE_CHECKING:
-    from bench_framework.compare.samples import Pair
 
 EXACT_METRICS: Final = frozenset(name for name in METRICS if is_exact(name))
 """Metrics that are equal in every run of one binary, so that they need no statistical test."""

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from bench_framework.compare.samples import Pair
 from bench_framework.stats import intervals, run_labels
 from bench_framework.stats.portable_math import log
-
-if TYPE_CHECKING:
-    from bench_framework.compare.samples import Pair
 
 Floats = npt.NDArray[np.float64]
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.samples import Sample
 from bench_framework.model.judgement import CellState
-from bench_framework.model.plan import Plan
+from bench_framework.model.looks import Looks
+from bench_framework.model.plan import Cell, Plan
+from bench_framework.model.policies import Metric
 from bench_framework.model.run import Block, Build, Look
-
-if TYPE_CHECKING:
-    from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Cell
-    from bench_framework.model.policies import Metric
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare.decide import equivalence_level
+from bench_framework.compare.stage import Stage
+from bench_framework.model.judgement import BestGroup, Comparison
 from bench_framework.model.looks import LAST_LOOK
 from bench_framework.model.race import may_leave
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
 CONCLUSIVE: Final = "every comparison is conclusive"
 FUTILE: Final = "every comparison is conclusive or cannot become so in the remaining rounds"
-
-if TYPE_CHECKING:
-    from bench_framework.compare.stage import Stage
-    from bench_framework.model.judgement import BestGroup, Comparison
 
 
 def trailing(stage: Stage, group: BestGroup) -> tuple[str, ...]:

@@ -21,14 +21,14 @@ from bench_framework.compare.decide import (
     equivalence_level,
     rounds_for_margin,
 )
+from bench_framework.compare.samples import Pair
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats import holm_family
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
 if TYPE_CHECKING:
-    from bench_framework.compare.samples import Pair
-    from bench_framework.model.judgement import Comparison
     from bench_framework.stats import intervals, welch
 
 PLAIN_LEVEL: Final = 0.95

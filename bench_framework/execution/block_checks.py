@@ -16,12 +16,12 @@ from bench_framework.errors import MeasureError
 from bench_framework.execution import declared_metrics, schedule
 from bench_framework.execution.answer_checks import AnswerChecks
 from bench_framework.execution.answers import AnswerReader
+from bench_framework.execution.input_progress import InputProgress
+from bench_framework.execution.target import Target
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.run import Block, Event
 
 if TYPE_CHECKING:
-    from bench_framework.execution.input_progress import InputProgress
-    from bench_framework.execution.target import Target
     from bench_framework.store.records import Record
 
 

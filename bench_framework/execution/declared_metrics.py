@@ -13,15 +13,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from bench_framework.execution.target import Target
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model import json_path
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.run import Block, Event, Receipt
-
-if TYPE_CHECKING:
-    from bench_framework.execution.target import Target
 
 LARGEST_BYTES: Final = 64 << 20
 """A larger text is not searched: that would take longer than many runs."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from bench_framework.execution.target import Target
 from bench_framework.model.plan import Input
 from bench_framework.model.run import Answer, Block, Event
-
-if TYPE_CHECKING:
-    from bench_framework.execution.target import Target
-    from bench_framework.store.journal import Contents
+from bench_framework.store.journal import Contents
 
 
 @dataclass(slots=True)

@@ -7,10 +7,9 @@ bias the result.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-if TYPE_CHECKING:
-    from bench_framework.model.run import Block
+from bench_framework.model.run import Block
 
 Flag = Literal["cpu", "steal", "memory", "swap", "throttled"]
 

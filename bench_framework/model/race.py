@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from bench_framework.model.plan import Cell, Plan, Role
-
-if TYPE_CHECKING:
-    from bench_framework.model.run import Look
+from bench_framework.model.run import Look
 
 DropReason = Literal["raced", "idle"]
 """Reason for dropping a cell. ``raced``: significantly worse than another variant. ``idle``: not

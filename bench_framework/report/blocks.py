@@ -6,11 +6,10 @@ Every renderer prints only this tree, so that each sentence is in every output.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform
+from typing import Any, ClassVar, Literal, dataclass_transform
 
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim
-    from bench_framework.model.verdict import Verdict
+from bench_framework.model.judgement import Claim
+from bench_framework.model.verdict import Verdict
 
 Align = Literal["left", "right", "decimal"]
 Mark = Literal["pass", "warn", "fail", "unknown"]

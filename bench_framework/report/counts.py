@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Hole, Input
-    from bench_framework.report.context import ReportData
+from bench_framework.model.plan import Hole, Input
+from bench_framework.report.context import ReportData
 
 _WORDS = (
     ("failed", "failed"),

@@ -9,9 +9,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework import units
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import (
@@ -23,9 +24,6 @@ from bench_framework.rounding import (
     plain,
     rounded,
 )
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison
 
 LEAST_DECIMALS: Final = 2
 TIMES_FROM: Final = 1.5

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.scenario import template
+from bench_framework.scenario.axes import AxisView
 from bench_framework.scenario.schema.worker import BUILTIN
 
 if TYPE_CHECKING:
-    from bench_framework.scenario.axes import AxisView
     from bench_framework.scenario.definition import Scenario
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.plan import Variant
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.published import Published, PublishedClaim, TestKind
 from bench_framework.scenario.axes import named_values
+from bench_framework.scenario.expansion import Expansion
 from bench_framework.scenario.schema.published import PublishedClaimPart
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.expansion import Expansion
 
 EXPERIMENT = "experiment"
 """The key that selects the variant of an experiment in place of axis values."""

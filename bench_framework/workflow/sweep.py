@@ -7,9 +7,10 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from bench_framework.execution.build.metadata import read_packages
+from bench_framework.model.plan import Plan
 from bench_framework.scenario.feature_groups import closure
 from bench_framework.units import counted
 from bench_framework.workflow.crate_scenario import crate_above
@@ -22,9 +23,6 @@ from bench_framework.workflow.request import (
     program_path,
     unfit,
 )
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
 
 BIN: Final = "{bin}"
 _KINDS: Final = ("ENV", "PROFILE", "FEATURES")

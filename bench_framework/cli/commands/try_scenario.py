@@ -11,6 +11,7 @@ from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import EXIT_NOT_MEASURED
 from bench_framework.model.plan import Role
+from bench_framework.model.policies import AnswerPolicy
 from bench_framework.units import (
     counted,
     format_clock,
@@ -20,7 +21,6 @@ from bench_framework.units import (
 )
 
 if TYPE_CHECKING:
-    from bench_framework.model.policies import AnswerPolicy
     from bench_framework.workflow.trial import Text, Trial, Trials
 
 EXAMPLES = """

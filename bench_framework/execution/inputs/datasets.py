@@ -18,13 +18,13 @@ from bench_framework.errors import MachineError
 from bench_framework.execution.inputs import command_output, folders, user_files
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.machine.mounts import filesystem_of, free_bytes
+from bench_framework.execution.process import Launcher
+from bench_framework.model.plan import Dataset, Input, Plan
 from bench_framework.model.run import PreparedInput
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
-    from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
-    from bench_framework.model.plan import Dataset, Input, Plan
 
 USER_KINDS: Final = ("file", "folder", "files")
 """Kinds of datasets that are files of the user."""

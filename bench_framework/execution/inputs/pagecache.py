@@ -13,15 +13,13 @@ import stat
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine import mounts
+from bench_framework.model.plan import CacheState
 from bench_framework.model.run import PageCache
 from bench_framework.units import format_percent, format_size
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import CacheState
 
 DROP_CACHES: Final = Path("/proc/sys/vm/drop_caches")
 PAGECACHE: Final = "1\n"

@@ -7,17 +7,15 @@ import hashlib
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.mounts import filesystem_of
 from bench_framework.foreign import fault_of, matching_files
+from bench_framework.model.plan import Dataset
 from bench_framework.model.run import PreparedInput
 from bench_framework.units import counted, format_size
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Dataset
 
 MOST_WORDS: Final = 96 << 10
 """Bytes of the names of several files: hyperfine takes a command as one argument of 128 KiB at most."""

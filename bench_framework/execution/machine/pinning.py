@@ -6,14 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import CellError
+from bench_framework.execution.machine.checks.check import Machine
 from bench_framework.execution.target import parse_cpus
 from bench_framework.units import format_percent
-
-if TYPE_CHECKING:
-    from bench_framework.execution.machine.checks.check import Machine
 
 CPU_FOLDER: Final = "devices/system/cpu"
 MOST_CORES_WITHOUT_SPARE: Final = 2

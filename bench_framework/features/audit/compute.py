@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from bench_framework.features.audit import wording
+from bench_framework.features.audit.page import Figure, Text
+from bench_framework.features.audit.quantities import Quantity
 from bench_framework.model.imported import Series
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Interval
 from bench_framework.stats import welch
-
-if TYPE_CHECKING:
-    from bench_framework.features.audit.page import Figure, Text
-    from bench_framework.features.audit.quantities import Quantity
 
 Status = Literal["not supported", "no data", "inconclusive", "supported"]
 Range = tuple[float, float]

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.features.audit import wording
 from bench_framework.features.audit.compute import (
@@ -17,12 +17,10 @@ from bench_framework.features.audit.compute import (
     clock_of,
     statement,
 )
+from bench_framework.features.audit.lookup import Lookup
+from bench_framework.features.audit.page import Figure, Page, Text
 from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
 from bench_framework.rounding import thresholds
-
-if TYPE_CHECKING:
-    from bench_framework.features.audit.lookup import Lookup
-    from bench_framework.features.audit.page import Figure, Page, Text
 
 _FAR: Final = 0.05
 """The relative difference from which two figures without spread are not called equal."""

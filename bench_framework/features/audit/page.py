@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from markdown_it import MarkdownIt
 
@@ -17,9 +17,7 @@ from bench_framework.features.audit.quantities import (
     quantities,
     whole_quantity,
 )
-
-if TYPE_CHECKING:
-    from bench_framework.model.imported import Series
+from bench_framework.model.imported import Series
 
 _MARKDOWN: Final = MarkdownIt("commonmark").enable("table")
 _BLOCKS: Final = MarkdownIt("commonmark").enable("table").disable("inline")

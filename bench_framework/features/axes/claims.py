@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims import value_phrases
+from bench_framework.claims.costs import Costs
 from bench_framework.claims.factory import Names
 from bench_framework.claims.metric_nouns import HIGHER
 from bench_framework.claims.phrases import TIMES_FROM, Factor, change, printed_product
@@ -17,9 +18,6 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.rounding import plain
 from bench_framework.units import THIN_SPACE, size_unit
-
-if TYPE_CHECKING:
-    from bench_framework.claims.costs import Costs
 
 Values = dict[str, float | int | str]
 PAIR: Final = 2

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.claims.costs import Costs
+from bench_framework.claims.factory import Names
 from bench_framework.claims.phrases import change
 from bench_framework.claims.value_phrases import where
 from bench_framework.compare.judged_pairs import judged_pairs
@@ -27,10 +29,7 @@ from bench_framework.model.structure import Change, Replacement
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from bench_framework.claims.costs import Costs
-    from bench_framework.claims.factory import Names
     from bench_framework.compare.contrasts import Measured
-    from bench_framework.model.judgement import Comparison
 
 
 def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[HypothesisTest, ...]:

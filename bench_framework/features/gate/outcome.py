@@ -12,12 +12,11 @@ from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import Plan, Role
-from bench_framework.model.policies import Metric
+from bench_framework.model.policies import Accepted, GatePolicy, Metric
 from bench_framework.units import counted, format_percent
 
 if TYPE_CHECKING:
     from bench_framework.model.gate import BudgetFinding, BudgetState, GatedPair, Gating
-    from bench_framework.model.policies import Accepted, GatePolicy, Metric
 
 
 BUILD_TIME: Final = "build_time"

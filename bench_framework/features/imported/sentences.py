@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.judgement import Claim
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim
 
 _MEMORY: Final = {
     "one-figure": "; memory is a single figure for all runs, so it has no verdict",

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare import cell_state
+from bench_framework.compare.same_programs import Pairs
 from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build
 from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
-
-if TYPE_CHECKING:
-    from bench_framework.compare.same_programs import Pairs
 
 EXACT: Final = ("binary_size", "build_time", "dependencies")
 FEWEST: Final = 2

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from bench_framework.compare.samples import Sample
+from bench_framework.model.judgement import BestGroup, Comparison
 from bench_framework.model.plan import Plan
 from bench_framework.model.race import Lost, Race
-
-if TYPE_CHECKING:
-    from bench_framework.compare.samples import Sample
-    from bench_framework.model.judgement import BestGroup, Comparison
-    from bench_framework.model.run import Look
+from bench_framework.model.run import Look
 
 
 def race_of(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from bench_framework.claims.costs import Costs
+from bench_framework.claims.factory import Names
 from bench_framework.claims.value_phrases import where
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Gap
@@ -12,10 +13,6 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
 from bench_framework.units import MINUS, THIN_SPACE, time_unit
-
-if TYPE_CHECKING:
-    from bench_framework.claims.costs import Costs
-    from bench_framework.claims.factory import Names
 
 
 def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Claim]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from bench_framework.compare.samples import Sample
 from bench_framework.compare.summaries import LEVEL, median_rank
 from bench_framework.model.judgement import Comparison, Gap
 from bench_framework.model.metrics import CPU, WALL
@@ -20,9 +21,6 @@ from bench_framework.model.pairs import reference_pairs
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from bench_framework.compare.samples import Sample
 
 TIMES: Final = (WALL, CPU)
 """The metrics in seconds. For other metrics, a gap has no name."""

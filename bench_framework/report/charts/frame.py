@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from bench_framework.report.blocks import Figure
+from bench_framework.report.charts import Axes, Palette, Scale
 from bench_framework.report.numbers import show_size, significant
 from bench_framework.report.render.widths import cut_distinct, cut_middle, visible, width_of
 from bench_framework.units import THIN_SPACE, time_unit
-
-if TYPE_CHECKING:
-    from bench_framework.report.charts import Axes, Palette, Scale
 
 WIDTH: Final = 720.0
 NARROW: Final = 360.0

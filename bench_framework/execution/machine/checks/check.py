@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from bench_framework.execution.process import Launcher
+from bench_framework.execution.process import Launcher
 
 State = Literal["ok", "warn", "bad"]
 """``warn``: results are noisier or less complete; ``bad``: something cannot be measured."""
