@@ -55,7 +55,8 @@ def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
         if mine == theirs:
             sentences.append(f"{label} and {base} both use {mine} of memory")
         elif memory is not None and memory.verdict is Verdict.EQUIVALENT:
-            sentences.append(f"{label} and {base} use about the same memory: {mine} and {theirs}")
+            text = f"{label} and {base} use about the same memory: {mine} and {theirs}"
+            sentences.append(text)
         else:
             sentences.append(f"{label} uses {mine} of memory, {base} {theirs}")
     elif mine:
