@@ -190,7 +190,9 @@ class Measuring:
         self.session.observer.notify(progress.RoundStarted(state.input.id, number, warmup))
         for position, cell_id in enumerate(order):
             self.session.stop.check()
-            self._block(state, cell_id, number, position, warmup=warmup)
+            self._block(state, cell_id, number, position, guard, warmup=warmup)
+            if state.stopped:
+                return
         if warmup:
             state.warmups = number
         else:
@@ -220,7 +222,14 @@ class Measuring:
         return order
 
     def _block(
-        self, state: InputProgress, cell_id: str, number: int, position: int, *, warmup: bool
+        self,
+        state: InputProgress,
+        cell_id: str,
+        number: int,
+        position: int,
+        guard: folders.Guard,
+        *,
+        warmup: bool,
     ) -> None:
         target = state.targets[cell_id]
         began, runs = seconds(), 1 if warmup else self._runs(state, cell_id)
@@ -228,6 +237,8 @@ class Measuring:
         self.session.observer.notify(progress.BlockStarted())
         block = self.runner.run(target, place, runs)
         block, events = BlockChecks(self.record, self.runner.reader).check(state, target, block)
+        if events and (changed := guard.changed(state.input.id)):  # the cause of other answers
+            events, state.stopped = [changed], True
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
         for event in events:

@@ -248,7 +248,8 @@ def _builds(plan: Plan, session: Session, *, all_builds: bool = True) -> tuple[B
     missing = any(built_binary(spec, cache) is None for spec in specs[1:])
 
     def after_first(build: Build) -> None:
-        if not build.ok or not missing:
+        _require_builds(plan, (build,))
+        if not missing:
             return
         trials = _try_builds(plan, (build,), session)
         for error in refusals(trials):
@@ -275,16 +276,19 @@ def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildErr
 
 
 def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
-    """Refuse to go on without any build, or with one of two revisions. Raises `BuildError`."""
-    failed = [build for build in builds if not build.ok]
-    if len(failed) == len(builds):
-        fix = "fix the build and repeat the command"
-        raise build_failure(builds[0], "no variant could be built", "nothing was measured", fix)
-    if plan.revisions is not None and failed:
+    """Refuse to go on without the baseline, or with one of two revisions. Raises `BuildError`."""
+    baseline = plan.variant(plan.baseline_id)
+    failed = [b for b in builds if not b.ok and (plan.revisions or b.id == baseline.build_id)]
+    if failed and plan.revisions is not None:
         variant = next(v for v in plan.variants if v.build_id == failed[0].id)
         effect = "nothing was measured, because the comparison needs both revisions"
         fix = "use a base that builds, or exclude the variant with -k"
         raise build_failure(failed[0], f"{variant.label} cannot be built", effect, fix)
+    if failed:
+        effect = "nothing was measured, because every variant is compared with it"
+        fix = "fix the build, or choose another baseline"
+        message = f"the baseline {baseline.label} cannot be built"
+        raise build_failure(failed[0], message, effect, fix)
 
 
 def require_known(

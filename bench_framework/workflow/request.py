@@ -143,7 +143,13 @@ class Request:
                     message = message if option in message else f"{option}: {message}"
                     example = f"correct {option}; `benchctl {self.tool} --help` shows examples"
                     raise unfit(message, problem.fix or example) from None
-            raise
+            # The user did not write the text of the scenario.
+            first = error.problems[0]
+            line = text.splitlines()[first.at.line - 1] if first.at else ""
+            name = line.partition(":")[0].strip(' "')
+            word = next((w for w in self.words if name and name in w), f"benchctl {self.tool}")
+            example = f"`benchctl {self.tool} --help` shows examples"
+            raise unfit(f"{word}: {first.message}", first.fix or example) from None
 
 
 def escaped(word: str, slots: str = "input") -> str:
@@ -168,4 +174,5 @@ def program_path(program: str, folder: Path) -> str:
 
 def unfit(message: str, fix: str, code: str = "BX122") -> UsageError:
     """Return the error for arguments that do not give a comparison."""
+    message = message.replace("\n", "\\n")  # words of the user in one line
     return UsageError(message, code=code, effect="nothing was measured", fix=fix)

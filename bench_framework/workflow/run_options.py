@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import GateError, UsageError
 from bench_framework.model.revisions import MERGE_BASE, Revisions
 from bench_framework.units import counted
-from bench_framework.workflow.scenarios import plan_scenario
+from bench_framework.workflow.scenarios import plan_scenario, require_outside
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import BuildSpec, Plan
@@ -69,6 +69,7 @@ def plan_run(name: str, options: RunOptions) -> Plan:
         message = f"--idle must be a load average above 0, got {options.idle:g}"
         raise UsageError(message, effect="nothing was measured", fix="write --idle 0.3")
     plan = plan_scenario(name, overrides=options.overrides, only=options.only)
+    require_outside(plan, options.results)
     base = options.base or (plan.judge.gate.against if options.gate else "")
     if base:
         plan = plan_between(plan, base, options.head)

@@ -54,6 +54,27 @@ def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None 
     return replace(plan, scenario_path=name, asked=(*(("-k", only) if only else ()), *options))
 
 
+def require_outside(plan: Plan, results: Path) -> None:
+    """Require that benchctl writes into no input folder. Raises `UsageError`, BC414."""
+    from bench_framework.execution.machine.host import cache_root
+
+    folders = {i.dataset.path for i in plan.inputs if i.dataset and i.dataset.kind == "folder"}
+    data = Path(plan.data_dir) if plan.data_dir else cache_root()
+    for folder in sorted(path for path in folders if path):
+        for what, path, key in (
+            ("the results folder", results, "--dir FOLDER"),
+            ("benchctl's cache", cache_root(), "BENCHCTL_CACHE=FOLDER"),
+            ("data-dir", data, "data-dir: FOLDER"),
+        ):
+            if path.resolve().is_relative_to(Path(folder).resolve()):
+                raise UsageError(
+                    f"{what} {path} is inside the input folder {folder}",
+                    code="BC414",
+                    effect="the input would change while it is measured; nothing was measured",
+                    fix=f"choose another folder: input: {{folder: …}}, or {key}",
+                )
+
+
 def codes() -> dict[str, list[str]]:
     """Return the content of ``codes.toml``."""
     return tomllib.loads(Path(__file__).with_name("codes.toml").read_text(encoding="utf-8"))
@@ -85,5 +106,7 @@ def start_folder(
         for path, content in files.items():
             path.write_text(content, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot write into {folder}: {error.strerror}", code="BX103") from error
+        cause = "it is a file" if folder.is_file() else error.strerror
+        fix = "give a folder that exists or can be created, such as bench"
+        raise UsageError(f"cannot write into {folder}: {cause}", code="BX103", fix=fix) from error
     return tuple(files)

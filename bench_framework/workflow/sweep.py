@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 from bench_framework.execution.build.metadata import read_packages
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.feature_groups import closure
+from bench_framework.scenario.scalars import Refused, axis_name
 from bench_framework.units import counted
 from bench_framework.workflow.crate_scenario import crate_above
 from bench_framework.workflow.request import (
@@ -204,6 +205,9 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
     if kind == "PROFILE":
         return name, {value: {"profile": {name: _toml(value)}} for value in values}
     chosen = {value: [] if value == _NONE else value.split("+") for value in values}
+    if wrong := next((value for value, features in chosen.items() if "" in features), None):
+        advice = "write features with + between them, such as a+b, or none"
+        raise unfit(f"`{left}` has the value `{wrong}`, with an empty feature name", advice)
     return name, {value: {"features": features} for value, features in chosen.items()}
 
 
@@ -225,6 +229,13 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
         raise unfit(
             "there are no features to compare", "give them, such as --features simd,mimalloc"
         )
+    for name in features:
+        try:
+            axis_name(name)
+        except Refused as error:
+            advice = f"{error.advice}; another feature needs a scenario file (`benchctl init`)"
+            message = f"--features: `{name}` cannot be the name of an axis"
+            raise unfit(message, advice) from error
     everything = " + ".join(features)
     baseline = dict.fromkeys(features, "on")
     lines = [

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 SHOWN_BYTES: Final = 4096
 """Bytes of the output of a run that are kept."""
+NOTHING: Final = "nothing else was built, and nothing was measured"
 
 
 @dataclass(slots=True)
@@ -190,10 +191,12 @@ def try_cells(
     Raises:
         Interrupted: a stop was requested.
         MachineError: the launcher died, or no temporary folder can be created.
+        CellError: BX420, a program changed its input.
     """
     from bench_framework.execution.answers import AnswerReader
     from bench_framework.execution.counting.observations import memory_of
     from bench_framework.execution.counting.single_run import SingleRunner
+    from bench_framework.execution.inputs.folders import Guard
     from bench_framework.execution.process import scratch_folder
     from bench_framework.execution.target import target_of
 
@@ -201,6 +204,7 @@ def try_cells(
     runner = SingleRunner(session.launcher, plan.answer, plan.measure.timeout_s)
     reader = AnswerReader(session.launcher, plan.answer, plan.measure.timeout_s)
     prepared = {item.input_id: item for item in inputs}
+    guard = Guard(prepared)
     first = builds[plan.variant(plan.baseline_id).build_id]
     trials: list[Trial] = []
     again = None
@@ -237,6 +241,8 @@ def try_cells(
             trials.append(tried(cell, target, same_build=build is not None))
             if again is None and cell.role is Role.BASELINE and trials[-1].ok:
                 again = tried(cell, target, same_build=True)
+    for event in filter(None, map(guard.changed, prepared)):
+        raise CellError(event.message, code=event.code, effect=NOTHING, fix=event.help)
     trials.sort(key=lambda trial: order.index(trial.cell))
     return Trials(plan, tuple(trials), again)
 
@@ -250,12 +256,12 @@ def refusals(trials: Trials) -> list[BenchError]:
 
     The baseline fails or is not deterministic, or the budget cannot give the rounds of a verdict.
     """
-    plan, nothing = trials.plan, "nothing else was built, and nothing was measured"
+    plan = trials.plan
     errors: list[BenchError] = []
     for trial in (*trials.trials, *([trials.again] if trials.again else ())):
         if trial.cell.role is Role.BASELINE and not trial.ok:
             event = _failure(plan, trial)
-            error = CellError(event.message, code=event.code, details=event.details, effect=nothing)
+            error = CellError(event.message, code=event.code, details=event.details, effect=NOTHING)
             advice = (trial.output.error and trial.output.error.fix) or "correct the command"
             error.fix = f"{advice}; then check it: benchctl try {plan.scenario_path}"
             errors.append(error)
@@ -269,7 +275,7 @@ def refusals(trials: Trials) -> list[BenchError]:
                     f"{again.cell.label} gives different answers in two runs",
                     code="BX214",
                     details=details,
-                    effect=nothing,
+                    effect=NOTHING,
                     fix=(difference.advice(varying=True) if difference is not None else "")
                     or "make the program deterministic, or set answer: {compare: none}",
                 )
@@ -282,7 +288,7 @@ def refusals(trials: Trials) -> list[BenchError]:
                 f"the budget of {format_clock(budget)} is too small: a round takes "
                 f"{format_duration(round_s)}; {rounds} rounds need {enough} min",
                 code="BX123",
-                effect=f"no verdict would be possible; {nothing}",
+                effect=f"no verdict would be possible; {NOTHING}",
                 fix=f"use --budget {enough}m, or select fewer configurations with -k; --quick "
                 "runs 3 rounds without verdicts",
             )

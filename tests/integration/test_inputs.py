@@ -236,6 +236,11 @@ def test_a_mistake_is_one_error_of_validate(
             ("did not write the file {output}",),
         ),
         (
+            "input: {command: [ln, -s, /etc/hostname, '{output}']}",
+            "BC411",
+            ("wrote a symbolic link as {output}", "write a copy"),
+        ),
+        (
             "input: {command: [./gen, --endless], max-size: 1MiB}",
             "BC411",
             ("the command of the input wrote more than 1", "input.max-size"),
@@ -277,6 +282,18 @@ def test_too_many_files_for_a_command_are_an_error(benchctl: Benchctl, tmp_path:
         (tmp_path / "many" / f"{number:0100}.txt").touch()
     done = benchctl("try", text="input: {files: ['many/*']}", code=3)
     assert "error[BC413]: the names of the 1000 files of the input are too long" in done.stderr
+
+
+def test_a_program_that_changes_its_input_is_named_before_its_answers(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    with (tmp_path / "program").open("a") as file:
+        file.write('echo x >> "$1"\n')
+    for words in (["try"], ["run", "--quick"]):
+        done = benchctl(*words, text="input: {file: a.txt}", code=3)
+        assert done.stderr.count("error[") == 1
+        assert "error[BX420]: the input " in done.stderr
+        assert "BX21" not in done.stderr
 
 
 def test_a_folder_that_changes_ends_its_measurement(benchctl: Benchctl, tmp_path: Path) -> None:

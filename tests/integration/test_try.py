@@ -33,6 +33,8 @@ if sys.argv[1] == "build":
     features = sys.argv[sys.argv.index("--features") + 1] if "--features" in sys.argv else ""
     with open({builds!r}, "a") as log:
         log.write(features + ";")
+    if os.path.exists({builds!r} + ".fail"):
+        sys.exit("error: it does not compile")
     binary = os.environ["CARGO_TARGET_DIR"] + "/release/prog"
     os.makedirs(os.path.dirname(binary), exist_ok=True)
     with open(binary, "w") as file:
@@ -124,6 +126,19 @@ def benchctl(tmp_path: Path) -> Benchctl:
 def builds(folder: Path) -> list[str]:
     """Return the features of each build so far."""
     return (folder / "builds.txt").read_text().split(";")[:-1]
+
+
+def test_a_baseline_that_cannot_be_built_ends_the_run_before_other_builds(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    (tmp_path / "builds.txt.fail").touch()
+    for words in (["run", "modes.yaml"], ["try", "modes.yaml"]):
+        done = benchctl(*words, code=3)
+        assert done.stderr.count("error[") == 1
+        assert "error[BX220]: the baseline plain + default cannot be built" in done.stderr
+        assert "because every variant is compared with it" in done.stderr
+    assert builds(tmp_path) == ["", ""]
+    assert find_records(tmp_path / "results") == []
 
 
 def test_a_baseline_that_fails_is_refused_after_its_build(

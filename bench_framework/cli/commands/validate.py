@@ -29,7 +29,7 @@ def validate(
 
     from bench_framework.cli.github import annotation_lines, on_github
     from bench_framework.cli.plan_page import counts
-    from bench_framework.workflow.scenarios import plan_scenario
+    from bench_framework.workflow.scenarios import plan_scenario, require_outside
 
     console: Console = context.obj
     failed = False
@@ -37,6 +37,7 @@ def validate(
     for file in files:
         try:
             plan = plan_scenario(file, overrides=overrides or ())
+            require_outside(plan, console.results)
         except ScenarioError as error:
             failed = True
             console.error(error)

@@ -75,6 +75,9 @@ def write(
         if not finished.ok:
             lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
             raise _failed(dataset, f"failed: {finished.how}", "\n".join(lines[-_LINES:]))
+    if target.is_symlink():  # its target can change without the words of the command
+        fix = "write a copy, such as with cp, in place of the link"
+        raise _failed(dataset, "wrote a symbolic link as {output}", fix=fix)
     step()
     if not written:
         where = "printed nothing" if prints else "did not write the file {output}"

@@ -23,6 +23,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of every text that may contain ``{placeholders}``."""
     for path, text, slots in templated(scenario):
         yield from _placeholders(scenario, path, text, slots=slots)
+    yield from _nameless(scenario)
     yield from _never_run(scenario)
     yield from _own_commands(scenario)
     yield from _unused(scenario)
@@ -151,6 +152,21 @@ def _inside(at: Position, text: str, item: template.Placeholder) -> Position:
     if quotes not in {0, 2} or "\n" in text:
         return at
     return Position(at.line, at.column + quotes // 2 + item.start, item.end - item.start)
+
+
+def _nameless(scenario: Scenario) -> Iterator[Problem]:
+    """Yield a problem for each command whose first word, the program, is empty."""
+    spec = scenario.spec
+    for key, words in (
+        (("worker", "command"), spec.worker.command),
+        (("input", "command"), spec.input and spec.input.command),
+        (("answer", "filter"), spec.answer.filter),
+        (("answer", "check"), spec.answer.check),
+    ):
+        if words and not words[0].strip():
+            message = f"the first word of `{'.'.join(key)}` is empty"
+            advice = "write the program first, such as [jq, .rows]"
+            yield scenario.value_problem(key, "BC102", message, advice)
 
 
 def _never_run(scenario: Scenario) -> Iterator[Problem]:

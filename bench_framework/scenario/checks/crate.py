@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework import assets
 from bench_framework.errors import Problem
+from bench_framework.foreign import fault_of
 from bench_framework.scenario import bundled
 from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.crates import Crate, CrateMissing, read_crate
@@ -54,11 +55,14 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 def _patches(scenario: Scenario) -> Iterator[Problem]:
     for axis in axes_of(scenario):
         for value, setting in axis.settings.items():
-            if setting.patch is None or Path(scenario.resolve(setting.patch)).is_file():
+            if setting.patch is None:
+                continue
+            path = Path(scenario.resolve(setting.patch))
+            if not (fault := fault_of(path)) and path.stat().st_size:
                 continue
             place: Place = ("axes", axis.name, "values", value, "patch")
-            message = f"patch `{setting.patch}`: no such file"
-            advice = "paths are relative to the scenario's file"
+            message = f"patch `{setting.patch}` {fault or 'is empty'}"
+            advice = "write it with `git diff`; paths are relative to the scenario's file"
             yield scenario.value_problem(place, "BC301", message, advice)
 
 

@@ -118,7 +118,7 @@ class Setting(Part):
     """Cargo profile instead of the worker's, or profile keys set on top of it."""
     rustflags: Words = []
     """Compiler flags added to the worker's."""
-    target_cpu: Text | None = Field(default=None, alias="target-cpu")
+    target_cpu: ValueName | None = Field(default=None, alias="target-cpu")
     """Processor to compile for, such as `native` or `x86-64-v3`."""
     linker: Linker | None = None
     """Linker: `mold`, `lld`, `gold` or `bfd`."""

@@ -617,6 +617,26 @@ def test_a_changed_input_stops_only_its_own_measurement(
     assert [record.contents.rounds.get(item.id, 0) for item in plan.inputs] == [1, 3]
 
 
+def test_an_input_that_changes_in_a_round_is_the_cause_of_other_answers(
+    fake: Any, plan_of: MakePlan, tmp_path: Path, events_of: EventsOf
+) -> None:
+    plan = plan_of(ARMS, answer=AnswerPolicy(), control=False)
+    (tmp_path / "x").write_text("same")
+    inputs = [PreparedInput(plan.inputs[0].id, str(tmp_path / "x"), 4, None, "f", None)]
+    fake.script(*({"match": words[0], "stdout": name} for name, words in ARMS.items()))
+
+    def react(update: progress.Update) -> None:
+        if isinstance(update, progress.BlockFinished):
+            os.utime(tmp_path / "x", ns=(1, 1))
+
+    fake.observer.react = react
+    record = fake.measure(plan, inputs=inputs)
+    assert len(events_of(record, "BX420")) == 1
+    assert events_of(record, "BX210") == []
+    assert len(record.contents.blocks) == 2
+    assert record.contents.complete
+
+
 def test_a_variant_without_a_build_is_left_out(fake: Any, plan_of: MakePlan) -> None:
     fake.build = type(fake.build)("program", ok=False, message="error: no such feature")
     record = fake.measure(plan_of(ARMS))

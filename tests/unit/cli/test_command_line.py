@@ -152,6 +152,18 @@ def test_the_folder_of_records_is_accepted_after_the_command(
         assert f"records under {tmp_path}" in capsys.readouterr().err
 
 
+def test_an_input_folder_with_the_results_in_it_is_refused(
+    tmp_path: Path, scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario.write_text(SCENARIO + "input: {folder: .}\n", encoding="utf-8")
+    outside = tmp_path.parent / "outside"
+    for command in ("validate", "plan", "try", "run"):
+        assert run_command_line(["--dir", str(tmp_path / "r"), command, str(scenario)]) == 2
+        message = f"error[BC414]: the results folder {tmp_path / 'r'} is inside the input folder"
+        assert message in capsys.readouterr().err
+    assert run_command_line(["--dir", str(outside), "validate", str(scenario)]) == 0
+
+
 def test_words_after_two_dashes_are_not_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["validate", "--", "--json"]) == 2
     assert "--json" in capsys.readouterr().err
@@ -191,6 +203,11 @@ def test_init_writes_a_scenario_that_is_valid_and_never_overwrites(
     assert run_command_line(["init", str(folder)]) == 2
     assert "BX103" in capsys.readouterr().err
     assert run_command_line(["init", str(folder), "--force"]) == 0
+    (tmp_path / "main.rs").touch()
+    assert run_command_line(["init", str(tmp_path / "main.rs")]) == 2
+    error = capsys.readouterr().err
+    assert "main.rs: it is a file" in error
+    assert "give a folder" in error
 
 
 def test_an_error_is_printed_with_details_effect_and_fix() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -120,6 +121,24 @@ def test_unknown_features_of_a_local_crate(crate: Path, refuses: Refuses) -> Non
     assert problem.code == "BC302"
     assert problem.label == "not in [features] of demo/Cargo.toml"
     assert problem.fix == "did you mean `fast`?  features: default, fast, native, plain, simd"
+
+
+def test_a_patch_is_a_file_with_content(crate: Path, refuses: Refuses) -> None:
+    folder = crate.parent
+    os.mkfifo(folder / "fifo")
+    (folder / "empty").touch()
+    head = (
+        f"version: 1\nname: n\nquestion: q\nworker: {{crate: {crate.name}}}\nbaseline: {{a: x}}\n"
+    )
+    for name, fault in (
+        ("fifo", "is not a regular file"),
+        ("demo", "is a folder"),
+        ("empty", "is empty"),
+        ("none", "does not exist"),
+    ):
+        text = f"axes: {{a: {{x: {{}}, y: {{patch: {name}}}}}}}\n"
+        (problem,) = refuses(text, head=head).problems
+        assert (problem.code, problem.message) == ("BC301", f"patch `{name}` {fault}")
 
 
 def test_another_revision_may_have_other_features(crate: Path, refuses: Refuses) -> None:

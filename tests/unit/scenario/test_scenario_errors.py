@@ -735,6 +735,27 @@ SINGLE = {
         "no configuration to measure: all are excluded or unavailable",
         "",
     ),
+    "empty program of a filter": (
+        AXES + "answer: {filter: ['', x]}",
+        "BC102",
+        "['', x]",
+        "the first word of `answer.filter` is empty",
+        "write the program first",
+    ),
+    "empty program of an input": (
+        AXES + "input: {command: [' ']}",
+        "BC102",
+        "[' ']",
+        "the first word of `input.command` is empty",
+        "write the program first",
+    ),
+    "empty target-cpu": (
+        "axes: {arm: {a: {}, b: {target-cpu: ''}}}\nbaseline: {arm: a}",
+        "BC102",
+        "''",
+        "got an empty text",
+        "",
+    ),
     "no input file": (
         AXES + "input: {file: nowhere.txt}",
         "BC404",

@@ -519,7 +519,7 @@ class TestAxesOfTheBuild:
     def test_settings_of_the_build_reach_its_specification(
         self, plans: Plans, tmp_path: Path
     ) -> None:
-        (tmp_path / "fix.diff").write_text("")
+        (tmp_path / "fix.diff").write_text("--- a\n")
         plan = plans(
             """
             axes:

@@ -102,6 +102,9 @@ def test_default_features_do_not_enable_the_features_that_vary() -> None:
         (("n=1,2",), "./p {n} {input}", {}, "{input} is used, but there is no input"),
         (("n=1,2",), "./p {n}", {"budget": "soon"}, "--budget"),
         (("FEATURES:n=none,smid",), "{bin}", {}, "the package has no feature `smid`"),
+        (("a\nb",), "./p", {}, "`a\\nb` is not a name with values"),
+        (("FEATURES:x=none,+",), "{bin}", {}, "`FEATURES:x` has the value `+`, with an empty"),
+        (("ENV:_X=1,2",), "./p", {"words": ["ENV:_X=1,2"]}, "ENV:_X=1,2: `_X` is not a valid name"),
     ],
 )
 def test_arguments_that_give_no_comparison_are_refused(
@@ -138,6 +141,13 @@ def test_an_ablation_needs_known_features_of_one_package() -> None:
         with pytest.raises(UsageError) as error:
             ablated(features, **options)
         assert text in error.value.message
+
+
+@pytest.mark.parametrize("name", ["weird-näme", "a+b", "1", "input"])
+def test_a_feature_that_cannot_be_an_axis_is_named_with_the_option(name: str) -> None:
+    with pytest.raises(UsageError) as error:
+        ablated(f"simd,{name}")
+    assert error.value.message == f"--features: `{name}` cannot be the name of an axis"
 
 
 def test_a_saved_scenario_gives_the_same_plan(crate: Path) -> None:
