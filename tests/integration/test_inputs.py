@@ -81,13 +81,15 @@ def benchctl(tmp_path: Path, hyperfine: str) -> Benchctl:
         "BENCHCTL_HYPERFINE": hyperfine,
     }
 
-    def call(*words: str, text: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "inputs.yaml").write_text(SCENARIO.format(text=text))
+    def call(
+        *words: str, text: str, code: int = 0, folder: Path = tmp_path
+    ) -> subprocess.CompletedProcess[str]:
+        (folder / "inputs.yaml").write_text(SCENARIO.format(text=text))
         command, *more = words
         done = subprocess.run(
             [sys.executable, "-c", CALL, str(tmp_path), command, "inputs.yaml", *more],
             env=env,
-            cwd=tmp_path,
+            cwd=folder,
             capture_output=True,
             text=True,
             check=False,
@@ -118,9 +120,11 @@ def measured(benchctl: Benchctl, folder: Path, text: str) -> Any:
     return prepared
 
 
-def tried(benchctl: Benchctl, text: str, program: str = "program") -> tuple[list[str], str]:
+def tried(
+    benchctl: Benchctl, text: str, program: str = "program", **more: Path
+) -> tuple[list[str], str]:
     """Return the arguments of a trial run, and the first bytes of its output."""
-    trial = json.loads(benchctl("try", "--json", text=text).stdout)["trials"][0]
+    trial = json.loads(benchctl("try", "--json", text=text, **more).stdout)["trials"][0]
     assert trial["command"][0].endswith(program)
     return trial["command"][1:], trial["answer"]
 
@@ -183,6 +187,14 @@ def test_a_command_generates_the_input_once(benchctl: Benchctl, tmp_path: Path) 
     (tmp_path / "a.txt").write_text("other")  # a file among the words
     benchctl("try", *axis, text=by_axis)
     assert calls.read_text() == "run\n" * 8
+    everything = 'input: {command: [sh, -c, "cat *.txt"]}\nstdin: "{input}"\ncommand: ["{bin}"]'
+    answers = []
+    for name in ("first", "second"):  # the same words in another folder read other files
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "only.txt").write_text(name)
+        (tmp_path / name / "program").symlink_to(tmp_path / "program")
+        answers.append(tried(benchctl, everything, folder=tmp_path / name)[1])
+    assert answers[0] != answers[1]
     left = [path.name for path in (tmp_path / "cache" / "data").iterdir()]
     assert not [name for name in left if name.endswith(".part")]
 

@@ -23,7 +23,8 @@ _LINES: Final = 5
 def path_of(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
     """Return the path of the output of a command.
 
-    The name depends on the words, on the program, and on the files that the words name.
+    The name depends on the words, on the program, on the files that the words name, and on the folder
+    in which the command runs.
 
     Raises `MachineError` (BX234): the program does not exist or is not executable.
     """
@@ -34,7 +35,7 @@ def path_of(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
         path = start / word
         is_file = len(os.fsencode(word)) < os.pathconf("/", "PC_PATH_MAX") and not fault_of(path)
         digests.append(sha256_of(path) if is_file else word)
-    return folder / f"{dataset.family}-{stable_id(words, digests)}.out"
+    return folder / f"{dataset.family}-{stable_id(str(start), words, digests)}.out"
 
 
 def write(
