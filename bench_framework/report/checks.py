@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import shlex
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -212,8 +213,11 @@ def _outputs(data: ReportData) -> Check:
     shares = [b.answer.differing or 0.0 for b in data.measured_blocks if b.answer is not None]
     most = max(shares, default=0.0)
     lead = f"at most {percent_up(most)} of the lines differ, tolerated" if most else "equal"
+    how = f" (comparison: {kind})"
+    if check := data.plan.answer.check:
+        lead, how = f"each accepted by `{shlex.join(check)}`", ", not compared with each other"
     equal = f"{lead} in {len(measured) - other} of {len(measured)} configurations{controls}"
-    figure = f"{equal} (comparison: {kind}){rest}"
+    figure = f"{equal}{how}{rest}"
     return Check("fail" if other else "warn" if most else "pass", "outputs", figure)
 
 

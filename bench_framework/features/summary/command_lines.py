@@ -41,8 +41,12 @@ def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> 
         facts = [_sentence(at, c)]
         if c.verdict.settled:
             output = "different" if {c.cell_id, c.ref_cell_id} & differing else "same"
-            unchecked = plan.answer.compare == "none"
-            facts.append("output not compared" if unchecked else f"{output} output")
+            if plan.answer.check:
+                facts.append("output accepted by the check")
+            elif plan.answer.compare == "none":
+                facts.append("output not compared")
+            else:
+                facts.append(f"{output} output")
             cpu, memory = others.get(CPU), others.get(PEAK_RSS)
             if cpu is not None and cpu.verdict is Verdict.WORSE and not c.verdict.worse:
                 facts.append(amount(cpu))

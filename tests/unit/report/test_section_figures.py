@@ -231,6 +231,15 @@ def test_controls_are_counted_separately(data: ReportData) -> None:
     assert "of 41 configurations" in figures["outputs"]
 
 
+def test_outputs_that_a_command_checks_are_not_called_equal(data: ReportData) -> None:
+    answer = replace(data.plan.answer, check=("grep", "-q", "total: "))
+    checked = checks(replace(data, plan=replace(data.plan, answer=answer)))
+    figure = next(c.figure for c in checked if c.label == "outputs")
+    assert figure.startswith("each accepted by `grep -q 'total: '` in ")
+    assert ", not compared with each other" in figure
+    assert "equal" not in figure
+
+
 def test_an_inconclusive_ratio_gets_no_extra_digits_for_a_bound() -> None:
     near = Interval(1.05, 1.0004, 1.1, 0.95)
     assert interval_cells(near, Verdict.INCONCLUSIVE, 0.02)[1].text == "[1.00, 1.10]"

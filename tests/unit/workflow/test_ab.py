@@ -231,6 +231,8 @@ def test_each_verdict_is_one_sentence() -> None:
         "`./new` is 2.4 % slower than `./old [1, 2]` (95 % CI 1.2 to 3.6 %; significant, but "
         "possibly below the margin of 2 %), different output"
     )
+    checked = replace(plan, answer=replace(plan.answer, check=("grep", "-q", "x")))
+    assert line_of(checked, faster).endswith("), output accepted by the check")
     assert line_of(plan, compared(plan, Verdict.EQUIVALENT, 1.001, 0.995, 1.008)) == (
         "`./new` and `./old [1, 2]` are equivalent (within ±2 %; 95 % CI −0.5 to +0.8 %), "
         "same output"
