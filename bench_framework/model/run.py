@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from bench_framework.model.metrics import CPU, METRICS, PEAK_RSS, RECEIPT_KEYS, WALL
+from bench_framework.units import counted
 
 Status = Literal["ok", "failed", "timeout", "other-output", "skipped"]
 """Status of a block. ``skipped``: measured in a round that was interrupted, and not used."""
@@ -174,11 +175,11 @@ class Preload:
     sha256: str
     source: str = ""
     """Crate and version that the library was built from, empty for a library of the user."""
-    resolved: bool = False
-    """True if the loader bound `malloc` to the library in a run outside timing."""
-    mapped: bool = False
-    """True if ``/proc/PID/maps`` contained the library in that run. A run that is shorter than
-    about a millisecond may end before it is read."""
+    allocations: int = 0
+    """Calls of `malloc` and its relatives by the program and its libraries, without those of libc,
+    that reached the library in a run outside timing."""
+    least_peak_bytes: int = 0
+    """Smallest peak memory that is known to be the program's and not that of hyperfine."""
 
     def __str__(self) -> str:
         return f"{self.name} ({self.source})" if self.source else self.name
@@ -186,8 +187,7 @@ class Preload:
     @property
     def proof(self) -> str:
         """Return what a run outside timing showed."""
-        maps = "/proc/PID/maps contains the library, and " if self.mapped else ""
-        return f"{maps}the loader binds malloc to it" if self.resolved else "not run yet"
+        return f"{counted(self.allocations, 'allocation')} of the program reached it in one run"
 
 
 @dataclass(frozen=True, slots=True)

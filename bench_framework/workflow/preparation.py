@@ -14,6 +14,7 @@ from bench_framework.model.metrics import METRICS, DeclaredMetric
 from bench_framework.model.plan import PROGRAM, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build, Event, Host, PreparedInput
+from bench_framework.units import format_size
 from bench_framework.workflow.capability import leave_out, limits
 from bench_framework.workflow.time_estimates import built_binary
 from bench_framework.workflow.trial import Trials, refusals, try_cells, warnings
@@ -78,7 +79,7 @@ def _prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     require_known(plan.judge.metrics, plan.metrics, builds)
     data = datasets.data_dir(plan.data_dir, env)
     inputs = datasets.prepare_inputs(plan.inputs, data, env, careful, launcher)
-    builds = _proved(plan, builds, inputs, session)
+    builds = _proved(plan, builds, inputs, session, tool)
     if plan.program is not None:
         mine = plan.variant(plan.baseline_id).build_id
         first = next(build for build in builds if build.id == mine)
@@ -173,10 +174,17 @@ def _all_programs(plan: Plan, session: Session, *, all_builds: bool = True) -> t
 
 
 def _proved(
-    plan: Plan, builds: Sequence[Build], inputs: Sequence[PreparedInput], session: Session
+    plan: Plan,
+    builds: Sequence[Build],
+    inputs: Sequence[PreparedInput],
+    session: Session,
+    tool: Hyperfine | None = None,
 ) -> tuple[Build, ...]:
-    """Show that each preloaded allocator reaches its program. Raises `MachineError`: it does not."""
-    from bench_framework.execution.build.preloads import prove
+    """Show that each preloaded allocator reaches its program. Raises `MachineError`: it does not.
+
+    With `tool`, the peak memory of hyperfine with the allocator is measured, too.
+    """
+    from bench_framework.execution.build.preloads import least_peak, prove
     from bench_framework.execution.counting.single_run import SingleRunner
     from bench_framework.execution.target import target_of
 
@@ -187,10 +195,14 @@ def _proved(
         cells = [c for c in plan.cells if plan.variant(c.variant_id).build_id == build.id]
         if build.ok and build.preload is not None and cells:
             session.stop.check()
-            # The loader binds malloc before a program reads its file of {tuning}.
+            # A program allocates memory before it reads its file of {tuning}.
             given = prepared.get(cells[0].input_id)
             target = target_of(cells[0], build, given, session.env, tuning="/dev/null")
-            proved[build.id] = prove(build, target, runner, session.env)
+            preload = prove(build, target, runner, session.env)
+            if tool is not None:
+                least = least_peak(preload, tool, session.launcher, session.env)
+                preload = replace(preload, least_peak_bytes=least)
+            proved[build.id] = preload
     return tuple(replace(b, preload=proved.get(b.id, b.preload)) for b in builds)
 
 
@@ -205,8 +217,9 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
         if (preload := build.preload) is None:
             continue
         message = f"{labels}: {preload} replaces malloc in the unchanged program by LD_PRELOAD"
+        least = format_size(preload.least_peak_bytes)
         details = (("library", preload.path), ("sha256", preload.sha256), ("proof", preload.proof))
-        effect = "hyperfine also uses it, so a peak memory below 12 MiB is unknown"
+        effect = f"hyperfine also uses it, so a peak memory below {least} is unknown"
         yield Event("BX336", message, "note", effect=effect, details=details)
 
 

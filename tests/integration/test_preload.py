@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -41,6 +42,27 @@ C_PROGRAM = """
 int main(void) { char *p = malloc(100); usleep(30000); p[0] = '1'; p[1] = 0; puts(p); free(p); }
 """
 PAUSE = "std::thread::sleep(std::time::Duration::from_millis(30));"
+PEAK = 6 << 20
+OWN_ALLOCATOR = """
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+static HEAP: [AtomicUsize; 1 << 16] = [const { AtomicUsize::new(0) }; 1 << 16];
+static USED: AtomicUsize = AtomicUsize::new(0);
+struct Own;
+unsafe impl GlobalAlloc for Own {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let start = USED.fetch_add(layout.size() / 8 + 2, Ordering::Relaxed);
+        if HEAP.len() < start + layout.size() / 8 + 2 || layout.align() > 16 {
+            return unsafe { System.alloc(layout) };
+        }
+        let place = HEAP[start].as_ptr() as *mut u8;
+        unsafe { place.add(place.align_offset(layout.align())) }
+    }
+    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
+}
+#[global_allocator]
+static OWN: Own = Own;
+"""
 WORK = 'let v: Vec<u64> = (0..1000).collect(); println!("{}", v.len());'
 LIBRARY = f"pub fn work() {{ {WORK} {PAUSE} }}"
 SCENARIO = """
@@ -66,7 +88,7 @@ def compile_c(path: Path, text: str, *options: str) -> Path:
 
 @pytest.fixture
 def benchctl(tmp_path: Path) -> Benchctl:
-    rules = [{"match": "", "wall_s": 0.05, "stdout": "1\n"}]
+    rules = [{"match": "", "wall_s": 0.05, "stdout": "1\n", "memory_bytes": PEAK}]
     (tmp_path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
     hyperfine = tmp_path / "hyperfine"
     hyperfine.write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2])
@@ -121,9 +143,13 @@ def test_the_library_is_used_and_the_record_proves_it(
         worker = crate(tmp_path, library=kind == "crate with a library")
     tried = benchctl("try", "allocators.yaml", worker=worker)
     assert tried.returncode == 0, tried.stdout + tried.stderr
-    assert "libother.so by LD_PRELOAD: /proc/PID/maps contains the library" in " ".join(
-        tried.stdout.split()
+    shown = re.search(
+        r"libother\.so by LD_PRELOAD: ([\d,]+) allocations? of the program reached it",
+        " ".join(tried.stdout.split()),
     )
+    assert shown is not None, tried.stdout
+    # puts(3) of the C program allocates a buffer, but that is an allocation of libc.
+    assert (shown[1] == "1") == (kind == "C program")
     done = benchctl("run", "allocators.yaml", "--out", str(tmp_path / "results"), worker=worker)
     assert done.returncode == 0, done.stdout + done.stderr
     (folder,) = find_records(tmp_path / "results")
@@ -134,9 +160,9 @@ def test_the_library_is_used_and_the_record_proves_it(
     assert other.sha256 == system.sha256
     assert isinstance(other.preload, Preload)
     assert other.preload.path == str(tmp_path / "libother.so")
-    assert other.preload.resolved
-    assert other.preload.mapped
-    # Below 12 MiB, the peak may be that of hyperfine with the library.
+    assert other.preload.allocations == int(shown[1].replace(",", ""))
+    # The fake reports the same peak for every call, also for the one that finds out hyperfine's.
+    assert other.preload.least_peak_bytes == PEAK * 4 // 3
     plan = Record.open(folder).plan
     preloaded = {v.id for v in plan.variants if v.build_id == other.id}
     peaks = {
@@ -158,7 +184,11 @@ def test_the_library_is_used_and_the_record_proves_it(
     [
         (["-static"], "", "it is statically linked"),
         ([], "void mi_malloc(void) {}", "it contains its own allocator, mimalloc"),
-        ([], "void *malloc(size_t n) { static char b[200]; return b; }", "malloc is resolved to"),
+        (
+            [],
+            "void *malloc(size_t n) { static char b[200]; return b; }",
+            "none of its allocations reach the library",
+        ),
     ],
 )
 def test_a_program_that_the_library_does_not_reach_is_refused(
@@ -171,6 +201,33 @@ def test_a_program_that_the_library_does_not_reach_is_refused(
     assert f"error[BX227]: libother.so cannot be preloaded into prog: {reason}" in done.stderr
     assert "nothing was measured" in done.stderr
     assert find_records(tmp_path / "results") == []
+
+
+@pytest.mark.parametrize("stripped", [False, True])
+def test_a_crate_with_its_own_allocator_is_refused(
+    benchctl: Benchctl, tmp_path: Path, *, stripped: bool
+) -> None:
+    worker = crate(tmp_path, library=False)
+    main = tmp_path / "prog" / "src" / "main.rs"
+    main.write_text(OWN_ALLOCATOR + main.read_text())
+    if stripped:
+        with (tmp_path / "prog" / "Cargo.toml").open("a") as file:
+            file.write("[profile.release]\nstrip = true\n")
+    done = benchctl("run", "allocators.yaml", "--out", str(tmp_path / "results"), worker=worker)
+    assert done.returncode == 3, done.stdout + done.stderr
+    words = "libother.so cannot be preloaded into prog: none of its allocations reach the library"
+    assert f"error[BX227]: {words}" in done.stderr
+    assert find_records(tmp_path / "results") == []
+
+
+def test_a_library_that_the_loader_cannot_load_is_refused(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    compile_c(tmp_path / "prog", C_PROGRAM)
+    (tmp_path / "libtext.so").write_text("no library")
+    done = benchctl("try", "allocators.yaml", library="./libtext.so")
+    assert done.returncode == 3
+    assert "malloc is resolved to /" in done.stderr
 
 
 def test_a_missing_or_unknown_library_is_one_error(benchctl: Benchctl, tmp_path: Path) -> None:

@@ -7,20 +7,21 @@ built once into the cache. The reasons are in docs/method.md#preloaded-allocator
 from __future__ import annotations
 
 import hashlib
-import re
+import os
 import shutil
 import stat
+import struct
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.build import symbols
 from bench_framework.execution.build.cargo import build_environment
 from bench_framework.execution.build.messages import failure_text
 from bench_framework.execution.counting.single_run import SingleRunner
+from bench_framework.execution.hyperfine import Hyperfine, parse
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.execution.progress import Observer, ToolInstall
@@ -30,8 +31,10 @@ from bench_framework.model.run import Build, Preload
 from bench_framework.store.layout import writing
 
 BUILD_TIMEOUT_S: Final = 1800.0
-ATTEMPTS: Final = 10
-"""Runs in which ``/proc/PID/maps`` is looked for, in case the program ends within a millisecond."""
+PEAK_MARGIN: Final = 4 / 3
+"""Peaks of hyperfine that are up to a third larger than the measured one are not a program's."""
+REPORT: Final = struct.Struct("@L4096s")
+"""The number of allocations, and the path of the library that they reached (allocations.c)."""
 NOTHING: Final = "nothing was measured"
 
 
@@ -137,46 +140,84 @@ def _build(
 
 
 def prove(build: Build, target: Target, runner: SingleRunner, env: Mapping[str, str]) -> Preload:
-    """Run a program once or a few times outside timing, and return its allocator with the proof.
+    """Run a program once outside timing, and return its allocator with the allocations it got.
 
-    The loader reports to which library it binds `malloc` (``LD_DEBUG`` of ld.so(8)), and
-    ``/proc/PID/maps`` is read while the program runs.
-
-    Raises `MachineError` (BX227): the allocator does not reach the program.
+    Raises `MachineError` (BX227): none of them reach the allocator; BX245, they cannot be counted.
     """
     preload = build.preload
     assert preload is not None
     assert build.path is not None
     if reason := _obstacle(build, runner.launcher, env):
         raise _refused(target, preload, *reason)
-    name = target.binary if symbols.loader_of(Path(build.path)) is not None else ""
-    binding = re.compile(rf"binding file {re.escape(name) if name else '.*'} \[")
-    resolution = re.compile(r" to (\S+) \[\d+\]: normal symbol `malloc'")
-    bound: set[str] = set()
-    samples: list[bool] = []
-
-    def poll(pid: int) -> None:
-        with suppress(OSError):
-            if preload.path in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8"):
-                samples.append(True)
-
-    message = ""
-    for _ in range(ATTEMPTS):
-        with scratch_folder() as folder:
-            output = Path(folder, "bindings")
-            watched = {**target.env, "LD_DEBUG": "bindings", "LD_DEBUG_OUTPUT": str(output)}
-            run = runner.run(replace(target, env=watched), None, runner.setup_timeout_s, poll=poll)
-            for file in Path(folder).iterdir():
-                text = file.read_text(encoding="utf-8", errors="replace")
-                if binding.search(text):
-                    bound.update(resolution.findall(text))
-        message = run.message or ""
-        if samples or preload.path not in bound:
-            break
-    if preload.path not in bound:
-        cause = f"malloc is resolved to {', '.join(sorted(bound))}" if bound else message
+    counter = _counter(runner.launcher, env)
+    # The interpreter of a script is another program.
+    is_script = symbols.loader_of(Path(build.path)) is None
+    with scratch_folder() as folder:
+        report = Path(folder, "allocations")
+        with writing(report):
+            report.write_bytes(bytes(REPORT.size))
+        counted = {
+            **target.env,
+            "LD_PRELOAD": f"{counter}:{target.env['LD_PRELOAD']}",
+            "BENCHCTL_ALLOCATIONS": str(report),
+            "BENCHCTL_PROGRAM": "" if is_script else str(Path(build.path).resolve()),
+        }
+        run = runner.run(replace(target, env=counted), None, runner.setup_timeout_s)
+        count, name = REPORT.unpack(report.read_bytes())
+    reached = name.rstrip(b"\0").decode(errors="replace")
+    if reached != preload.path:
+        cause = f"malloc is resolved to {reached}" if reached else run.message
         raise _refused(target, preload, cause or "the loader did not load it", "")
-    return replace(preload, resolved=True, mapped=bool(samples))
+    if not count:
+        fix = "build it without its own allocator, or remove `preload-allocator`"
+        raise _refused(target, preload, "none of its allocations reach the library", fix)
+    return replace(preload, allocations=count)
+
+
+def _counter(launcher: Launcher, env: Mapping[str, str]) -> Path:
+    """Return the library that counts allocations, compiled into the cache if it is not there."""
+    source = Path(__file__).with_name("allocations.c")
+    path = cache_root(env) / "tools" / f"liballocations-{sha256_of(source)[:8]}.so"
+    if path.is_file():
+        return path
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    argv = ["cc", "-shared", "-fPIC", "-O2", "-o", str(part), str(source), "-ldl"]
+    output = launcher.capture(argv, env, timeout_s=BUILD_TIMEOUT_S)
+    if not output.ok:
+        message = "the library that counts allocations cannot be compiled"
+        details = (("cc", output.stderr.strip() or output.finished.how),)
+        fix = "install a C compiler (cc) and the headers of libc"
+        raise MachineError(message, code="BX245", details=details, effect=NOTHING, fix=fix)
+    with writing(path):
+        part.replace(path)
+    return path
+
+
+def least_peak(
+    preload: Preload, tool: Hyperfine, launcher: Launcher, env: Mapping[str, str]
+) -> int:
+    """Return the least peak memory in bytes that hyperfine can report with a library.
+
+    hyperfine uses the library too, and the kernel reports at least hyperfine's own peak.
+
+    Raises `MachineError` (BX227): hyperfine cannot be run with the library.
+    """
+    with scratch_folder() as folder:
+        export = Path(folder, "export.json")
+        argv = tool.call(["true"], runs=3, output="null", stdin=None, export=export)
+        output = launcher.capture(argv, {**env, "LD_PRELOAD": preload.path})
+        try:
+            peak = parse(export.read_bytes())["peak_rss_bytes"] or 0
+        except (OSError, CellError) as error:
+            message = f"hyperfine cannot be run with the library {preload.path}"
+            details = (("cause", output.stderr.strip() or str(error)),)
+            fix = "use another library"
+            raise MachineError(
+                message, code="BX227", details=details, effect=NOTHING, fix=fix
+            ) from error
+    return int(peak * PEAK_MARGIN)
 
 
 def _obstacle(build: Build, launcher: Launcher, env: Mapping[str, str]) -> tuple[str, str] | None:
@@ -207,5 +248,5 @@ def _refused(target: Target, preload: Preload, reason: str, fix: str) -> Machine
         code="BX227",
         details=(("program", str(target.binary)), ("library", preload.path)),
         effect=NOTHING,
-        fix=fix or "check the library: LD_DEBUG=bindings LD_PRELOAD=LIBRARY PROGRAM",
+        fix=fix or "check the library: LD_DEBUG=libs LD_PRELOAD=LIBRARY PROGRAM",
     )
