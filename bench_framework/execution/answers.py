@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -41,6 +42,11 @@ INPUT: Final = "BENCHCTL_INPUT"
 """Variable with the path of the input for the commands of `answer`."""
 RIGHT: Final = "right"
 """Digest of the answers that a `check` accepts."""
+TICK_S: Final = 0.011
+"""Time after which a change of a file has another mtime: more than a tick of the kernel (100 Hz)."""
+Signature = tuple[int, ...] | None
+"""Inode, size, mtime and ctime of a file; `None` if it does not exist."""
+_SHOWS: Final = "`benchctl try` shows the text that is compared"
 _EXCERPT: Final = 80
 """Characters of a bad answer that a message quotes."""
 
@@ -58,6 +64,32 @@ def _largest_text(policy: AnswerPolicy) -> int:
     if policy.extract or policy.ignore or policy.tolerance or policy.tolerated_share:
         return LARGEST_EDITED
     return LARGEST_READ if policy.edited else LARGEST_ANSWER
+
+
+def signature(path: str | Path | None) -> Signature:
+    """Return the state of a file, which changes if the file is written."""
+    try:
+        status = os.stat(path or "")  # noqa: PTH116 -- one call, between runs
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def mark(path: str | Path | None) -> Signature:
+    """Return the state of `answer.file` before a run, and wait until a change has another mtime.
+
+    The file is not removed: it may be one that the program edits in place.
+    """
+    state = signature(path)
+    if state is not None:
+        time.sleep(TICK_S)
+    return state
+
+
+def require_written(policy: AnswerPolicy, before: Signature) -> None:
+    """Raise `AnswerError`, BX215, if a run did not write `answer.file`."""
+    if before is not None and policy.compare != "none" and signature(policy.file) == before:
+        raise _unreadable(Path(policy.file or ""), "the run did not write it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +182,7 @@ class AnswerReader:
             message = (
                 f"answer: {' and '.join(keys)} leave{'s' * (len(keys) == 1)} nothing to compare"
             )
-            fix = "correct the regular expression; `benchctl try` shows the text that is compared"
+            fix = f"correct the regular expression; {_SHOWS}"
             raise AnswerError(message, code="BX218", details=(("output", words),), fix=fix)
         if finished.timed_out:
             raise AnswerError(
@@ -214,7 +246,8 @@ class AnswerReader:
 def digest_file(path: Path, policy: AnswerPolicy, edited: Path | None = None) -> Answer:
     """Return the answer in a file. A text that differs from the file's is written to `edited`.
 
-    Raises `AnswerError` (BX215): the file cannot be read; BX216, it is not the declared JSON.
+    Raises `AnswerError` (BX215): the file cannot be read; BX216, it is not the declared JSON; BX218,
+    nothing of it is left to compare.
     """
     source: Literal["file", "stdout"] = "file" if policy.file else "stdout"
     if policy.compare == "none":
@@ -245,9 +278,13 @@ def _edit(text: bytes, policy: AnswerPolicy) -> tuple[bytes, int | None]:
 
 def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:
     """Return JSON or JSON lines with sorted keys and no spaces; 1.0 and 1.00 become equal."""
+    removed = 0
 
     def members_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        return {key: value for key, value in pairs if key not in ignored}
+        nonlocal removed
+        kept = {key: value for key, value in pairs if key not in ignored}
+        removed += len(pairs) - len(kept)
+        return kept
 
     members = members_of if ignored else None  # Python's parser is faster without it
     try:
@@ -263,7 +300,11 @@ def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:
                 details=(("cause", str(error)), ("output", repr(text[:_EXCERPT]))),
                 fix="print JSON, or set answer: {compare: exact}",
             ) from error
-    return json.dumps(documents, sort_keys=True, separators=(",", ":")).encode()
+    left = json.dumps(documents, sort_keys=True, separators=(",", ":")).encode()
+    if removed and not left.strip(b"[]{},"):
+        message = "answer: {json: {ignore: […]}} leaves nothing to compare"
+        raise AnswerError(message, code="BX218", fix=f"ignore fewer keys; {_SHOWS}")
+    return left
 
 
 def _unreadable(path: Path, cause: str) -> AnswerError:

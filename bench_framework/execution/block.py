@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError
 from bench_framework.execution import declared_metrics, worker
 from bench_framework.execution import hyperfine as hf
-from bench_framework.execution.answers import AnswerReader, WrongAnswer, largest_answer
+from bench_framework.execution.answers import (
+    AnswerReader,
+    WrongAnswer,
+    largest_answer,
+    require_written,
+)
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.sensors import Gauge, between
@@ -32,9 +37,6 @@ if TYPE_CHECKING:
 
 HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine itself takes 5 ms, and much longer on a busy machine."""
-LEAST_PRELOADED_PEAK: Final = 12 << 20
-"""Smallest peak memory of a program with a preloaded allocator. hyperfine also uses the allocator,
-and the kernel reports at least hyperfine's own peak, at most 9 MiB."""
 LEAST_ROOM_BYTES: Final = 1 << 20
 """Required free space on the record's disk: several times the journal of a round."""
 KEPT_BYTES: Final = 1 << 16
@@ -223,7 +225,8 @@ class BlockRunner:
         try:
             text = self._raw.export.read_bytes()
             measured = hf.parse(text)
-            if target.preload and (measured["peak_rss_bytes"] or 0) < LEAST_PRELOADED_PEAK:
+            least = target.preload.least_peak_bytes if target.preload else 0
+            if (measured["peak_rss_bytes"] or 0) < least:
                 measured |= {"peak_rss_bytes": None, "peak_rss_source": None}
         except (OSError, CellError) as error:
             words = self._hyperfine_error(log_start) or (
@@ -263,6 +266,7 @@ class BlockRunner:
                 return replace(block, peak_rss_bytes=max(known), peak_rss_source="worker")
             return block
         if self._policy.file is not None or self._stdout_is_answer:
+            require_written(self._policy, self._readings.before)
             raw = self._raw
             answer = self.reader.read(target, raw.stdout, raw.edited, raw.reference(target.cell))
             return replace(block, answer=answer)

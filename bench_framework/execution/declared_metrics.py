@@ -8,13 +8,13 @@ from __future__ import annotations
 import errno
 import json
 import math
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from bench_framework.execution.answers import Signature, mark, signature
 from bench_framework.execution.target import Target
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model import json_path
@@ -46,7 +46,8 @@ class Readings:
     declared: Sequence[DeclaredMetric]
     stdout: Path
     answer: Path | None
-    _before: tuple[int, ...] | None = field(default=None, init=False)
+    before: Signature = field(default=None, init=False)
+    """State of the answer file before the block."""
 
     @property
     def needs_stdout(self) -> bool:
@@ -55,7 +56,7 @@ class Readings:
 
     def mark(self) -> None:
         """Mark the start of a block, to ignore an answer file that the block does not change."""
-        self._before = _signature(self.answer)
+        self.before = mark(self.answer)
 
     def read(self, block: Block) -> Block:
         """Return the block with the metrics of its last run and the reasons for missing ones."""
@@ -81,7 +82,7 @@ class Readings:
     def _text(self, source: str) -> str | Missing:
         path = self.stdout if source == "stdout" else self.answer
         assert path is not None
-        if source == "answer" and _signature(path) == self._before:
+        if source == "answer" and signature(path) == self.before:
             return Missing(f"the run did not write {path}")
         try:
             text = read_regular(path, LARGEST_BYTES)
@@ -195,16 +196,6 @@ def _finite(value: float, metric: DeclaredMetric) -> float:
 def _excerpt(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=True, default=str)
     return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
-
-
-def _signature(path: Path | None) -> tuple[int, ...] | None:
-    if path is None:
-        return None
-    try:
-        status = os.stat(path)  # noqa: PTH116 -- one call, between runs
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def missing_event(target: Target, block: Block) -> Event:

@@ -33,6 +33,8 @@ def _build(before: BuildSpec | None, after: BuildSpec | None) -> list[str]:
         ("preloaded allocator", (before.preload,), (after.preload,)),
     )
     texts = []
+    if before.default_features != after.default_features:
+        texts.append("default features" if after.default_features else "without default features")
     for name, first, second in groups:
         added = [str(value) for value in second if value and value not in first]
         removed = [str(value) for value in first if value and value not in second]
@@ -47,12 +49,16 @@ def _versions(spec: BuildSpec) -> list[str]:
 
 def _run(before: Cell, after: Cell) -> list[str]:
     words, others = ([_text(w) for w in cell.command] for cell in (before, after))
-    changed = _arguments(words, others)
     env = [f"{name}={value}" for name, value in after.env if (name, value) not in before.env]
-    return [
-        *([f"argument{'s' if len(changed) > 1 else ''} {' '.join(changed)}"] if changed else []),
-        *([f"environment {' '.join(env)}"] if env else []),
-    ]
+    unset = [name for name, _ in before.env if name not in dict(after.env)]
+    groups = (
+        ("argument", _arguments(words, others)),
+        ("without argument", _arguments(others, words) if len(words) != len(others) else []),
+        ("environment", env),
+        ("without environment", unset),
+    )
+    plural = {name: "s" * (len(values) > 1) for name, values in groups[:2]}
+    return [f"{n}{plural.get(n, '')} {' '.join(values)}" for n, values in groups if values]
 
 
 def _arguments(before: Sequence[str], after: Sequence[str]) -> list[str]:

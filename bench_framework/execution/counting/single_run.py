@@ -9,7 +9,12 @@ from typing import Final, Literal
 
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
-from bench_framework.execution.answers import AnswerReader, largest_answer
+from bench_framework.execution.answers import (
+    AnswerReader,
+    largest_answer,
+    mark,
+    require_written,
+)
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.model.metrics import KERNEL_KEYS
@@ -101,6 +106,7 @@ class SingleRunner:
             limited=(str(out), largest_answer(self.policy)) if stored else None,
             observe=(*KERNEL_KEYS.values(), "ru_maxrss"),
         )
+        before = mark(self.policy.file)
         try:
             on_poll = None if poll is None else lambda: poll(self.launcher.running or 0)
             finished = self.launcher.run(command, on_poll, SAMPLE_S)
@@ -117,6 +123,7 @@ class SingleRunner:
         if finished.exit_code not in self.policy.exit_codes:
             return SingleRun("failed", finished, f"{finished.how}{_last_lines(errors)}")
         try:
+            require_written(self.policy, before)
             return self._check_answer(target, finished, expected, folder)
         except AnswerError as error:
             return SingleRun("failed", finished, error.line)

@@ -131,7 +131,7 @@ def _order(at: Evidence) -> Iterator[str]:
     """Yield whether the variants have the same order on every input.
 
     Two variants are in order if their comparison is significant, or if their intervals relative to
-    the baseline do not overlap.
+    the baseline do not overlap. Nothing is yielded for an input on which no two variants are.
     """
     orders = [{c.variant_id: c.id for c in at.compared(item.id)} for item in at.plan.inputs]
     shared = [v for v in orders[0] if all(v in cells for cells in orders)]
@@ -142,7 +142,9 @@ def _order(at: Evidence) -> Iterator[str]:
     ]
     if swapped:
         yield f"The order of these depends on the input: {listed(swapped)}"
-    elif len(shared) > LEAST_ORDERED:
+    elif len(shared) > LEAST_ORDERED and all(
+        any(at.order(cells[a], cells[b]) for a, b in combinations(shared, 2)) for cells in orders
+    ):
         same = all([v for v in cells if v in shared] == shared for cells in orders)
         rest = "" if same else " except for differences that are not significant"
         yield f"The order of the variants is the same on {every(len(orders), 'input')}{rest}"
@@ -279,6 +281,9 @@ def confidence(at: Evidence) -> Claim:
         sentences.append(f"No comparison of {' and '.join(failed)} is valid: the A/A check failed")
     if at.plan.answer.compare == "none":
         sentences.append("Outputs were not compared")
+    elif at.plan.answer.check:
+        how = at.plan.answer.how
+        sentences.append(f"Outputs were {how}, and not compared with each other")
     sentences.append(f"Brackets contain 95{THIN_SPACE}% CIs")
     claim = Claim("", "trust", "this record", noise_floor=most)
     return statement("trust", "this record", ". ".join(sentences), claim, lead="Confidence")

@@ -233,12 +233,25 @@ def test_a_text_that_is_too_large_to_edit_is_a_failure(
 def test_an_answer_file_is_edited_and_its_difference_shown(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
 ) -> None:
-    (tmp_path / "out").write_text("n 1\nat 12:00:01\n")
-    policy = AnswerPolicy(file=str(tmp_path / "out"), ignore=(r"\d\d:\d\d:\d\d",))
-    record = record_of(fake, plan_of, policy, "")
+    file = str(tmp_path / "out")
+    policy = AnswerPolicy(file=file, ignore=(r"\d\d:\d\d:\d\d",))
+    fake.script({"match": "run-a", "file": [file, "n 1\nat 12:00:01\n"]})
+    record = fake.measure(plan_of({"a": ["run-a"]}, answer=policy, measure=ROUNDS))
     assert {block.status for block in blocks_of(record, "a")} == {"ok"}
     [reference] = (record.raw.root / "reference").iterdir()
     assert reference.read_text() == "n 1\nat \n"
+
+
+def test_an_answer_file_of_an_earlier_run_is_not_the_answer(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "out")
+    fake.script({"match": "run-a", "file": [file, "1"]}, {"match": "run-b"})
+    arms = {arm: ARMS[arm] for arm in "ab"}
+    record = fake.measure(plan_of(arms, answer=AnswerPolicy(file=file), measure=ROUNDS))
+    assert {block.status for block in blocks_of(record, "a")} == {"ok"}
+    assert {block.status for block in blocks_of(record, "b")} == {"failed"}
+    assert "the run did not write it" in str(blocks_of(record, "b")[0].message)
 
 
 def test_the_control_runs_before_other_variants_in_the_first_warm_up_round(

@@ -185,6 +185,27 @@ def test_a_missing_answer_file_is_an_error(tmp_path: Path) -> None:
     assert caught.value.code == "BX215"
 
 
+@pytest.mark.parametrize(
+    ("text", "nothing"),
+    [
+        ('{"t": 1, "u": {"t": 2}}', False),
+        ('{"t": 1}\n{"t": 2}\n', True),
+        ('[{"t": 1}, [{"t": 2}]]', True),
+        ("{}", False),
+        ('[{"t": 1}, 0]', False),
+    ],
+)
+def test_ignored_keys_must_leave_something(tmp_path: Path, text: str, nothing: bool) -> None:
+    (tmp_path / "out").write_text(text)
+    policy = AnswerPolicy("json", json_ignore=("t",))
+    if not nothing:
+        assert digest_file(tmp_path / "out", policy).digest
+        return
+    with pytest.raises(AnswerError, match="leaves nothing to compare") as caught:
+        digest_file(tmp_path / "out", policy)
+    assert caught.value.code == "BX218"
+
+
 def test_none_compares_nothing(tmp_path: Path) -> None:
     assert digest_file(tmp_path / "nothing", AnswerPolicy("none")).source == "none"
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench_framework.features.changed_settings import changed_settings
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
 from bench_framework.model.judgement import Claim, Judgement
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan import BuildSpec, Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.verdict import Verdict
 from tests.unit.judging.conftest import timing
@@ -254,6 +255,47 @@ def test_the_settings_of_the_recommended_variant_are_stated(study: type[Study]) 
     assert not used(example.plan, {"b": -0.5, "c": -0.4}), "the label is the setting"
 
 
+@pytest.mark.parametrize(
+    ("builds", "commands", "envs", "text"),
+    [
+        (
+            (BuildSpec("c", "p"), BuildSpec("c", "p", features=("b",), default_features=False)),
+            ("p x", "p x"),
+            ("", ""),
+            "without default features; feature b",
+        ),
+        (
+            (BuildSpec("c", "p", default_features=False), BuildSpec("c", "p")),
+            ("p --safe --fast x", "p -j x"),
+            ("A=1 B=2", "B=3"),
+            (
+                "default features; argument -j; without arguments --safe --fast; environment B=3; "
+                "without environment A"
+            ),
+        ),
+        ((None, None), ("p -n 1 x", "p -n 2 x"), ("", "A=1"), "argument -n 2; environment A=1"),
+    ],
+)
+def test_every_changed_setting_is_stated(
+    study: type[Study],
+    builds: tuple[BuildSpec | None, BuildSpec | None],
+    commands: tuple[str, str],
+    envs: tuple[str, str],
+    text: str,
+) -> None:
+    plan = study(arms=("a", "b")).plan
+    variants = [replace(v, build=b) for v, b in zip(plan.variants, builds, strict=True)]
+    cells = [
+        replace(
+            next(c for c in plan.cells if c.variant_id == v.id and c.role is not Role.CONTROL),
+            command=tuple((word,) for word in command.split()),
+            env=tuple((name, value) for name, _, value in (w.partition("=") for w in env.split())),
+        )
+        for v, command, env in zip(variants, commands, envs, strict=True)
+    ]
+    assert changed_settings(replace(plan, variants=tuple(variants)), *cells) == text
+
+
 def test_a_contrast_in_another_metric_has_the_medians(study: type[Study]) -> None:
     example = study(arms=("a", "b"))
     plan = example.plan
@@ -330,6 +372,37 @@ def test_a_contrast_of_many_times_is_stated_as_a_factor(study: type[Study]) -> N
     )
     assert claim.text.startswith("b vs a is inconclusive: 25.0×")
     assert "× [2" in claim.text
+
+
+def test_outputs_that_a_command_checks_are_not_called_compared(study: type[Study]) -> None:
+    example = study(arms=("a", "b"))
+    blocks = example.blocks(timing({"b": 0.5}, 0.01))
+
+    def text(plan: Plan) -> str:
+        return line(judge(plan, blocks, {}, example.inputs(), example.looks()), "Confidence").text
+
+    assert "Outputs" not in text(example.plan)
+    answer = replace(example.plan.answer, check=("grep", "-q", "x"))
+    checked = text(replace(example.plan, answer=answer))
+    assert ". Outputs were checked by `grep -q x`, and not compared with each other" in checked
+
+
+def test_the_order_of_the_variants_needs_a_significant_pair_on_each_input(
+    study: type[Study],
+) -> None:
+    example = study(arms=("a", "b", "c"), sizes=(1, 8))
+    draw = timing({}, 0.01)
+    factors = {"b": 0.5, "c": 0.7}
+
+    def text(*clear: str) -> str:
+        def wall(arm: str, where: str, number: int) -> float:
+            return draw(arm, where, number) * (factors.get(arm, 1.0) if where in clear else 1.0)
+
+        return line(example.judge(example.blocks(wall)), "Inputs").text
+
+    assert "The order of the variants is the same" in text("1MiB", "8MiB")
+    for clear in ((), ("1MiB",), ("8MiB",)):
+        assert "order" not in text(*clear)
 
 
 def test_the_status_follows_the_main_metric(study: type[Study]) -> None:
