@@ -282,9 +282,9 @@ def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:
 
     def members_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal removed
-        kept = {key: value for key, value in pairs if key not in ignored}
-        removed += len(pairs) - len(kept)
-        return kept
+        rest = {key: value for key, value in pairs if key not in ignored}
+        removed += len(pairs) - len(rest)
+        return rest
 
     members = members_of if ignored else None  # Python's parser is faster without it
     try:

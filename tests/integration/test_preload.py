@@ -143,13 +143,13 @@ def test_the_library_is_used_and_the_record_proves_it(
         worker = crate(tmp_path, library=kind == "crate with a library")
     tried = benchctl("try", "allocators.yaml", worker=worker)
     assert tried.returncode == 0, tried.stdout + tried.stderr
-    shown = re.search(
+    proof = re.search(
         r"libother\.so by LD_PRELOAD: ([\d,]+) allocations? of the program reached it",
         " ".join(tried.stdout.split()),
     )
-    assert shown is not None, tried.stdout
+    assert proof is not None, tried.stdout
     # puts(3) of the C program allocates a buffer, but that is an allocation of libc.
-    assert (shown[1] == "1") == (kind == "C program")
+    assert (proof[1] == "1") == (kind == "C program")
     done = benchctl("run", "allocators.yaml", "--out", str(tmp_path / "results"), worker=worker)
     assert done.returncode == 0, done.stdout + done.stderr
     (folder,) = find_records(tmp_path / "results")
@@ -160,7 +160,7 @@ def test_the_library_is_used_and_the_record_proves_it(
     assert other.sha256 == system.sha256
     assert isinstance(other.preload, Preload)
     assert other.preload.path == str(tmp_path / "libother.so")
-    assert other.preload.allocations == int(shown[1].replace(",", ""))
+    assert other.preload.allocations == int(proof[1].replace(",", ""))
     # The fake reports the same peak for every call, also for the one that finds out hyperfine's.
     assert other.preload.least_peak_bytes == PEAK * 4 // 3
     plan = Record.open(folder).plan
