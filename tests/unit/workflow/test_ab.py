@@ -232,7 +232,7 @@ def test_each_verdict_is_one_sentence() -> None:
         "possibly below the margin of 2 %), different output"
     )
     checked = replace(plan, answer=replace(plan.answer, check=("grep", "-q", "x")))
-    assert line_of(checked, faster).endswith("), output accepted by the check")
+    assert line_of(checked, slower).endswith("), output accepted by the check")
     assert line_of(plan, compared(plan, Verdict.EQUIVALENT, 1.001, 0.995, 1.008)) == (
         "`./new` and `./old [1, 2]` are equivalent (within ±2 %; 95 % CI −0.5 to +0.8 %), "
         "same output"
