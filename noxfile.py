@@ -164,7 +164,7 @@ def golden(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Check generated references and the examples of the documentation (part of ``unit``)."""
-    pytest(session, "tests/docs")
+    pytest(session, "-m", "not slow", "tests/docs")
 
 
 @nox.session
@@ -187,7 +187,7 @@ def full(session: nox.Session) -> None:
         cargo(session, "test", "--locked", "--package", "worker", "--features", allocator)
     python(session, "tests/integration/install_hyperfine.py")
     env = without(session)
-    groups = (*WITH_PROCESSES, "tests/unit", "tests/properties")
+    groups = (*WITH_PROCESSES, "tests/unit", "tests/properties", "tests/docs")
     pytest(session, *PARALLEL, "-m", "slow", *groups, **env)
     python(session, "tests/attack/attack.py", "--quick", **env)
 

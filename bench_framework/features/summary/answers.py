@@ -37,6 +37,10 @@ def before_and_after(at: Evidence, _: Input) -> list[Claim]:
         largest = at.sentence(worse[0])
         text = f"{first}. The largest change: {largest}" if len(compared) > 1 else largest
         return [statement("answer", at.label(worse[0].cell_id), text, at.comparison(worse[0]))]
+    if len(compared) == 1 and compared[0].verdict.better:
+        (only,) = compared
+        label = at.label(only.cell_id)
+        return [statement("answer", label, at.sentence(only), at.comparison(only))]
     better = sum(c.verdict.better for c in compared)
     equal = sum(c.verdict is Verdict.EQUIVALENT for c in compared)
     open_ = len(compared) - better - equal

@@ -96,6 +96,7 @@ def test_a_limit_is_answered_by_the_share_that_is_reached(study: type[Study]) ->
     ("factor", "text"),
     [
         (1.2, "slower than "),
+        (0.8, "v2 takes 20.0\u202f% less time than v1 ["),
         (1.0, "Nothing became slower from v1 to v2: 1 of 1 comparison is equivalent"),
     ],
 )
