@@ -60,10 +60,10 @@ def shape(text: str) -> str:
     return " ".join(text.split())
 
 
-def missing_part(shown: str, printed: str) -> str | None:
+def missing_part(expected: str, printed: str) -> str | None:
     """Return the first part between two ``…`` lines that the output lacks, or `None`."""
     rest = shape(printed)
-    *parts, last = [shape(part) for part in re.split(r"^…$", shown, flags=re.MULTILINE)]
+    *parts, last = [shape(part) for part in re.split(r"^…$", expected, flags=re.MULTILINE)]
     for part in parts:
         _, separator, rest = rest.partition(part) if part else ("", " ", rest)
         if not separator:
@@ -115,15 +115,15 @@ def test_every_command_of_the_page_exists(capsys: pytest.CaptureFixture[str]) ->
     ],
 )
 def test_the_shape_of_an_output_has_no_figures(printed: str, missing: str | None) -> None:
-    shown = "a 10 ms\n…\nfnv takes 28 % less time than b\n…\nend"
-    assert missing_part(shown, printed) == missing
+    expected = "a 10 ms\n…\nfnv takes 28 % less time than b\n…\nend"
+    assert missing_part(expected, printed) == missing
 
 
 @pytest.mark.slow
 def test_the_commands_of_the_page_print_its_outputs_on_its_crate(
     crate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Run every line in order, with real builds and measurements, in about a minute."""
+    """Run every line in order, with real builds and measurements, in one to three minutes."""
     with Launcher() as launcher:
         tool = hyperfine.find(launcher, host.environment(), SilentObserver())
     program = crate.parent / "bin" / "benchctl"
@@ -157,4 +157,4 @@ def test_the_commands_of_the_page_print_its_outputs_on_its_crate(
         asked = [text for text, _ in lines[number + 1 : number + 2]] == ["echo $?"]
         assert asked or code == 0, f"{line}\n{done.stdout}"
         part = missing_part(output, done.stdout)
-        assert part is None, f"{line}\nlacks: {part}\n{done.stdout}"
+        assert part is None, f"{line}\nmissing: {part}\n{done.stdout}"
