@@ -154,7 +154,7 @@ def test_the_commands_of_the_page_print_its_outputs_on_its_crate(
             timeout=600,
         )
         code = done.returncode
-        asked = [text for text, _ in lines[number + 1 : number + 2]] == ["echo $?"]
-        assert asked or code == 0, f"{line}\n{done.stdout}"
+        shows_code = [text for text, _ in lines[number + 1 : number + 2]] == ["echo $?"]
+        assert shows_code or code == 0, f"{line}\n{done.stdout}"
         part = missing_part(output, done.stdout)
         assert part is None, f"{line}\nmissing: {part}\n{done.stdout}"
