@@ -68,7 +68,15 @@ def prepare_inputs(
     """
     missing = _missing_bytes(inputs, folder)
     if missing:
-        require_room(folder, missing)
+        free = free_bytes(folder)
+        if free < missing + ROOM_LEFT_BYTES:
+            raise MachineError(
+                f"the inputs need {format_size(missing)} in {folder}, "
+                f"but only {format_size(free)} are free",
+                code="BC401",
+                effect="nothing was generated or measured",
+                fix="free some space (`benchctl clean`), or set another `data-dir`",
+            )
     prepared: dict[str, PreparedInput] = {}
     prepared_inputs = []
     for item in inputs:
@@ -81,19 +89,6 @@ def prepare_inputs(
         _require_digest(item.dataset, prepared[key])
         prepared_inputs.append(replace(prepared[key], input_id=item.id))
     return tuple(prepared_inputs)
-
-
-def require_room(folder: Path, size: int) -> None:
-    """Raise `MachineError`, BC401, unless a filesystem has more than `size` bytes free."""
-    free = free_bytes(folder)
-    if free < size + ROOM_LEFT_BYTES:
-        raise MachineError(
-            f"the inputs need {format_size(size)} in {folder}, "
-            f"but only {format_size(free)} are free",
-            code="BC401",
-            effect="nothing was generated or measured",
-            fix="free some space (`benchctl clean`), or set another `data-dir`",
-        )
 
 
 def _require_digest(dataset: Dataset, prepared: PreparedInput) -> None:

@@ -166,17 +166,13 @@ class _Input:
             _move(_changes(rungs[n][0], rungs[n + 1][0]), cells, logs, (n + 1, n))
             for n in range(len(cells) - 1)
         )
-        count = self._adopted_steps(moves)
-        total = logs[:, count] - logs[:, 0]
-        yield _Draft(self._input_id, "ladder", cells[0].id, cells[count].id, moves, count, total)
-
-    def _adopted_steps(self, moves: Sequence[_Move]) -> int:
-        """Return the number of steps up to the last adopted one; without one, of all steps."""
         adopted = set(self._adopted())
         adopted_places = [
             n for n, m in enumerate(moves, 1) if {(c.axis, c.after) for c in m.changes} & adopted
         ]
-        return adopted_places[-1] if adopted_places else len(moves)
+        count = adopted_places[-1] if adopted_places else len(moves)
+        total = logs[:, count] - logs[:, 0]
+        yield _Draft(self._input_id, "ladder", cells[0].id, cells[count].id, moves, count, total)
 
     # -- each alone ----------------------------------------------------------------------------
 

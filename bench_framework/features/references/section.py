@@ -42,7 +42,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
         return ()
     blocks: list[Block] = []
     for number, item in enumerate(data.plan.inputs, 1):
-        references = _references(data, item)
+        variants = (data.plan.baseline_id, *data.plan.further_baselines)
+        cells = {cell.variant_id: cell for cell in data.arms(item.id) if not cell.role.separate}
+        references = tuple(cells[variant] for variant in variants if variant in cells)
         if len(references) <= 1 or not any(data.summary(c.id, data.metric) for c in references):
             continue
         if len(data.plan.inputs) > 1:
@@ -54,13 +56,6 @@ def build(data: ReportData) -> tuple[Block, ...]:
             rest = (Sentence(f"{more} more gaps are listed in claims.json."),) if more > 0 else ()
             blocks.append(Bullets((*(sentence(c) for c in gaps[:MOST_GAPS]), *rest)))
     return tuple(blocks)
-
-
-def _references(data: ReportData, item: Input) -> tuple[PlanCell, ...]:
-    """Return the cells that others are compared with on an input, the baseline first."""
-    variants = (data.plan.baseline_id, *data.plan.further_baselines)
-    cells = {cell.variant_id: cell for cell in data.arms(item.id) if not cell.role.separate}
-    return tuple(cells[variant] for variant in variants if variant in cells)
 
 
 def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name: str) -> Table:

@@ -117,7 +117,10 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.set_xlim(lo, hi)
     ax.set_ylim(len(figure.points) - 0.5, -0.5)
     frame.calm(ax, figure, colours, left=False)
-    _bands(ax, figure, colours)
+    if margin := figure.mark("margin"):
+        ends = 1 / (1 + margin), 1 + margin
+        ax.axvspan(*ends, facecolor=colours["band"], edgecolor="none", zorder=0)
+    ax.axvline(1.0, color=colours["muted"], linewidth=1, zorder=1)
     groups = _Strokes()
     left, _, right, _ = place(figure)
     most = int(
@@ -165,13 +168,6 @@ def kept_ticks(lo: float, hi: float, room: float) -> list[float]:
         if lo <= tick <= hi and all(abs(math.log2(tick / k)) * scale >= TICK_ROOM for k in ticks):
             ticks.append(tick)
     return sorted(ticks)
-
-
-def _bands(ax: Axes, figure: Figure, colours: Palette) -> None:
-    if margin := figure.mark("margin"):
-        ends = 1 / (1 + margin), 1 + margin
-        ax.axvspan(*ends, facecolor=colours["band"], edgecolor="none", zorder=0)
-    ax.axvline(1.0, color=colours["muted"], linewidth=1, zorder=1)
 
 
 class _Strokes:

@@ -57,7 +57,16 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
         colour, marker = _style(name, labels, colours)
         _line(left, points, [p.y for p in points], colour, marker, whiskers=bool(marker))
         _line(right, points, rates[name], colour, marker, whiskers=False)
-    _ticks(left, right, series, rates, family)
+    times = [p.y for points in series.values() for p in points]
+    speeds = [rate for values in rates.values() for rate in values]
+    low, high = min(times) / 1.2, max(times) * 1.2
+    left.set_ylim(low, high)
+    ticks = frame.nice_steps(low, high, 6)
+    left.set_yticks(ticks, [frame.duration_label(t) for t in ticks])
+    low, high = min(speeds) / 1.25, max(speeds) * 1.25
+    right.set_ylim(low, high)
+    ticks = frame.nice_sizes(low, high, 6, family)
+    right.set_yticks(ticks, [frame.size_label(family)(t) for t in ticks])
     _labels(right, series, rates, labels, colours, narrow=figure.narrow)
 
 
@@ -104,25 +113,6 @@ def _line(
     for p in points if whiskers else []:
         if p.y_lo is not None and p.y_hi is not None:
             ax.plot([p.x, p.x], [p.y_lo, p.y_hi], color=colour, linewidth=1, zorder=2)
-
-
-def _ticks(
-    left: Axes,
-    right: Axes,
-    series: dict[str, list[Point]],
-    rates: dict[str, list[float]],
-    family: str,
-) -> None:
-    times = [p.y for points in series.values() for p in points]
-    speeds = [rate for values in rates.values() for rate in values]
-    low, high = min(times) / 1.2, max(times) * 1.2
-    left.set_ylim(low, high)
-    ticks = frame.nice_steps(low, high, 6)
-    left.set_yticks(ticks, [frame.duration_label(t) for t in ticks])
-    low, high = min(speeds) / 1.25, max(speeds) * 1.25
-    right.set_ylim(low, high)
-    ticks = frame.nice_sizes(low, high, 6, family)
-    right.set_yticks(ticks, [frame.size_label(family)(t) for t in ticks])
 
 
 def _labels(

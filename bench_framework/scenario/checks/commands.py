@@ -25,7 +25,15 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         yield from _placeholders(scenario, path, text, slots=slots)
     yield from _nameless(scenario)
     yield from _never_run(scenario)
-    yield from _own_commands(scenario)
+    spec = scenario.spec
+    axes = [axis for axis in axes_of(scenario) if axis.changes(("command",))]
+    reason = ""
+    if spec.worker.command is None or spec.worker.contract or spec.shell:
+        reason = "needs `worker: {command: […]}` without `contract` and `shell`"
+    elif len(axes) > 1 or any(axis.kind == "input" for axis in axes):
+        reason = "is possible for one axis only, which is not an input axis"
+    for axis in axes if reason else ():
+        yield scenario.key_problem(("axes", axis.name), "BC108", f"`command` of a value {reason}")
     yield from _unused(scenario)
     yield from _bundled(scenario)
     yield from _tuning(scenario)
@@ -185,19 +193,6 @@ def _never_run(scenario: Scenario) -> Iterator[Problem]:
         message = "the command does not run the built program: it has no `{bin}`"
         advice = 'start it with "{bin}", or use an existing program with worker: {command: […]}'
         yield scenario.value_problem(("command",), "BC109", message, advice)
-
-
-def _own_commands(scenario: Scenario) -> Iterator[Problem]:
-    """Yield a problem for each `command` of an axis value that cannot replace the scenario's."""
-    spec = scenario.spec
-    axes = [axis for axis in axes_of(scenario) if axis.changes(("command",))]
-    reason = ""
-    if spec.worker.command is None or spec.worker.contract or spec.shell:
-        reason = "needs `worker: {command: […]}` without `contract` and `shell`"
-    elif len(axes) > 1 or any(axis.kind == "input" for axis in axes):
-        reason = "is possible for one axis only, which is not an input axis"
-    for axis in axes if reason else ():
-        yield scenario.key_problem(("axes", axis.name), "BC108", f"`command` of a value {reason}")
 
 
 def _unused(scenario: Scenario) -> Iterator[Problem]:
