@@ -60,7 +60,7 @@ class LiveDisplay:
         self._console = console
         no_color = console.color == "never" or None
         self._rich = RichConsole(stderr=True, no_color=no_color, highlight=False)
-        self._live = self._region()
+        self._live = Live(console=self._rich, auto_refresh=False, transient=True)
         self._work: Work | None = None
         self._doing = "reading the scenario"
         self._timing = False
@@ -99,9 +99,6 @@ class LiveDisplay:
         """Remove the region; results are printed in its place."""
         self._live.stop()
 
-    def _region(self) -> Live:
-        return Live(console=self._rich, auto_refresh=False, transient=True)
-
     @contextmanager
     def _above(self) -> Iterator[None]:
         """Print above the region, which continues below.
@@ -111,7 +108,7 @@ class LiveDisplay:
         """
         self._live.stop()
         yield
-        self._live = self._region()
+        self._live = Live(console=self._rich, auto_refresh=False, transient=True)
         self._live.start()
 
     def _draw(self, *, force: bool = False) -> None:

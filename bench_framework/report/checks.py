@@ -30,19 +30,6 @@ STEADY: Final = 0.05
 FEWEST_CLOCKS: Final = 2
 
 
-def machine_checks(data: ReportData) -> tuple[Check, ...]:
-    """Return one check per property of the machine, in a fixed order."""
-    return (
-        *_caches(data),
-        _cores(data),
-        _steal(data),
-        _memory(data),
-        _swap(data),
-        _throttling(data),
-        _clock(data),
-    )
-
-
 def _caches(data: ReportData) -> tuple[Check, ...]:
     """Return one check per requested cache state: verified samples and reads from the device."""
     if not any(data.reads(item) for item in data.plan.inputs):
@@ -189,7 +176,13 @@ def checks(data: ReportData) -> tuple[Check, ...]:
         _drift(data),
         _modes(data),
         *_limited(data),
-        *machine_checks(data),
+        *_caches(data),
+        _cores(data),
+        _steal(data),
+        _memory(data),
+        _swap(data),
+        _throttling(data),
+        _clock(data),
         _load(data),
         _governor(data),
         _tools(data),

@@ -154,7 +154,7 @@ class StructureClaims(Names):
         }
         values |= {"scale": "percent"} if percent else {}
         total, remainder = table.total, table.remainder
-        if any(c is not None and _is_conclusive(c) for c in contrasts):
+        if any(c is not None and (c.verdict.settled or c.reason == ONE_PROGRAM) for c in contrasts):
             # A product of inconclusive figures adds no information to the total.
             if total is not None and total.shown is not None:
                 values |= self._product(table)
@@ -212,7 +212,7 @@ class StructureClaims(Names):
         parts = [
             self._part(s, table, shares=shares, percent=percent)
             for s in table.steps
-            if _is_conclusive(s.contrast)
+            if (s.contrast.verdict.settled or s.contrast.reason == ONE_PROGRAM)
         ]
         open_ = len(table.steps) - len(parts)
         if not parts:
@@ -301,10 +301,6 @@ class StructureClaims(Names):
             cells=tuple(s.cell_id for s in front.standings),
             values=values,
         )
-
-
-def _is_conclusive(contrast: structure.Contrast) -> bool:
-    return contrast.verdict.settled or contrast.reason == ONE_PROGRAM
 
 
 def _changes_text(step: structure.Step) -> str:

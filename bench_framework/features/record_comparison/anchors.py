@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -178,12 +178,12 @@ def conditions(before: Host, after: Host) -> tuple[str, ...]:
     pairs = (
         ("CPU", before.cpu, after.cpu),
         ("cores", before.cores, after.cores),
-        ("kernel", _major(before.kernel), _major(after.kernel)),
+        ("kernel", before.kernel.split(".", 1)[0], after.kernel.split(".", 1)[0]),
         ("filesystem of the data", before.data_filesystem, after.data_filesystem),
         ("filesystem of the records", before.results_filesystem, after.results_filesystem),
         ("governor", before.governor, after.governor),
     )
-    return tuple(_differing(pairs))
+    return tuple(f"{what}: {one} → {other}" for what, one, other in pairs if one != other)
 
 
 def remarks(before: Host, after: Host) -> tuple[str, ...]:
@@ -197,12 +197,4 @@ def remarks(before: Host, after: Host) -> tuple[str, ...]:
         ("benchctl", before.benchctl, after.benchctl),
         ("environment", old, new),
     )
-    return tuple(_differing(pairs))
-
-
-def _differing(pairs: Sequence[tuple[str, object, object]]) -> Iterator[str]:
-    return (f"{what}: {one} → {other}" for what, one, other in pairs if one != other)
-
-
-def _major(kernel: str) -> str:
-    return kernel.split(".", 1)[0]
+    return tuple(f"{what}: {one} → {other}" for what, one, other in pairs if one != other)

@@ -173,7 +173,11 @@ def tuning(data: ReportData) -> tuple[Block, ...]:
     table_rows = tuple(
         Row(
             tuple(_tuning_cell(name, row.get(name), data) for name in columns),
-            strong=_is_choice(row, choice),
+            strong=(
+                isinstance(choice, Mapping)
+                and bool(choice)
+                and all(row.get(key) == choice[key] for key in choice)
+            ),
         )
         for row in rows[:MOST_ROWS]
     )
@@ -196,14 +200,6 @@ def tuning(data: ReportData) -> tuple[Block, ...]:
 
 def _sequence(value: object) -> Sequence[Any]:
     return value if isinstance(value, list) else ()
-
-
-def _is_choice(row: Mapping[str, Any], choice: object) -> bool:
-    return (
-        isinstance(choice, Mapping)
-        and bool(choice)
-        and all(row.get(key) == choice[key] for key in choice)
-    )
 
 
 def _tuning_title(name: str, rows: Sequence[Mapping[str, Any]], data: ReportData) -> str:
