@@ -99,10 +99,7 @@ def plot(
 
 
 def _figures_of(frames: Frames) -> Iterable[Figure]:
-    """Return the figures of a report in its order.
-
-    Raises `RecordError` (BX413): the record has no results yet; BX411, it is damaged.
-    """
+    """Return the figures of a report. Raises `RecordError`: BX413, no results; BX411, damaged."""
     from bench_framework.errors import RecordError
     from bench_framework.features.document import build_document
     from bench_framework.workflow.pages import report_data

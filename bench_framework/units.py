@@ -41,10 +41,7 @@ _PERCENT: Final = re.compile(rf"^{_NUMBER}\s*%$")
 
 
 def parse_size(text: str) -> int:
-    """Return the number of bytes of ``"10MiB"``, ``"200MB"``, ``"1.5GiB"`` or ``"17B"``.
-
-    Raises `ValueError`: no unit, an unknown unit, or not a whole number of bytes.
-    """
+    """Return the bytes of ``"10MiB"``, ``"200MB"``, ``"17B"``. Raises `ValueError`: not a size."""
     match = _SIZE.match(text.strip())
     if match is None:
         msg = f"{text!r} is not a size: write a number with a unit, such as 10MiB or 200MB"
@@ -66,10 +63,7 @@ def is_size(text: str) -> bool:
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds of ``"15m"``, ``"120s"``, ``"20ms"`` or ``"1h"``.
-
-    Raises `ValueError`: no unit or an unknown unit.
-    """
+    """Return the seconds of ``"15m"``, ``"120s"``, ``"20ms"``. Raises `ValueError`: bad unit."""
     match = _DURATION.match(text.strip())
     if match is None:
         msg = f"{text!r} is not a duration: write a number with a unit, such as 90s, 15m or 1h"
@@ -99,10 +93,7 @@ def format_size(size: float, *, digits: int = 3) -> str:
 
 
 def size_unit(size: float, family: str) -> tuple[str, float]:
-    """Return the best unit of a size and the factor from bytes, such as ``("MiB", 2 ** -20)``.
-
-    The family is ``iec`` (powers of 1024) or ``si`` (powers of 1000).
-    """
+    """Return unit and factor: ``("MiB", 2 ** -20)``. `family`: ``iec`` (1024) or ``si`` (1000)."""
     base, names = (
         (1000.0, ("B", "kB", "MB", "GB"))
         if family == "si"

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 
 def measure(console: Console, file: str, options: RunOptions, *, confirm: bool = True) -> None:
-    """Run a scenario, print the result, and apply the gate if the options request it.
-
-    Raises `typer.Exit`: the exit code is not 0.
-    """
+    """Run a scenario, print the result, apply the gate. Raises `typer.Exit`: exit code not 0."""
     from bench_framework.cli.display import display_for
     from bench_framework.store import manifest
     from bench_framework.workflow.gate import gate_record
@@ -58,10 +55,7 @@ def measure(console: Console, file: str, options: RunOptions, *, confirm: bool =
 
 
 def measure_plan(console: Console, plan: Plan, text: str, *, fresh: bool) -> None:
-    """Measure a plan without a scenario file, and print the result.
-
-    Raises `typer.Exit`: the exit code is not 0.
-    """
+    """Measure a plan and print the result. Raises `typer.Exit`: the exit code is not 0."""
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.run import run_plan
     from bench_framework.workflow.run_options import RunOptions

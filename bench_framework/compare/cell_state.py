@@ -36,10 +36,7 @@ def cell_states(
     builds: Mapping[str, Build],
     warm_ups: Mapping[str, Sequence[Block]] = MappingProxyType({}),
 ) -> tuple[CellState, ...]:
-    """Return the state of every cell of the plan, in plan order.
-
-    A cell that failed during warm-up has no sample. Its `warm_ups` contain the reason.
-    """
+    """Return all states in plan order; `warm_ups` has the reason of a failure during warm-up."""
     expected = {
         item.id: _expected_answer(plan.answer, plan.baseline_cell(item.id), samples)
         for item in plan.inputs

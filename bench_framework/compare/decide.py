@@ -115,10 +115,7 @@ def within_margin(interval: Interval, margin: float) -> bool:
 
 
 def _relations(interval: Interval, margin: float) -> tuple[int, int, int]:
-    """Return the position of a reported interval relative to 1 ÷ (1 + margin), 1 and 1 + margin.
-
-    Each is −1 if the interval is below, 1 if it is above, and 0 if it contains the value.
-    """
+    """Return −1, 0 or 1: the interval is below, around or above 1 ÷ (1 + margin), 1, 1 + margin."""
     rounded = rounding.rounded(interval.ratio, interval.lo, interval.hi, margin=margin)
     low, one, high = (
         rounding.relation(rounded.lo, rounded.hi, rounding.decimal(t))

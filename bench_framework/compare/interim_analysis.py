@@ -269,10 +269,7 @@ def with_runs(draft: Comparison, stage: Stage, rounds: Sequence[int]) -> Compari
 
 
 def trip(comparisons: Sequence[Comparison], metrics: Collection[Metric]) -> tuple[Comparison, ...]:
-    """Return the comparisons of an input, those of metrics in which its control differs as inconclusive.
-
-    Deterministic metrics keep their verdicts.
-    """
+    """Make comparisons inconclusive whose control differs; not those of deterministic metrics."""
     return tuple(
         replace(c, verdict=Verdict.INCONCLUSIVE, reason=CONTROL_DIFFERS)
         if (c.verdict.settled or c.verdict is Verdict.INCONCLUSIVE)

@@ -29,10 +29,7 @@ def noise_floors(
 
 
 def floor_fraction(control: Comparison | None) -> float | None:
-    """Return the noise floor as a fraction: the reach of the control's 95 % interval.
-
-    The result is `None` if the rounds are too few for such an interval.
-    """
+    """Return the reach of the control's 95 % interval as a fraction; `None` without one."""
     interval = control.typical if control else None
     return reach(interval) if interval and interval.level >= PLAIN_LEVEL else None
 

@@ -91,10 +91,7 @@ def _same_program(
 
 
 def equal_code(first: Build, second: Build) -> bool:
-    """Return whether two builds have equal bytes, or are equal except for the names of symbols.
-
-    The preloaded allocators must be equal too.
-    """
+    """Return whether builds are equal except for names of symbols, with the same preload."""
     ours, theirs = first.preload, second.preload
     if (ours and ours.sha256) != (theirs and theirs.sha256):
         return False

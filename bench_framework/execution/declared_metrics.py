@@ -95,10 +95,7 @@ class Readings:
     def of_replies(
         self, lines: Sequence[bytes], receipts: Sequence[Receipt]
     ) -> tuple[Receipt, ...]:
-        """Return the receipts of a worker's runs with the declared metrics added, in stored units.
-
-        Missing metrics are left out; `unreported` gives the reasons.
-        """
+        """Return the receipts with declared metrics added; `unreported` has reasons for gaps."""
         reported = [metric for metric in self.declared if metric.source == "worker"]
         if not reported:
             return tuple(receipts)
@@ -131,10 +128,7 @@ class Readings:
 
 
 def number_in(text: str, metric: DeclaredMetric) -> float:
-    """Return a metric's value in a program's output, in stored units.
-
-    Raises `Missing`: it is absent, has several different values, or is not a number.
-    """
+    """Return a metric's value in stored units. Raises `Missing`: absent, ambiguous or no number."""
     if not metric.regex:
         return _number_at(_document(text), metric.path, metric)
     matches = {match[1] for match in re.finditer(metric.regex, text, re.MULTILINE)}

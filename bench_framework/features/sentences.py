@@ -24,10 +24,7 @@ from bench_framework.model.judgement import Claim
 
 
 def say(claim: Claim) -> str:
-    """Return the sentence of a claim, without a full stop.
-
-    Raises `KeyError`: no function for this kind of claim.
-    """
+    """Return the sentence of a claim, without a full stop. Raises `KeyError`: unknown kind."""
     if IN_SESSION not in claim.values:
         return SENTENCES[claim.kind](claim)
     return imported_sentences.in_session(claim, SENTENCES[claim.kind](replace(claim, scope=())))

@@ -127,10 +127,7 @@ class Figure:
 
 
 def parse_figure(text: str) -> Figure:
-    """Return the figure that a text such as ``"2.1x faster"`` states.
-
-    Raises `ValueError`: the text is not a figure.
-    """
+    """Return the figure of a text such as ``"2.1x faster"``. Raises `ValueError`: it has none."""
     words = text.translate(_PLAIN).strip().removeprefix("~").strip()
     if words in _SENSES:
         return Figure("direction", sense=_SENSES[words])

@@ -272,10 +272,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One run outside timing: kernel counters (``observed``) or instructions.
-
-    Its values are not compared as times.
-    """
+    """Kernel counters (``observed``) or instructions of one run outside timing."""
 
     cell_id: str
     kind: Literal["observed", "instructions"]

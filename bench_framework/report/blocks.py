@@ -134,10 +134,7 @@ class Row:
 
 
 class Table(Block, kind="table"):
-    """A table with at least one row.
-
-    `legend` lines are below the table. `stub` is the header of the names in a terminal.
-    """
+    """A table. `legend` lines are below it; `stub` is the header of names in a terminal."""
 
     anchor: str
     caption: str

@@ -265,10 +265,7 @@ class ReportData:
         return len(self.plan.inputs) == 1 if label is None else label == item.label
 
     def ratio_words(self, item: Input) -> str:
-        """Return the term for the headline's ratios.
-
-        The ratios are inverted if larger values of the metric are better.
-        """
+        """Return the term for the headline's ratios, inverted if larger values are better."""
         name = self.baseline_on(item).label
         inverted = self.higher(self.metric)
         return f"{name} ÷ variant (below 1 is better)" if inverted else f"variant ÷ {name}"

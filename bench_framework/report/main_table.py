@@ -182,10 +182,7 @@ _UNCERTAIN: Final = frozenset({Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE_SIZE
 
 
 def _in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
-    """Return the configurations in order: all, or of many those that the scenario names.
-
-    The fastest ones fill the remaining rows.
-    """
+    """Return all configurations, or the ones that the scenario names and the fastest."""
     plan = data.plan
     baseline = data.plan.baseline_cell(arms[0].input_id) if arms else None
     places = {cell: order(data, cell, baseline) for cell in arms}

@@ -114,10 +114,7 @@ class Unreadable(Exception):  # noqa: N818 -- `load` turns it into a problem
 
 
 def parse(text: str, file: str) -> Document:
-    """Read one YAML 1.2 document.
-
-    Raises `Unreadable`: the problem that stops the reading (BC001 to BC007).
-    """
+    """Read one YAML 1.2 document. Raises `Unreadable`: its first error (BC001 to BC007)."""
     if len(text) > MAX_BYTES:
         raise too_large(file, MAX_BYTES)
     lines = LineStarts(text)

@@ -51,10 +51,7 @@ class Term:
         return [self.value] if self.quoted else self.value.split("|")
 
     def matches(self, values: Mapping[str, str]) -> bool:
-        """Return whether a cell meets the condition.
-
-        A cell without the name meets only ``!=`` and ``!~``.
-        """
+        """Return whether a cell meets it. One without the name meets only ``!=`` and ``!~``."""
         actual = values.get(self.name)
         if actual is None:
             return self.op in {"!=", "!~"}

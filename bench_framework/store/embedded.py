@@ -78,11 +78,7 @@ def is_embedded(page: str) -> bool:
 
 
 def read(page: str) -> Embedded:
-    """Return the record in a page.
-
-    Raises `RecordError` (BX412): the page contains no runs (BX414), they are damaged (BX411), or a
-    newer benchctl wrote them.
-    """
+    """Return a page's record. Raises `RecordError` (BX412): no runs (BX414), damaged (BX411)."""
     if not is_embedded(page):
         raise RecordError(
             "no runs in this page",

@@ -64,10 +64,7 @@ class Frames:
 
     @cached_property
     def record_id(self) -> str:
-        """Id such as ``20260302T1704Z``.
-
-        Raises `RecordError` (BX412): it is not a record (BX411), or a newer benchctl wrote it.
-        """
+        """Id such as ``20260302T1704Z``. Raises `RecordError`: BX411, no record; BX412, too new."""
         return self.opened.id if self.opened else read_header(self.path / layout.JOURNAL).record_id
 
     @cached_property
@@ -154,11 +151,7 @@ class Frames:
 
 
 def read_typed(path: Path, fields: list[dict[str, Any]]) -> pd.DataFrame:
-    """Return a table, read by its Table Schema.
-
-    Raises:
-        OSError, ValueError, KeyError: the file is missing or does not match the schema.
-    """
+    """Return a table, read by its schema. Raises OSError, ValueError or KeyError: no match."""
     instants = [field["name"] for field in fields if field["type"] == "datetime"]
     frame: pd.DataFrame = pd.read_csv(
         path,

@@ -22,10 +22,7 @@ UNKNOWN_HOST: Final = Host(
 
 
 def open_record(path: Path) -> Record:
-    """Open the folder of a record of either kind, measured or imported.
-
-    Raises `RecordError` (BX412): it is damaged (BX411), or a newer benchctl wrote it.
-    """
+    """Open a measured or imported record. Raises `RecordError`: BX411, damaged; BX412, too new."""
     if not is_imported(path):
         return Record.open(path)
     try:

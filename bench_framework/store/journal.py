@@ -273,10 +273,7 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
 
 
 def _take_look(contents: Contents, look: Look) -> None:
-    """Add a look. One that repeats an earlier look reopens a measurement that had ended.
-
-    The cells that had left and are not among its `dropped` ones are measured again.
-    """
+    """Add a look. One that repeats an earlier look reopens a measurement that had ended."""
     others = [o for o in contents.looks if (o.input_id, o.index) != (look.input_id, look.index)]
     if len(others) < len(contents.looks):
         contents.ended_at, contents.reopened = None, True
@@ -296,10 +293,7 @@ def _skip(contents: Contents, start: int) -> None:
 
 
 def _cut_torn_line(path: Path) -> bytes | None:
-    """Remove an incomplete last line, which a killed writer may have left.
-
-    Return the last complete line without its newline; `None` if the file has no line.
-    """
+    """Remove an incomplete last line; return the last complete one, `None` without one."""
     if not path.exists():
         return None
     with path.open("rb+") as file:

@@ -167,10 +167,7 @@ def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
 
 
 def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
-    """Replace the contents of a folder by these files. Without files, the folder is removed.
-
-    Raises `MachineError` (BX235): writing failed.
-    """
+    """Replace a folder by these files, if any. Raises `MachineError` (BX235): writing failed."""
     with writing(folder):
         if folder.is_dir():
             shutil.rmtree(folder)
@@ -180,10 +177,7 @@ def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 @contextlib.contextmanager
 def writing(path: Path | str) -> Iterator[None]:
-    """Convert errors of the operating system within the block to `MachineError` (BX235).
-
-    The message names `path` if the system names no file.
-    """
+    """Convert `OSError` in the block to `MachineError` (BX235), which names `path` or its file."""
     try:
         yield
     except OSError as error:

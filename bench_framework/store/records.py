@@ -149,10 +149,7 @@ class Record:
             self._writer.sync()
 
     def save(self, judgement: Judgement | None = None) -> None:
-        """Write every table, derived from the journal and the judgement if there is one.
-
-        Reports are written after this. `seal` is the last step.
-        """
+        """Write every table, derived from the journal and the judgement if there is one."""
         if judgement is not None:
             judged = wire.Judged(
                 journal.SCHEMA_VERSION, self.id, self.plan.name, judgement, __version__
@@ -205,10 +202,7 @@ class Record:
 
 
 def require_unicode(path: Path) -> None:
-    """Refuse a folder whose name is not UTF-8, which JSON, CSV and hyperfine need.
-
-    Raises `UsageError` (BX100): the name is not UTF-8.
-    """
+    """Refuse a folder whose name is not UTF-8, which JSON, CSV and hyperfine need (BX100)."""
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
@@ -347,10 +341,7 @@ NAME: Final = "profile.json"
 
 
 def write_profile(record: Path, profile: Profile) -> None:
-    """Write a profile. It replaces the profile of the same cell and its derived files.
-
-    Raises `MachineError` (BX235): writing failed.
-    """
+    """Write a profile in place of the cell's earlier one. Raises `MachineError` (BX235): failed."""
     folder = record / FOLDER / profile.cell_id
     layout.write_whole(folder / NAME, wire.dump_profile(profile))
     with layout.writing(folder):

@@ -116,11 +116,7 @@ def _columns(*roots: str) -> list[Column]:
 
 
 def _by_block(rows: Rows) -> Iterator[Rows]:
-    """Yield the rows of each block.
-
-    Raises `RecordError`: the blocks are not in the order of their numbers, or their rows are not
-    together.
-    """
+    """Yield the rows of each block. Raises `RecordError`: blocks out of order or mixed."""
     last = -1
     for number, members in itertools.groupby(rows, key=lambda entry: entry[1]["block"]):
         group = list(members)

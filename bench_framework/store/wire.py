@@ -41,10 +41,7 @@ def dump_line(line: Line) -> bytes:
 
 
 def load_line(text: bytes) -> Line:
-    """Read one journal line.
-
-    Raises `ValueError`: it is incomplete, or of a kind that this version does not know.
-    """
+    """Read one journal line. Raises `ValueError`: it is incomplete or of an unknown kind."""
     line: Line = adapter(_TAGGED).validate_json(text)
     return line
 

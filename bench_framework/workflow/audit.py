@@ -18,10 +18,7 @@ NOT_AUDITED: Final = "nothing was audited"
 
 
 def audit_files(page: Path, data: Sequence[Path]) -> Audit:
-    """Audit a page with its data.
-
-    Raises `UsageError` (BX456): the page cannot be read; BX450 to BX454, a data file is wrong.
-    """
+    """Audit a page with its data. Raises `UsageError`: BX456, the page; BX450 to BX454, a file."""
     from bench_framework.features.audit.report import audit
     from bench_framework.store.importers import sessions as reader
 

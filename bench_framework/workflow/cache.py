@@ -53,10 +53,7 @@ def list_items(
 
 
 def remove_items(items: Iterable[Item]) -> None:
-    """Remove items. It is not an error if another process removed one of them before.
-
-    Raises `MachineError` (BX235): some of them could not be removed.
-    """
+    """Remove items, unless they are gone. Raises `MachineError` (BX235): some remain."""
     refused: list[OSError] = []
     for item in items:
         try:

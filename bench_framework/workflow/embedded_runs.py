@@ -40,10 +40,7 @@ def judge_embedded(embedded: Embedded) -> Judgement:
 def render_embedded(
     embedded: Embedded, judgement: Judgement, formats: tuple[pages.Format, ...] = ("html",)
 ) -> dict[str, str]:
-    """Render a page again from the runs that it contains, and other formats; texts by file name.
-
-    Raises `UsageError` (BX113): a custom template in the page cannot be used.
-    """
+    """Render a page again: file name → text. Raises `UsageError` (BX113): a custom template."""
     from bench_framework.features.document import build_document
 
     frame, contents = embedded.frame, embedded.contents

@@ -127,10 +127,7 @@ def _require_this_machine(record: Record) -> None:
 
 
 def _first_pass_folder(folder: Path, observer: Observer) -> Path:
-    """Return the folder of the first pass if a record is a confirmation, otherwise the given folder.
-
-    Raises `RecordError` (BX411): the record of the first pass is missing.
-    """
+    """Return a confirmation's first pass, else `folder`. Raises `RecordError` (BX411): missing."""
     from bench_framework.store import layout, records
 
     with records.Record.open(folder) as record:

@@ -20,10 +20,7 @@ NAMES: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """The options of an import.
-
-    The default of `name` is the name of the first file, that of `baseline` the first label in it.
-    """
+    """Options of an import. Defaults: `name` of the first file, `baseline` of its first label."""
 
     results: Path = Path("results")
     name: str | None = None
@@ -88,10 +85,7 @@ def _labels(files: Sequence[Path]) -> list[str]:
 
 
 def _baseline(sessions: Sequence[Session], options: ImportOptions) -> str:
-    """Return the label of the baseline.
-
-    Raises `UsageError` (BX453): no file contains the label, or a file was given twice.
-    """
+    """Return the baseline's label. Raises `UsageError` (BX453): unknown, or a file given twice."""
     twice = [digest for digest, count in Counter(s.sha256 for s in sessions).items() if count > 1]
     if twice:
         names = ", ".join(s.label for s in sessions if s.sha256 == twice[0])

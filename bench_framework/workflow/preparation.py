@@ -246,10 +246,7 @@ def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
 
 
 def _builds(plan: Plan, session: Session, *, all_builds: bool = True) -> tuple[Build, ...]:
-    """Build the baseline, and then all others, before which the commands are tried on it.
-
-    If all builds exist, they are not tried: the warm-up finds the same mistakes as soon.
-    """
+    """Build the baseline, try its commands unless all builds exist, then build all others."""
     from bench_framework.execution.build import cargo
     from bench_framework.execution.inputs import datasets
     from bench_framework.execution.machine.host import cache_root

@@ -55,10 +55,7 @@ class ProfileOptions:
 
 @dataclass(frozen=True, slots=True)
 class ProfileResult:
-    """The result of `benchctl profile`.
-
-    `document` is the profile section of the report. `events` are about cells without a profile.
-    """
+    """The result of `benchctl profile`: its section, and events about cells without a profile."""
 
     record: Path
     profiles: tuple[ProfileShares, ...]

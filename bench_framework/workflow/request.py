@@ -105,10 +105,7 @@ class Request:
         return form if _DECIDES.search(form) else f"{{differs: warn, {form[1:]}"
 
     def plan(self, text: str) -> Plan:
-        """Return the plan of a scenario, and save it if that was requested.
-
-        Raises `UsageError`: BX122, an option has an invalid value; BX103, the file cannot be saved.
-        """
+        """Return the plan, saved if requested. Raises `UsageError`: BX122, option; BX103, file."""
         from bench_framework.scenario.plan import expand
 
         save = self.save

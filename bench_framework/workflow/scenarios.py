@@ -41,10 +41,7 @@ def find_scenario(name: str) -> Path:
 
 
 def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None = None) -> Plan:
-    """Load and expand a scenario.
-
-    Raises `ScenarioError`: the scenario has errors. UsageError: BX102, there is no such scenario.
-    """
+    """Load and expand. Raises `ScenarioError`: it has errors; `UsageError` (BX102): no file."""
     from bench_framework.scenario.load import load
     from bench_framework.scenario.plan import expand
 

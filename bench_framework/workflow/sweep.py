@@ -64,10 +64,7 @@ class _OfProgram(Request):
         yield f"command: {flow(words)}"
 
     def crate_folder(self) -> Path:
-        """Return the folder of the crate.
-
-        Raises `UsageError` (BX122): no crate was found.
-        """
+        """Return the folder of the crate. Raises `UsageError` (BX122): no crate was found."""
         crate = self.crate or crate_above(Path.cwd())
         if crate is None or not (crate / "Cargo.toml").is_file():
             where = crate if crate is not None else "the current folder"

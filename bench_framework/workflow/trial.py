@@ -69,10 +69,7 @@ class Output:
     """First lines that differ from the first run of the baseline."""
 
     def read(self, target: Target, reader: AnswerReader, folder: Path, texts: Path) -> None:
-        """Read the files of a good run in its scratch folder.
-
-        `texts` is the folder with the compared texts of the baselines.
-        """
+        """Read the files of a good run; `texts` is the folder with the baselines' texts."""
         from bench_framework.execution.answer_differences import first_difference
         from bench_framework.execution.answers import LARGEST_EDITED
 

@@ -287,10 +287,7 @@ def _measure_line(cpus: str) -> str:
 
 
 def _seconds(text: str | None) -> float | None:
-    """Return the duration in seconds.
-
-    Raises `UsageError`, BX100, if `text` is not a positive duration.
-    """
+    """Return seconds. Raises `UsageError` (BX100): not a positive duration."""
     if text is None:
         return None
     try:

@@ -50,10 +50,7 @@ class Counter:
 
 
 def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str]) -> Counter:
-    """Return the counter that a plan requests, after a test.
-
-    Raises `MachineError` (BX250): the tool is not installed or cannot count on this machine.
-    """
+    """Return the requested counter, tested. Raises `MachineError` (BX250): it cannot count here."""
     program = shutil.which(policy.tool, path=env.get("PATH"))
     if program is None:
         raise _cannot(

@@ -235,11 +235,7 @@ class PeakMemory:
     """Memory of the largest process of a command, at the moment when it was largest."""
 
     def __init__(self, inherited: int = 0) -> None:
-        """Start without samples.
-
-        `inherited` is the peak of the process that starts the command, in bytes. For a command that
-        needs less, the kernel reports this peak as ``ru_maxrss``.
-        """
+        """Start empty. `inherited` bytes are reported as ``ru_maxrss`` of a smaller command."""
         self._inherited, self._highest = inherited, 0
         self._largest: dict[str, int] = {}
         self._pids: list[int] = []

@@ -105,10 +105,7 @@ def _require_digest(dataset: Dataset, prepared: PreparedInput) -> None:
 
 
 def generated_path(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
-    """Return the path of a generated dataset; each version of the generator has its own file.
-
-    Raises `MachineError` (BX234): the program that generates it does not exist.
-    """
+    """Return the path for this version of the generator. Raises `MachineError` (BX234): none."""
     if dataset.kind == "command":
         return command_output.path_of(dataset, folder, env)
     size, seed = dataset.size_bytes, dataset.seed

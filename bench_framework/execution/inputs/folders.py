@@ -20,10 +20,7 @@ from bench_framework.store.layout import write_whole
 
 
 def files(path: Path, chosen: Sequence[str] = ()) -> Iterator[Path]:
-    """Yield a file, the chosen files or every file of a folder in byte order.
-
-    Raises `OSError`: a folder is unreadable.
-    """
+    """Yield the files in byte order, or the chosen ones. Raises `OSError`: unreadable."""
     if not path.is_dir():
         yield path
         return
@@ -50,10 +47,7 @@ def digest(path: Path, chosen: Sequence[str] = ()) -> str:
 
 
 def stamp(path: Path, chosen: Sequence[str] = ()) -> str:
-    """Return a digest of size, mtime and inode of every file, which changes if a file does.
-
-    Raises `OSError`: the path does not exist any more.
-    """
+    """Return a digest of size, mtime and inode of every file. Raises `OSError`: no such path."""
     hasher = hashlib.sha256()
     for file in files(path, chosen):
         status = file.stat()

@@ -113,10 +113,7 @@ class InputPages:
             self._without_effect.add("fill")
 
     def resident(self) -> float | None:
-        """Return the share of the pages in memory, 0 to 1; `None` if the kernel does not report it.
-
-        Raises `OSError`: a file is missing or cannot be read.
-        """
+        """Return the share in memory, 0 to 1; `None` if unknown. Raises `OSError`: unreadable."""
         page = os.sysconf("SC_PAGE_SIZE")
         all_pages = sum(-(-size // page) for _, size in self._files)
         in_memory = 0

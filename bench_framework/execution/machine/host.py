@@ -90,10 +90,7 @@ def facts(
     env: Mapping[str, str] | None = None,
     builds: bool = True,
 ) -> Host:
-    """Return the contents of env.json. `results` and `data` need not exist yet.
-
-    Without `builds`, rustc and cargo are not asked for their versions, which takes 0.2 s.
-    """
+    """Return the contents of env.json; without `builds`, rustc and cargo are not run (0.2 s)."""
     env = environment() if env is None else env
     cpu, cores, ram = cpu_model(), os.cpu_count() or 1, ram_bytes()
     return Host(

@@ -51,10 +51,7 @@ _READ_BYTES: Final = 1 << 16
 
 
 class Gauge:
-    """Reader of system counters; a context manager that keeps the files open.
-
-    `root` is the root of the file system, or a replacement for tests.
-    """
+    """Reader of system counters; a context manager that keeps the files open below `root`."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._fds: dict[str, int] = {}
@@ -120,10 +117,7 @@ class Gauge:
 
 
 def between(before: Sensors, after: Sensors, own_s: float | None = None) -> Sensors:
-    """Return the growth of the counters over a block, and load and memory just before it.
-
-    `own_s` is the CPU time of the block's processes, `None` if it is unknown.
-    """
+    """Return the growth of the counters over a block; `own_s` is the CPU time of its processes."""
     others_us = _growth(before.other_cpu_us, after.other_cpu_us)
     if others_us is not None:
         others_us = None if own_s is None else max(0, others_us - round(own_s * 1e6))

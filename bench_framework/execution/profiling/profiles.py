@@ -103,11 +103,7 @@ MEASURED: Final = "only the profile is missing; the measurements are complete"
 
 @dataclass(slots=True)
 class Outcome:
-    """The outcome of profiling.
-
-    If the user `stopped` it, finished profiles are kept. The events are about cells without a
-    profile.
-    """
+    """The outcome: finished profiles, also if it was `stopped`, and events about missing ones."""
 
     profiles: list[Profile] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)

@@ -198,11 +198,7 @@ class _Input:
         yield _Draft(self._input_id, "alone", base.id, end, moves, len(moves), total)
 
     def _single_changes(self) -> list[tuple[Change, Cell]]:
-        """Return single changes of the baseline, each with its cell.
-
-        These are all values of a one-at-a-time design. In any other design they are the adopted
-        experiments.
-        """
+        """Return single changes with their cells: one-at-a-time values, or adopted experiments."""
         baseline = dict(self._plan.variant(self._plan.baseline_id).values)
         pairs = self._adopted()
         if self._plan.design == "one-at-a-time":
@@ -322,10 +318,7 @@ def _share(contrast: Contrast, whole: float | None) -> float | None:
 
 
 def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], total: Contrast | None) -> int | None:
-    """Return the step whose interval is above, and separate from, that of every other step.
-
-    "Above" refers to the direction of the total. The result is `None` if there is no such step.
-    """
+    """Return the step whose interval exceeds all others, in the direction of the total."""
     if total is None:
         return None
     sign = -1 if total.verdict.better else 1

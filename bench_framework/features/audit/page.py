@@ -237,10 +237,7 @@ def _runs_in(texts: tuple[str, ...]) -> int | None:
 
 @lru_cache(maxsize=65536)
 def _size_in(text: str, title: str | None = None) -> float | None:
-    """Return an amount of input: a size in bytes, or a bare number below a title such as "rows".
-
-    With a title, the text is a cell that must consist of the size.
-    """
+    """Return an amount of input; with a title such as "rows", the whole text must be one."""
     for quantity in quantities(text):
         if quantity.kind == "size" and (title is None or quantity.text == text.strip()):
             return quantity.value

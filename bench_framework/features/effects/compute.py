@@ -186,11 +186,7 @@ NOT_POOLED: Final = "its sign changes between cells, so no mean is reported"
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """An effect before it is judged.
-
-    Each entry of `cells` has the label of the combination, its cell ids and its contrast by round.
-    The cells of a contrast have the weights +1, −1, +1, −1, in this order.
-    """
+    """An effect before it is judged. Cells of a contrast have the weights +1, −1, +1, −1."""
 
     input_id: str
     changes: tuple[Change, ...]

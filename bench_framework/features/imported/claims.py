@@ -67,10 +67,7 @@ def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -
 
 
 def _runs_at_estimate(c: Comparison, commands: Commands) -> int | None:
-    """Return the runs per command that would detect the estimate, if it is inconclusive.
-
-    The result is `None` for an estimate below the minimum effect size.
-    """
+    """Return the runs per command that detect an inconclusive estimate, unless it is too small."""
     if c.verdict is not Verdict.INCONCLUSIVE or c.statistic != "welch" or c.shown is None:
         return None
     contrast = contrast_of(c, commands)

@@ -130,10 +130,7 @@ def _exact(build: Build | None, metric: Metric) -> float | None:
 
 
 def _comparable(costs: Sequence[Costs]) -> list[Costs]:
-    """Return the variants whose time has an interval, with the metrics that all of them have.
-
-    Exact metrics that are equal for all variants are left out.
-    """
+    """Return variants whose time has an interval, with their common metrics that differ."""
     timed = [c for c in costs if WALL in c.measured]
     if not timed:
         return []

@@ -23,10 +23,7 @@ def claims(bridge: Bridge) -> tuple[Claim, ...]:
 
 
 def say(claim: Claim) -> str:
-    """Return the sentence of a claim, without a full stop.
-
-    Raises `KeyError`: no function for this kind of claim.
-    """
+    """Return the sentence of a claim, without a full stop. Raises `KeyError`: unknown kind."""
     return SENTENCES[claim.kind](claim)
 
 

@@ -48,11 +48,7 @@ def gaps(
 def _ends(
     plan: Plan, input_id: str, verdicts: Mapping[tuple[str, str], Verdict]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield candidate, baseline and reference of each gap.
-
-    The reference is significantly faster than the baseline. The other two comparisons are also
-    significant.
-    """
+    """Yield candidate, baseline and reference of each gap with significant comparisons."""
     baseline = plan.baseline_cell(input_id)
     if baseline is None:
         return

@@ -50,10 +50,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def _claims_of_one_variant(data: ReportData) -> list[Claim]:
-    """Return the scaling claims of one variant, in the order of the sizes.
-
-    The variant is that of the main claim, otherwise the baseline. The table has all variants.
-    """
+    """Return the claims of the main claim's variant or the baseline, in the order of the sizes."""
     claims = [c for c in data.claims("scaling") if c.metric == data.metric]
     mains = [c.subject for item in data.plan.inputs if (c := key_claim(data, item)) is not None]
     for label in (*reversed(mains), data.baseline.label):

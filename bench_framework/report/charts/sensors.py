@@ -30,10 +30,7 @@ LEFT, RIGHT = 58.0, 706.0
 
 @dataclass(frozen=True, slots=True)
 class _Counter:
-    """A row of the plot.
-
-    With `seconds`, the length of the counter's unit, it is a share of the time of the samples.
-    """
+    """A row of the plot; with the unit's length in `seconds`, a share of the samples' time."""
 
     name: str
     read: Callable[[Sensors], float | None]

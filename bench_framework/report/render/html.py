@@ -126,10 +126,7 @@ def render(
     figures: Mapping[str, str],
     runs: Runs | None = None,
 ) -> str:
-    """Return an HTML document.
-
-    A figure without an inline SVG in `figures`, by anchor, has only its table.
-    """
+    """Return HTML. A figure without an inline SVG in `figures`, by anchor, has only its table."""
     folders = templates if isinstance(templates, Templates) else Templates(templates)
     origin = {**environment_of(data), "rendered_by": __version__}
     given = context(document, folders, figures, origin, data.scenario_text, runs)

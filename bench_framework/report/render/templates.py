@@ -36,10 +36,7 @@ class Templates:
     custom: Path | None = None
 
     def text(self, name: str) -> str:
-        """Return a file that is copied into the page.
-
-        Raises `UsageError` (BX113): a custom file is not UTF-8.
-        """
+        """Return a file for the page. Raises `UsageError` (BX113): it is not UTF-8."""
         path = next(p for p in self._paths(name) if p.is_file())
         try:
             return path.read_text(encoding="utf-8").strip()
@@ -47,10 +44,7 @@ class Templates:
             raise _refused(path, None, str(error)) from error
 
     def parse(self, names: Sequence[str]) -> None:
-        """Check the syntax of templates.
-
-        Raises `UsageError` (BX113): with file and line of the first error.
-        """
+        """Check the syntax of templates. Raises `UsageError` (BX113), with file and line."""
         for name in names:
             text = self.text(name)
             if not name.endswith(".j2"):

@@ -32,10 +32,7 @@ def build(data: ReportData) -> tuple[blocks.Block, ...]:
 
 
 def _commands(data: ReportData) -> list[str]:
-    """Return each command once, below the names of its configurations.
-
-    A variant that runs the same command on every input is named without the inputs.
-    """
+    """Return each command once, below the configurations that run it."""
     cells: dict[str, list[PlanCell]] = {}
     for cell in data.plan.cells:
         prepared = data.prepared(cell.input_id)

@@ -156,10 +156,7 @@ TECHNICAL = SectionKind("S22", "technical", "Technical notes", "binaries, flags,
 
 
 def tuning(data: ReportData) -> tuple[Block, ...]:
-    """Return one table of the printed ``rows`` with the ``choice`` in bold.
-
-    It is an empty tuple without rows.
-    """
+    """Return a table of the printed ``rows``, if any, with the ``choice`` in bold."""
     output = data.tuning or {}
     rows: list[Mapping[str, Any]] = [
         row for row in _sequence(output.get("rows")) if isinstance(row, Mapping)

@@ -96,10 +96,7 @@ def _is_replaced(scenario: Scenario, axis: str) -> bool:
 def _without_replaced(
     scenario: Scenario, axes: Mapping[str, AxisView], given: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return axis values without those that only the file has, before ``-S`` replaced them.
-
-    Claims about them are not measured, which is no error.
-    """
+    """Return axis values without those that ``-S`` replaced, about which no claim is measured."""
     return {
         axis: value
         for axis, value in given.items()

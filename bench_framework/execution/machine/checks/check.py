@@ -15,11 +15,7 @@ State = Literal["ok", "warn", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of a check.
-
-    `figure` is the measured state of the machine in a few words, `meaning` its effect on the
-    results.
-    """
+    """The result of a check: `figure` is what was measured, `meaning` its effect on the results."""
 
     name: str
     state: State
