@@ -20,7 +20,7 @@ from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution.build import binaries, registry, revisions, sharing
+from bench_framework.execution.build import binaries, registry, revisions, rustflags, sharing
 from bench_framework.execution.build.compiler_cache import Wrapper, find_wrapper
 from bench_framework.execution.build.derived import derive, versions_in
 from bench_framework.execution.build.feature_symbols import unused_features
@@ -39,8 +39,6 @@ BUILD_TIMEOUT_S: Final = 7200.0
 MOST_MESSAGES: Final = 64 << 20
 """Bytes that are kept of each output of cargo: its messages are about 2 KB per crate."""
 BUILTIN: Final = "builtin"
-SEPARATOR: Final = "\x1f"
-"""Separator of flags in CARGO_ENCODED_RUSTFLAGS: a flag may contain spaces."""
 _BUILD_VARIABLE: Final = re.compile(
     r"RUSTFLAGS|CARGO_ENCODED_RUSTFLAGS|RUSTC|CARGO_BUILD_(RUSTFLAGS|RUSTC|TARGET)"
     r"|CARGO_TARGET_.+_(RUSTFLAGS|LINKER|RUNNER)|CARGO_PROFILE_.+"
@@ -64,10 +62,9 @@ class Builder:
     """True if the binaries follow the worker protocol and are called with `describe`."""
     place: Path
     """Folder in which the binaries will work."""
-    further: tuple[str, ...] = ()
-    """Additional arguments of cargo."""
     _wrappers: dict[Path, Wrapper] = field(default_factory=dict)
     _rustc: dict[tuple[str | None, Path], str | None] = field(default_factory=dict)
+    _configured: dict[tuple[str | None, Path], tuple[str, ...]] = field(default_factory=dict)
     _states: dict[Path, tuple[str | None, bool | None]] = field(default_factory=dict)
 
     @property
@@ -117,7 +114,7 @@ class Builder:
         log = self.cache / "builds" / f"{spec.id}.log"
         messages = log.with_suffix(".jsonl")
         wrapper = self._wrapper(crate)
-        env = {**self._environment(spec, units), **wrapper.variables}
+        env = {**self._environment(spec, units), **self._flags(spec, crate), **wrapper.variables}
         total = self._count_crates(spec, crate, env, messages, place)
         with writing(log):
             log.parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +124,7 @@ class Builder:
         start = seconds()
         finished = self.launcher.run(
             Command(
-                [*arguments(spec, crate), *self.further],
+                arguments(spec, crate),
                 env,
                 str(crate),
                 stdout=str(messages),
@@ -244,11 +241,19 @@ class Builder:
 
     def _environment(self, spec: BuildSpec, units: Path) -> dict[str, str]:
         env = build_environment(self.env, self.cache / "cargo" / "target" / spec.id, units)
-        if spec.rustflags:
-            env["CARGO_ENCODED_RUSTFLAGS"] = SEPARATOR.join(spec.rustflags)
         if spec.toolchain:
             env["RUSTUP_TOOLCHAIN"] = spec.toolchain
         return env
+
+    def _flags(self, spec: BuildSpec, crate: Path) -> dict[str, str]:
+        """Return cargo's variable for the flags of a spec, after those of the configuration."""
+        if not spec.rustflags:
+            return {}
+        key, root = (spec.toolchain, crate), self.cache / "cargo" / "flags"
+        if key not in self._configured:
+            env = {**self._environment(spec, root), "CARGO_TARGET_DIR": str(root / "target")}
+            self._configured[key] = rustflags.configured(crate, root, self.launcher, env)
+        return rustflags.extended(self._configured[key], spec.rustflags)
 
     def _wrapper(self, crate: Path) -> Wrapper:
         if crate not in self._wrappers:

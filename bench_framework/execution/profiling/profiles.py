@@ -39,12 +39,6 @@ FRAME_POINTERS: Final = ("-C", "force-frame-pointers=yes")
 KEYS: Final = {"debug": "line-tables-only", "strip": "false"}
 """Keys of the build profile. Line tables suffice to name functions; a scenario may set more."""
 NONE: Final = frozenset({"0", "false", "none"})
-CONFIGURED: Final = ("--config", 'build.rustflags=["-C","force-frame-pointers=yes"]')
-"""Options that cargo merges with flags of the crate's configuration file.
-
-Flags in the environment would replace those of the file. Cargo ignores these options if the file
-has flags per target; callers may then be missing.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +68,7 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
     if again.sha256 != measured.sha256:
         changed = "its sources, compiler or dependencies changed since it was measured"
         return Symbols(failure=again.message or changed)
-    further = () if spec.rustflags else CONFIGURED
-    builder = cargo.Builder(
-        launcher, env, session.interruptible, contract=False, place=place, further=further
-    )
+    builder = cargo.Builder(launcher, env, session.interruptible, contract=False, place=place)
     build = builder.build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
         reason = build.message or "cargo failed"
@@ -86,7 +77,7 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
 
 
 def symbols_spec(spec: BuildSpec) -> BuildSpec:
-    """Return the spec with symbols, and with frame pointers if it has its own flags.
+    """Return the spec with symbols and frame pointers.
 
     Measured binaries lack both, which would make them larger and slower.
     """
@@ -94,7 +85,7 @@ def symbols_spec(spec: BuildSpec) -> BuildSpec:
     keys = {**configured, **KEYS}
     if configured.get("debug", "none") not in NONE:
         keys["debug"] = configured["debug"]
-    flags = (*spec.rustflags, *FRAME_POINTERS) if spec.rustflags else ()
+    flags = (*spec.rustflags, *FRAME_POINTERS)
     return replace(spec, profile_keys=tuple(sorted(keys.items())), rustflags=flags)
 
 

@@ -94,6 +94,26 @@ def test_the_linker_of_a_binary_is_recorded(builds: Builds) -> None:
     assert build.linker == "GNU ld"
 
 
+@pytest.mark.parametrize("table", ["build", "target.'cfg(unix)'"])
+def test_flags_of_a_variant_extend_those_of_the_configuration(
+    builds: Builds, crate: Path, table: str
+) -> None:
+    config = crate.parent / ".cargo" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(f"[{table}]\nrustflags = ['--cfg', 'configured=\"a b\"']\n")
+    main = 'fn main() { println!("{:?}", (cfg!(configured = "a b"), cfg!(variant))); }\n'
+    (crate / "src" / "main.rs").write_text(main)
+    assert printed(builds()) == "(true, false)\n"
+    for _ in range(2):  # the flags are read again
+        assert printed(builds(rustflags=("--cfg", "variant"))) == "(true, true)\n"
+    config.unlink()
+    assert printed(builds(rustflags=("--cfg", "variant"))) == "(false, true)\n"
+    config.write_text("[build]\nrustflags = 1\n")
+    failed = builds(rustflags=("--cfg", "variant"))
+    assert failed.message is not None
+    assert failed.message.startswith("cargo cannot read the flags of its configuration")
+
+
 def test_another_linker_than_the_requested_one_is_an_error(
     tmp_path: Path, launcher: Launcher
 ) -> None:
