@@ -126,6 +126,38 @@ def is_draft(folder: Path) -> bool:
     return folder.name.startswith(".") and folder.name.endswith(".part")
 
 
+def part_of(path: Path) -> Path:
+    """Return the name under which this process writes a file or folder of the cache.
+
+    Several processes may write the same one at the same time.
+    """
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+@contextlib.contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Yield a new path on which to create a folder, and rename it at the end.
+
+    The folder is kept if another process was faster. What was created is removed after an error.
+
+    Raises `MachineError` (BX235): writing failed.
+    """
+    part = part_of(folder)
+    with writing(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(part, ignore_errors=True)  # left by a process with the same process id
+    try:
+        yield part
+        with writing(folder):
+            try:
+                part.replace(folder)
+            except OSError:
+                if not folder.is_dir():
+                    raise
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
 def order_key(name: str) -> tuple[str, int]:
     """Return a key that sorts record ids by time, and ``-10`` after ``-2``."""
     stem, _, number = name.partition("-")
@@ -148,7 +180,7 @@ def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     Raises `MachineError`: writing failed (BX235). Existing files are unchanged.
     """
     paths = {folder / name: text for name, text in texts.items()}
-    temporary = {path: path.with_name(f".{path.name}.part") for path in paths}
+    temporary = {path: part_of(path) for path in paths}
     with writing(next(iter(paths), folder)):
         try:
             for path, text in paths.items():

@@ -31,7 +31,7 @@ from bench_framework.execution.worker import PROTOCOL, sha256_of
 from bench_framework.foreign import parse_json
 from bench_framework.model.plan import PROGRAM, Plan
 from bench_framework.model.run import Build, Event, PreparedInput
-from bench_framework.store.layout import write_whole, writing
+from bench_framework.store.layout import part_of, write_whole, writing
 
 DESCRIBE_TIMEOUT_S: Final = 10.0
 EXECUTABLE: Final = 0o755
@@ -67,7 +67,7 @@ def store(root: Path, source: Path, name: str) -> Stored:
     for target in (path, control):
         if target.is_file() and target.stat().st_size == size:
             continue
-        temporary = target.with_name(f".{target.name}.part")
+        temporary = part_of(target)
         with writing(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -98,7 +98,7 @@ def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) 
     note = stored.folder / "without-symbols.json"
     if note.is_file():
         return Stripped(**json.loads(note.read_text(encoding="utf-8")))
-    copy = stored.folder / ".stripped"
+    copy = part_of(stored.folder / "stripped")
     argv = ["strip", "--strip-all", *LEFT_OUT, "-o", str(copy), str(stored.path)]
     try:
         output = launcher.capture(argv, env)

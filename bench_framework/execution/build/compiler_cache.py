@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.execution.build.sharing import configuration_files
+from bench_framework.execution.build.configuration import cargo_home, configuration_files
 from bench_framework.execution.machine.host import version_of
 from bench_framework.store.layout import write_whole, writing
 
@@ -51,7 +51,7 @@ def find_wrapper(launcher: Launcher, env: Mapping[str, str], cache: Path, crate:
     for name in SETTINGS:
         if name in env:
             return Wrapper(Path(env[name]).name)
-    home = Path(env.get("CARGO_HOME") or Path(env.get("HOME", "/"), ".cargo"))
+    home = cargo_home(env)
     for file in {*configuration_files(crate), home / "config.toml"}:
         if os.access(file, os.R_OK) and b"rustc-wrapper" in file.read_bytes():
             return Wrapper()

@@ -16,11 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from bench_framework.errors import BuildError, MeasureError
-from bench_framework.execution.build import revisions
+from bench_framework.execution.build import configuration, revisions
 from bench_framework.execution.build.messages import failure_text
 from bench_framework.execution.process import Captured, Launcher
 from bench_framework.model.plan import BuildSpec
-from bench_framework.store.layout import writing
+from bench_framework.store.layout import whole_folder, writing
 
 
 def derive(
@@ -38,11 +38,16 @@ def derive(
     Raises `BuildError`: BX243, a patch does not apply; BX244, a version cannot be used.
     """
     git = revisions.Git(launcher, env)
-    top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
-    commit = git.try_run("-C", str(crate), "rev-parse", "--verify", revisions.HEAD)
+    top = commit = None
+    if spec.registry:
+        # Any repository or workspace above the cache is another project.
+        lock = lock if lock and lock.parent == crate else None
+    else:
+        top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
+        commit = git.try_run("-C", str(crate), "rev-parse", "--verify", revisions.HEAD)
     root = (Path(top) if top and commit else lock.parent if lock else crate).resolve()
     inner = crate.resolve().relative_to(root)
-    changed = list(_changed(git, root, lock) if commit else _all_files(root))
+    changed = list(_changed(git, root, inner, lock) if commit else _all_files(root))
     digest = hashlib.sha256(repr((str(root), commit, spec.dependencies)).encode())
     for patch in spec.patches:
         digest.update(Path(patch).read_bytes())
@@ -52,33 +57,46 @@ def derive(
     checkouts = cache / "revisions"
     checked_out = root.parent.parent == checkouts.resolve()
     home = root.parent if checked_out else checkouts / revisions.key_of(str(root))
+    if not checked_out:
+        configuration.bring_above(root, home, env)
     folder = home / f"derived-{digest.hexdigest()[:32]}"
     if folder.is_dir():
         return folder / inner
-    part = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(part, ignore_errors=True)
-    with writing(folder):
+    with whole_folder(folder) as part:
         if commit:
             revisions.clone(git, root, part, commit)
-        for path in changed:
-            _copy(path, part / path.relative_to(root))
-    for patch in spec.patches:
-        _apply(git, Path(patch), part)
-    below = lock.resolve().parent.relative_to(root) if lock else inner
-    for name, version in spec.dependencies:
-        output = _select(name, version, part / inner, spec.toolchain, launcher, env)
-        locked = versions_in(part / below / "Cargo.lock", [name]) if output.ok else ()
-        if (name, version) not in locked:
-            versions = ", ".join(other for _, other in locked)
-            cause = f"it selected {name} {versions}" if locked else failure_text(output.stderr)
-            raise BuildError(
-                f"{name} {version} cannot be used",
-                code="BX244",
-                details=(("cargo", cause or output.finished.how),),
-                fix="use a version that Cargo.toml accepts, or change the requirement by a patch",
-            )
-    part.replace(folder)
+        with writing(folder):
+            for path in changed:
+                _copy(path, part / path.relative_to(root))
+        for patch in spec.patches:
+            _apply(git, Path(patch), part)
+        below = lock.resolve().parent.relative_to(root) if lock else inner
+        for name, version in spec.dependencies:
+            _require(name, version, part / inner, part / below, spec.toolchain, launcher, env)
     return folder / inner
+
+
+def _require(
+    name: str,
+    version: str,
+    crate: Path,
+    workspace: Path,
+    toolchain: str | None,
+    launcher: Launcher,
+    env: Mapping[str, str],
+) -> None:
+    """Set the version of a package in the lock file of a workspace."""
+    output = _select(name, version, crate, toolchain, launcher, env)
+    locked = versions_in(workspace / "Cargo.lock", [name]) if output.ok else ()
+    if (name, version) not in locked:
+        versions = ", ".join(other for _, other in locked)
+        cause = f"it selected {name} {versions}" if locked else failure_text(output.stderr)
+        raise BuildError(
+            f"{name} {version} cannot be used",
+            code="BX244",
+            details=(("cargo", cause or output.finished.how),),
+            fix="use a version that Cargo.toml accepts, or change the requirement by a patch",
+        )
 
 
 def versions_in(lock: Path | None, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -88,20 +106,24 @@ def versions_in(lock: Path | None, names: Iterable[str]) -> tuple[tuple[str, str
     return tuple((p["name"], p["version"]) for p in packages if p["name"] in selected)
 
 
-def _changed(git: revisions.Git, root: Path, lock: Path | None) -> Iterator[Path]:
-    """Yield the files of a repository that differ from its commit, and the lock file if ignored."""
-    tracked = git.run("-C", str(root), "diff", "--name-only", "-z", revisions.HEAD)
+def _changed(git: revisions.Git, root: Path, inner: Path, lock: Path | None) -> Iterator[Path]:
+    """Yield the files of a repository that differ from its commit, or affect builds if ignored."""
+    words = ("diff", "--no-renames", "--name-only", "-z", revisions.HEAD)
+    tracked = git.run("-C", str(root), *words)
     others = git.run("-C", str(root), "ls-files", "--others", "--exclude-standard", "-z")
     names = dict.fromkeys(filter(None, f"{tracked}\0{others}".split("\0")))
     # A folder is a submodule or another repository.
     yield from (path for name in names if (path := root / name).is_symlink() or not path.is_dir())
     if lock is not None and lock.resolve().is_relative_to(root):
         yield lock.resolve()
+    paths = (root / name for name in configuration.names_within(inner))
+    yield from (path for path in paths if path.is_file())
 
 
 def _all_files(root: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in {"target", ".git"})
+        left_out = {"target", ".git"} if Path(folder) == root else {".git"}
+        folders[:] = sorted(set(folders) - left_out)
         yield from (Path(folder, name) for name in sorted(files))
 
 

@@ -7,16 +7,16 @@ the scenario does not change where a crate comes from.
 from __future__ import annotations
 
 import json
-import shutil
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import BuildError
 from bench_framework.execution.build.messages import failure_text
-from bench_framework.store.layout import write_whole, writing
+from bench_framework.store.layout import whole_folder, write_whole, writing
 
 if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
@@ -45,7 +45,7 @@ class Released:
 
 
 def note_of(root: Path, name: str, version: str) -> Path:
-    """Return the file that describes fetched sources, and exists once they are complete."""
+    """Return the file that describes fetched sources, and exists before they do."""
     return root / name / f"{version}.json"
 
 
@@ -63,32 +63,32 @@ def fetch(
     if folder.is_dir() and note.is_file():
         stored = json.loads(note.read_text(encoding="utf-8"))
         return Released(folder, stored["source"], stored["checksum"])
-    part = root / name / f".{version}.part"
-    manifest, vendored = part / "Cargo.toml", part / "vendor"
-    with writing(part):
-        shutil.rmtree(part, ignore_errors=True)
-        (part / "src").mkdir(parents=True)
+    with (
+        whole_folder(folder) as sources,
+        writing(folder),
+        TemporaryDirectory(dir=folder.parent, prefix=".fetch-") as package,
+    ):
+        part = Path(package)
+        manifest, vendored = part / "Cargo.toml", part / "vendor"
+        (part / "src").mkdir()
         (part / "src" / "lib.rs").touch()
         manifest.write_text(_MANIFEST.format(name=name, version=version), encoding="utf-8")
-    argv = ["cargo", "vendor", "--respect-source-config", "--versioned-dirs", "--manifest-path"]
-    argv += [str(manifest), str(vendored)]
-    output = launcher.capture(argv, env, cwd=str(part), timeout_s=FETCH_TIMEOUT_S)
-    if not output.ok:
-        raise _failed(name, version, failure_text(output.stderr) or output.finished.how)
-    try:
-        lock = tomllib.loads((part / "Cargo.lock").read_text(encoding="utf-8"))
-        locked = next(p for p in lock["package"] if (p["name"], p["version"]) == (name, version))
-        released = Released(folder, str(locked["source"]), str(locked["checksum"]))
-    except (OSError, ValueError, LookupError, TypeError, StopIteration) as error:
-        raise _failed(name, version, f"its lock file cannot be read: {error!r}") from error
-    with writing(folder):
-        shutil.rmtree(folder, ignore_errors=True)
-        (vendored / f"{name}-{version}").replace(folder)
-        (folder / ".cargo-checksum.json").unlink(missing_ok=True)
-        shutil.rmtree(part)
-    stored = {"source": released.source, "checksum": released.checksum}
-    write_whole(note, json.dumps(stored) + "\n")
-    return released
+        argv = ["cargo", "vendor", "--respect-source-config", "--versioned-dirs", "--manifest-path"]
+        argv += [str(manifest), str(vendored)]
+        output = launcher.capture(argv, env, cwd=package, timeout_s=FETCH_TIMEOUT_S)
+        if not output.ok:
+            raise _failed(name, version, failure_text(output.stderr) or output.finished.how)
+        try:
+            lock = tomllib.loads((part / "Cargo.lock").read_text(encoding="utf-8"))
+            both = (name, version)
+            locked = next(p for p in lock["package"] if (p["name"], p["version"]) == both)
+            stored = {"source": str(locked["source"]), "checksum": str(locked["checksum"])}
+        except (OSError, ValueError, LookupError, TypeError, StopIteration) as error:
+            raise _failed(name, version, f"its lock file cannot be read: {error!r}") from error
+        (vendored / f"{name}-{version}").replace(sources)
+        (sources / ".cargo-checksum.json").unlink(missing_ok=True)
+        write_whole(note, json.dumps(stored) + "\n")
+    return Released(folder, **stored)
 
 
 def _failed(name: str, version: str, cause: str) -> BuildError:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import BuildError, MachineError
+from bench_framework.execution.build import configuration
 from bench_framework.masking import without_userinfo
-from bench_framework.store.layout import writing
+from bench_framework.store.layout import whole_folder, writing
 
 if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
@@ -28,12 +29,12 @@ class Git:
 
     def __init__(self, launcher: Launcher, env: Mapping[str, str]) -> None:
         self._launcher = launcher
-        self._env = {**env, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        self.env = {**env, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
     def run(self, *words: str, timeout_s: float = 60.0) -> str:
         """Return the output of git. Raises `BuildError`, BX224, if it fails or is not installed."""
         try:
-            output = self._launcher.capture(["git", *words], self._env, timeout_s=timeout_s)
+            output = self._launcher.capture(["git", *words], self.env, timeout_s=timeout_s)
         except MachineError as error:
             message = "git is not installed, but the scenario names a revision"
             raise BuildError(message, code="BX224", fix="install git") from error
@@ -47,13 +48,13 @@ class Git:
         """Return a runner that logs in with user and password of a URL, which git does not store."""
         if without_userinfo(url) == url:
             return self
-        number = int(self._env.get("GIT_CONFIG_COUNT") or 0)
+        number = int(self.env.get("GIT_CONFIG_COUNT") or 0)
         config = {
             "GIT_CONFIG_COUNT": str(number + 1),
             f"GIT_CONFIG_KEY_{number}": f"url.{url}.insteadOf",
             f"GIT_CONFIG_VALUE_{number}": without_userinfo(url),
         }
-        return Git(self._launcher, {**self._env, **config})
+        return Git(self._launcher, {**self.env, **config})
 
     def try_run(self, *words: str) -> str | None:
         """Return the output of git; `None` if it fails."""
@@ -69,7 +70,8 @@ def checkout(
     """Check out a crate at a revision. Return its folder and the full commit id.
 
     The source is a crate in a local repository, or the URL of a repository. `revision` is a branch,
-    tag or commit; the remote's HEAD if `None`.
+    tag or commit; the remote's HEAD if `None`. Configuration that git ignores is that of the local
+    repository.
 
     Raises `BuildError` (BX224): the repository cannot be fetched; BX225, the crate is in no
     repository, or the revision does not exist.
@@ -79,7 +81,11 @@ def checkout(
     commit = _resolve(git, repository, url, revision or HEAD)
     folder = cache / "revisions" / key_of(str(repository)) / commit
     if not folder.is_dir():
-        clone(git, repository, folder, commit)
+        with whole_folder(folder) as part:
+            clone(git, repository, part, commit)
+    if crate is not None:
+        configuration.bring_ignored(git, repository, inner, folder)
+        configuration.bring_above(repository, folder.parent, git.env)
     return folder / inner, commit
 
 
@@ -178,9 +184,9 @@ def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:
     git, url = git.with_login(url), without_userinfo(url)
     folder = cache / "repositories" / key_of(url)
     if not folder.is_dir():
-        part = _empty_folder(folder)
-        git.run("clone", "--quiet", "--mirror", "--", url, str(part), timeout_s=CLONE_TIMEOUT_S)
-        part.replace(folder)
+        words = ("clone", "--quiet", "--mirror", "--", url)
+        with whole_folder(folder) as part:
+            git.run(*words, str(part), timeout_s=CLONE_TIMEOUT_S)
         return folder
     known = _commit(git, folder, revision)
     # A commit id is fixed; a branch or tag may have moved.
@@ -189,16 +195,14 @@ def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:
     return folder
 
 
-def clone(git: Git, repository: Path, folder: Path, commit: str) -> None:
+def clone(git: Git, repository: Path, part: Path, commit: str) -> None:
     """Check out a commit of a local repository into a new folder, which shares its objects."""
-    part = _empty_folder(folder)
     if _is_shallow(git, repository):
         # A clone of a shallow repository would contain only the commits of its branches and tags.
         _borrow(git, repository, part)
     else:
         git.run("clone", "--quiet", "--shared", "--no-checkout", "--", str(repository), str(part))
     git.run("-C", str(part), "checkout", "--quiet", "--detach", commit, timeout_s=CLONE_TIMEOUT_S)
-    part.replace(folder)
 
 
 def _borrow(git: Git, repository: Path, part: Path) -> None:
@@ -212,13 +216,6 @@ def _borrow(git: Git, repository: Path, part: Path) -> None:
             f"{common}/objects\n", encoding="utf-8"
         )
         shutil.copyfile(Path(common) / "shallow", part / ".git" / "shallow")
-
-
-def _empty_folder(folder: Path) -> Path:
-    part = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.parent.mkdir(parents=True, exist_ok=True)
-    return part
 
 
 def key_of(text: str) -> str:

@@ -10,9 +10,7 @@ left, and a second build of either revision compiles nothing.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import re
 import shutil
 import tomllib
@@ -21,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.execution.build.configuration import configuration_files
+from bench_framework.execution.build.revisions import key_of
 from bench_framework.store.layout import write_whole, writing
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class BuildFolder:
         write_whole(note, json.dumps(names) + "\n")
 
     def _aside(self, source: Path) -> Path:
-        return self.path / "others" / _key(str(source))
+        return self.path / "others" / key_of(str(source))
 
 
 def folder_of(git: Git, cache: Path, crate: Path, lock: Path | None) -> BuildFolder:
@@ -96,7 +96,7 @@ def folder_of(git: Git, cache: Path, crate: Path, lock: Path | None) -> BuildFol
     """
     source = lock.parent if lock else crate
     folders = cache / "cargo" / "build"
-    alone = BuildFolder(folders / _key(str(source)), source)
+    alone = BuildFolder(folders / key_of(str(source)), source)
     top: str | None = str(crate.parent)  # the versions of a released crate
     if crate.parent.parent != cache / "registry":
         top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel") if lock else None
@@ -104,7 +104,7 @@ def folder_of(git: Git, cache: Path, crate: Path, lock: Path | None) -> BuildFol
         return alone
     try:
         words = [_repository(cache, Path(top)), *_configuration(crate, Path(top))]
-        return BuildFolder(folders / _key("\0".join(words)), source, local_packages(lock))
+        return BuildFolder(folders / key_of("\0".join(words)), source, local_packages(lock))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return alone  # cargo reports files that it cannot read
 
@@ -130,7 +130,7 @@ def local_packages(lock: Path) -> frozenset[str]:
 def _repository(cache: Path, top: Path) -> str:
     """Return a name that a repository and its checkouts in the cache share."""
     checked_out = top.parent.parent == (cache / "revisions").resolve()
-    return top.parent.name if checked_out else _key(str(top))
+    return top.parent.name if checked_out else key_of(str(top))
 
 
 def _configuration(crate: Path, top: Path) -> Iterator[str]:
@@ -144,15 +144,6 @@ def _configuration(crate: Path, top: Path) -> Iterator[str]:
         if file.is_relative_to(top) and _REPLACING & tomllib.loads(text).keys():
             raise ValueError(f"{file} replaces sources")
         yield text
-
-
-def configuration_files(crate: Path) -> Iterator[Path]:
-    """Yield cargo's configuration files in the folder of a crate and in its parents."""
-    folder = crate.resolve()
-    for parent in (folder, *folder.parents):
-        for file in (parent / ".cargo" / "config", parent / ".cargo" / "config.toml"):
-            if os.access(file, os.R_OK):
-                yield file
 
 
 def _move(source: Path, target: Path, packages: set[str] | None = None) -> int:
@@ -183,7 +174,3 @@ def _local(paths: list[Path], packages: set[str]) -> list[Path]:
         for path, name in names.items()
         if (name[2] in hashes if name else path.parent.name == "deps" or path.name in packages)
     ]
-
-
-def _key(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]

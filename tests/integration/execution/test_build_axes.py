@@ -51,7 +51,7 @@ WORK = "#[inline(never)] pub fn work(n: usize) -> usize { std::hint::black_box(n
 
 @pytest.fixture
 def crate(tmp_path: Path) -> Path:
-    folder = tmp_path / "repository" / "prog"
+    folder = tmp_path / "projects" / "repository" / "prog"
     for name in ("helper", "other"):
         (folder / name / "src").mkdir(parents=True)
         (folder / name / "Cargo.toml").write_text(PART.replace("NAME", name))
@@ -187,6 +187,33 @@ def vendored(crate: Path, tmp_path: Path) -> Path:
 def printed(build: Build) -> str:
     assert build.ok, build.message
     return subprocess.run([str(build.path)], capture_output=True, text=True, check=True).stdout
+
+
+def test_configuration_outside_of_commits_reaches_every_copy(
+    builds: Builds, vendored: Path, tmp_path: Path
+) -> None:
+    main = 'fn main() { println!("{:?}", (cfg!(ignored), cfg!(above))); }\n'
+    (vendored / "src" / "main.rs").write_text(main)
+    (vendored / ".gitignore").write_text("/.cargo/config\n")
+    for words in (
+        ["git", "add", "."],
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "y"],
+    ):
+        subprocess.run(words, cwd=vendored, check=True)
+    (vendored / ".cargo" / "config").write_text(
+        (vendored / ".cargo" / "config.toml").read_text()
+        + "[build]\nrustflags = ['--cfg', 'ignored']\n"
+    )
+    above = vendored.parents[1] / ".cargo" / "config.toml"
+    above.parent.mkdir()
+    above.write_text("[build]\nrustflags = ['--cfg', 'above']\n")
+    kinds = ({}, {"revision": "HEAD"}, {"dependencies": (("tiny", "1.0.1"),)})
+    both = {**kinds[1], **kinds[2]}
+    for settings in (*kinds, both):
+        assert printed(builds(**settings)) == "(true, true)\n"
+    above.unlink()
+    for settings in (*kinds, both):
+        assert printed(builds(**settings)) == "(true, false)\n"
 
 
 def state(folder: Path) -> dict[Path, bytes]:

@@ -1,0 +1,148 @@
+"""Copies of a crate's sources: what is in the working tree and affects a build is in the copy."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench_framework.errors import BuildError
+from bench_framework.execution.build import revisions
+from bench_framework.execution.build.cargo import lockfile_of
+from bench_framework.execution.build.derived import derive
+from bench_framework.execution.machine import host
+from bench_framework.model.plan import BuildSpec
+
+if TYPE_CHECKING:
+    from bench_framework.execution.process import Launcher
+
+PATCH = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n"
+CHOICE = "rust-toolchain.toml"
+
+
+def git(folder: Path, *words: str) -> None:
+    call = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
+    subprocess.run(call, cwd=folder, check=True)
+
+
+@pytest.fixture
+def crate(tmp_path: Path) -> Path:
+    folder = tmp_path / "projects" / "repository" / "crate"
+    (folder / "src").mkdir(parents=True)
+    (folder / "a.txt").write_text("a\n")
+    (tmp_path / "p.diff").write_text(PATCH)
+    return folder
+
+
+def commit(crate: Path) -> None:
+    git(crate.parent, "init", "--quiet")
+    git(crate.parent, "add", ".")
+    git(crate.parent, "commit", "--quiet", "-m", "x")
+
+
+def copied(crate: Path, tmp_path: Path, launcher: Launcher, **settings: Any) -> Path:
+    (tmp_path / "p.diff").write_text(settings.pop("patch", PATCH))
+    spec = BuildSpec(str(crate), "prog", patches=(str(tmp_path / "p.diff"),), **settings)
+    env = {**host.environment(), "CARGO_HOME": str(tmp_path / "cargo")}
+    return derive(spec, crate, lockfile_of(crate), tmp_path / "cache", launcher, env)
+
+
+def patch_of(crate: Path) -> str:
+    """Return the patch with paths from the root of the repository."""
+    return PATCH.replace("/a.txt", f"/{crate.name}/a.txt")
+
+
+def checked_out(crate: Path, tmp_path: Path, launcher: Launcher) -> Path:
+    runner = revisions.Git(launcher, host.environment())
+    return revisions.checkout(runner, tmp_path / "cache", crate=crate, url=None, revision="HEAD")[0]
+
+
+def test_ignored_choices_of_the_toolchain_follow_the_working_tree(
+    crate: Path, tmp_path: Path, launcher: Launcher
+) -> None:
+    (crate / ".gitignore").write_text(f"{CHOICE}\n")
+    (crate / "rust-toolchain").write_text("committed\n")
+    commit(crate)
+    (crate / "rust-toolchain").write_text("edited\n")
+    (crate / ".cargo").mkdir()
+    (crate / ".cargo" / "config.toml").write_text("# not ignored: a change under test\n")
+    for text in ("first", "second"):
+        (crate / CHOICE).write_text(text)
+        (crate.parent / CHOICE).write_text(f"{text} of the repository")
+        (crate.parents[1] / CHOICE).write_text(f"{text} above")
+        patched = copied(crate, tmp_path, launcher, patch=patch_of(crate))
+        checkout = checked_out(crate, tmp_path, launcher)
+        for folder in (patched, checkout):
+            assert (folder / CHOICE).read_text() == text
+            assert (folder.parents[1] / CHOICE).read_text() == f"{text} above"
+        assert (patched.parent / CHOICE).read_text() == f"{text} of the repository"
+        assert (patched / "rust-toolchain").read_text() == "edited\n"
+        assert (patched / ".cargo" / "config.toml").is_file()
+        assert (checkout / "rust-toolchain").read_text() == "committed\n"
+        assert not (checkout / ".cargo").exists()
+    (crate / CHOICE).unlink()
+    (crate.parents[1] / CHOICE).unlink()
+    checkout = checked_out(crate, tmp_path, launcher)
+    assert not (checkout / CHOICE).exists()
+    assert not (checkout.parents[1] / CHOICE).exists()
+
+
+def test_configuration_in_several_folders_above_is_refused(
+    crate: Path, tmp_path: Path, launcher: Launcher
+) -> None:
+    inner = crate.parent / "projects" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "a.txt").write_text("a\n")
+    commit(inner / "any")
+    for folder in (tmp_path, crate.parent, crate.parents[1], tmp_path / "cargo"):
+        (folder / ".cargo").mkdir(parents=True)
+        (folder / ".cargo" / "config.toml").write_text("")
+    (tmp_path / "cache").mkdir()
+    with pytest.raises(BuildError, match="several folders above") as caught:
+        copied(inner, tmp_path, launcher)
+    assert [text for _, text in caught.value.details] == [str(crate.parent), str(crate.parents[1])]
+
+
+def test_a_renamed_file_has_only_its_new_name(
+    crate: Path, tmp_path: Path, launcher: Launcher
+) -> None:
+    (crate / "old.rs").write_text("fn main() {}\n" * 9)
+    commit(crate)
+    git(crate, "mv", "old.rs", "new.rs")
+    folder = copied(crate, tmp_path, launcher, patch=patch_of(crate))
+    assert (folder / "new.rs").is_file()
+    assert not (folder / "old.rs").exists()
+
+
+def test_only_the_build_directory_is_left_out(
+    crate: Path, tmp_path: Path, launcher: Launcher
+) -> None:
+    for name in ("target", "src/target", "src/.git"):
+        (crate / name).mkdir()
+        (crate / name / "mod.rs").write_text("")
+    folder = copied(crate, tmp_path, launcher)
+    assert (folder / "src" / "target" / "mod.rs").is_file()
+    assert not (folder / "target").exists()
+    assert not (folder / "src" / ".git").exists()
+
+
+def test_a_released_crate_does_not_belong_to_a_repository_above_the_cache(
+    crate: Path, tmp_path: Path, launcher: Launcher
+) -> None:
+    commit(crate)
+    (crate.parent / "private.txt").write_text("")
+    (crate.parent / "Cargo.lock").write_text("")
+    folder = copied(crate, tmp_path, launcher, registry="foo", version="1.0.0")
+    assert (folder / "a.txt").read_text() == "b\n"
+    assert {path.name for path in folder.iterdir()} == {"a.txt"}
+
+
+def test_nothing_is_left_of_a_patch_that_does_not_apply(
+    crate: Path, tmp_path: Path, launcher: Launcher
+) -> None:
+    commit(crate)
+    with pytest.raises(BuildError, match="does not apply"):
+        copied(crate, tmp_path, launcher, patch=PATCH)
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
