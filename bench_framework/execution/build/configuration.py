@@ -7,15 +7,12 @@ sources in the cache is built with those of the working tree, unless its commit 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import BuildError
 from bench_framework.store.layout import write_whole, writing
-
-if TYPE_CHECKING:
-    from bench_framework.execution.build.revisions import Git
 
 CARGO: Final = (".cargo/config", ".cargo/config.toml")
 TOOLCHAIN: Final = ("rust-toolchain", "rust-toolchain.toml")
@@ -41,17 +38,18 @@ def names_within(inner: Path) -> tuple[Path, ...]:
     return tuple(folder / name for folder in folders for name in (*CARGO, *TOOLCHAIN))
 
 
-def bring_ignored(git: Git, root: Path, inner: Path, copy: Path) -> None:
+def bring_ignored(git: Callable[..., str], root: Path, inner: Path, copy: Path) -> None:
     """Give the checkout `copy` the files of a repository that git ignores.
 
-    Other files that are not in the commit are changes under test, and are not brought.
+    Other files that are not in the commit are changes under test, and are not brought. `git`
+    returns the output of a git command.
 
     Raises `BuildError` (BX224): git fails; `MachineError` (BX235): a file cannot be written.
     """
     names = names_within(inner)
     words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--")
-    ignored = git.run("-C", str(root), *words, *map(str, names)).split("\0")
-    tracked = git.run("-C", str(copy), "ls-files", "-z", "--", *map(str, names)).split("\0")
+    ignored = git("-C", str(root), *words, *map(str, names)).split("\0")
+    tracked = git("-C", str(copy), "ls-files", "-z", "--", *map(str, names)).split("\0")
     for name in names:
         if str(name) not in tracked:
             _make_equal(copy / name, root / name if str(name) in ignored else None)

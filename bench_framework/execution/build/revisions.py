@@ -84,7 +84,7 @@ def checkout(
         with whole_folder(folder) as part:
             clone(git, repository, part, commit)
     if crate is not None:
-        configuration.bring_ignored(git, repository, inner, folder)
+        configuration.bring_ignored(git.run, repository, inner, folder)
         configuration.bring_above(repository, folder.parent, git.env)
     return folder / inner, commit
 

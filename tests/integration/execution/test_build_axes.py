@@ -207,7 +207,11 @@ def test_configuration_outside_of_commits_reaches_every_copy(
     above = vendored.parents[1] / ".cargo" / "config.toml"
     above.parent.mkdir()
     above.write_text("[build]\nrustflags = ['--cfg', 'above']\n")
-    kinds = ({}, {"revision": "HEAD"}, {"dependencies": (("tiny", "1.0.1"),)})
+    kinds: tuple[dict[str, Any], ...] = (
+        {},
+        {"revision": "HEAD"},
+        {"dependencies": (("tiny", "1.0.1"),)},
+    )
     both = {**kinds[1], **kinds[2]}
     for settings in (*kinds, both):
         assert printed(builds(**settings)) == "(true, true)\n"

@@ -36,7 +36,8 @@ def in_two_processes(
     work: Work, monkeypatch: pytest.MonkeyPatch, place: Any, name: str, word: str = ""
 ) -> Any:
     """Do the work here, and in another process before the first call of `place.name` with a word."""
-    original, calls = getattr(place, name), []
+    original = getattr(place, name)
+    calls: list[Any] = []
 
     def other() -> None:
         with Launcher() as launcher:
@@ -140,7 +141,7 @@ def test_a_checkout_is_complete(
 
     def checkout(launcher: Launcher) -> tuple[Path, str]:
         git = revisions.Git(launcher, host.environment())
-        return revisions.checkout(git, tmp_path / "cache", revision=None, **source)  # type: ignore[arg-type]
+        return revisions.checkout(git, tmp_path / "cache", revision=None, **source)
 
     folder, _ = in_two_processes(checkout, monkeypatch, Launcher, "capture", "'clone'")
     assert (folder / "a.txt").read_text() == "a\n"
