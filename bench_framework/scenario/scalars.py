@@ -7,6 +7,7 @@ raises `Refused` with a code of docs/reference/codes.md, a message, a label and 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -30,6 +31,19 @@ _RESERVED_VARIABLES: Final = frozenset({"BENCHCTL_ANSWERS", "HYPERFINE_ITERATION
 """Variables that benchctl sets for the worker protocol and for hyperfine."""
 MAX_LISTED: Final = 13
 """Largest number of allowed names that a message lists."""
+
+
+def compiled_regex(text: str) -> re.Pattern[str] | str:
+    """Return a regular expression, or the reason why a text is not one.
+
+    An expression that a later Python may read differently, such as ``[[a]``, is not one.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)
+            return re.compile(text, re.MULTILINE)
+    except (re.error, RecursionError, OverflowError, FutureWarning) as error:
+        return str(error)
 
 
 class Refused(Exception):  # noqa: N818 -- `schema.types` turns it into a validation error

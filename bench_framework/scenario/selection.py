@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.scenario.document import suggest
+from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.units import is_size, parse_size
 
 if TYPE_CHECKING:
@@ -162,10 +163,8 @@ def _check(
         return _problem(f"there is no axis `{term.name}`", at, _advice(term.name, names, "names"))
     at = Position(1, term.value_start + 1, max(1, term.end - term.value_start))
     if term.op in {"~", "!~"}:
-        try:
-            re.compile(term.value)
-        except (re.error, OverflowError, RecursionError) as error:
-            return _problem(f"this is not a regular expression: {error}", at)
+        if isinstance(fault := compiled_regex(term.value), str):
+            return _problem(f"this is not a regular expression: {fault}", at)
         return None
     if term.op in _ORDER:
         return _check_order(term, known.get(term.name, ()), at)

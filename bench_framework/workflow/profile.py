@@ -198,13 +198,11 @@ def _policy_of(plan: Plan, options: ProfileOptions) -> ProfilePolicy:
 
 
 def _bucket(text: str) -> Bucket:
-    import re
+    from bench_framework.scenario.scalars import compiled_regex
 
     name, equals, pattern = text.partition("=")
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise _bucket_error(text, str(error)) from error
+    if isinstance(fault := compiled_regex(pattern), str):
+        raise _bucket_error(text, fault)
     if not (name and equals and pattern) or name == OTHER:
         raise _bucket_error(text, "write NAME=REGEX; the name `other` is reserved")
     return Bucket(name, pattern)

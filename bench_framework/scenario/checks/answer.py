@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
-from bench_framework.scenario.checks.metrics import IN_QUOTES, compiled_regex, follows_protocol
+from bench_framework.scenario.checks.metrics import IN_QUOTES, follows_protocol
 from bench_framework.scenario.document import Path
+from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.scenario.schema.answer import EDITS
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +17,7 @@ from bench_framework.model.metrics import (
     InstructionPolicy,
 )
 from bench_framework.scenario import bundled
-from bench_framework.scenario.scalars import did_you_mean
+from bench_framework.scenario.scalars import compiled_regex, did_you_mean
 from bench_framework.scenario.schema.parts import COUNTER_KEYS, SOURCE_KEYS, MetricPart
 
 if TYPE_CHECKING:
@@ -126,14 +125,6 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
     if message:
         place = ("metrics", name, "from")
         yield scenario.value_problem(place, "BC108", f"metric `{name}`: {message}", advice)
-
-
-def compiled_regex(text: str) -> re.Pattern[str] | str:
-    """Return a regular expression, or the reason why a text is not one."""
-    try:
-        return re.compile(text, re.MULTILINE)
-    except (re.error, RecursionError, OverflowError) as error:
-        return str(error)
 
 
 def _regex_fault(text: str) -> tuple[str, str] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from bench_framework.errors import Problem
 from bench_framework.scenario import bundled
 from bench_framework.scenario.axes import AxisView, axes_of, baseline_values
 from bench_framework.scenario.document import Path
-from bench_framework.scenario.scalars import did_you_mean
+from bench_framework.scenario.scalars import compiled_regex, did_you_mean
 from bench_framework.scenario.schema.parts import ExperimentPart
 
 if TYPE_CHECKING:
@@ -216,10 +215,8 @@ def _profile(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Probl
         if isinstance(given, dict):
             yield from check_values(scenario, axes, ("profile", "variants", index), given)
     for name, pattern in part.buckets.items():
-        try:
-            re.compile(pattern)
-        except (re.error, OverflowError, RecursionError) as error:
-            message = f"bucket `{name}` is not a regular expression: {error}"
+        if isinstance(fault := compiled_regex(pattern), str):
+            message = f"bucket `{name}` is not a regular expression: {fault}"
             advice = "write a backslash before literal special characters: `\\.`, `\\(`"
             yield scenario.value_problem(("profile", "buckets", name), "BC114", message, advice)
 

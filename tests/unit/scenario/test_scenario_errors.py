@@ -472,6 +472,13 @@ SINGLE = {
         "bucket `JSON` is not a regular expression: missing )",
         "",
     ),
+    "a bucket that a later Python may read differently": (
+        AXES + "profile: {buckets: {JSON: '[[a]'}}",
+        "BC114",
+        "'[[a]'",
+        "bucket `JSON` is not a regular expression: Possible nested set at position 1",
+        "",
+    ),
     "a bucket called other": (
         AXES + "profile: {buckets: {other: x}}",
         "BC108",

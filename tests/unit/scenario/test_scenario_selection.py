@@ -106,6 +106,7 @@ def test_cells_keep_their_identity(plans: Plans) -> None:
         ("size<=50", "50", "the values of size cannot be compared", "10MiB"),
         ("threads<many", "many", "compares sizes and numbers", "50MiB"),
         ("io~(", "(", "this is not a regular expression", ""),
+        ("io~[[a]", "[[a]", "this is not a regular expression: Possible nested set", ""),
     ],
 )
 def test_a_selection_that_cannot_be_read(
