@@ -9,6 +9,7 @@ import contextlib
 import copy
 import json
 import re
+import signal
 import time
 import traceback
 from functools import partial
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 FIXTURES = ROOT / "tests" / "fixtures"
 EXAMPLES = 100
 """Files between two checks of the time."""
+LONGEST_S = 20.0
+"""Processor time after which a file counts as one that hangs benchctl."""
 WORDS = "\0 \n \r \" ' , : { } [ ] \\ - e null true NaN Infinity -1 1e999 \ud800 \ufeff \\ud800 &a *a <<: | > ? ---"
 BYTES = [
     *(word.encode("utf-8", "surrogatepass") for word in WORDS.split(" ")),
@@ -147,18 +150,27 @@ def record_file(name: str, record: Path, content: bytes) -> None:
 def fuzz(
     target: Callable[[bytes], None], strategy: st.SearchStrategy[bytes], seconds: float
 ) -> int:
-    """Call a target with damaged files for some seconds. Return their number.
+    """Call a target with damaged files for some seconds of processor time. Return their number.
 
     Raises:
-        Failed: another error than benchctl's, with the smallest content that gives it.
+        Failed: another error than benchctl's, or a hang, with the smallest content that gives it.
     """
-    tried, last, number, deadline = 0, b"", 0, time.monotonic() + seconds
+    tried, last, number, deadline = 0, b"", 0, time.process_time() + seconds
+
+    def hang(*_: object) -> None:
+        raise RuntimeError(f"no result after {LONGEST_S:.0f} s")
+
+    signal.signal(signal.SIGPROF, hang)
 
     def check(content: bytes) -> None:
         nonlocal tried, last
         tried, last = tried + 1, content
-        with contextlib.suppress(BenchError):
-            target(content)
+        signal.setitimer(signal.ITIMER_PROF, LONGEST_S)
+        try:
+            with contextlib.suppress(BenchError):
+                target(content)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
     limits = settings(
         max_examples=EXAMPLES,
@@ -167,7 +179,7 @@ def fuzz(
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    while time.monotonic() < deadline:
+    while time.process_time() < deadline:
         number += 1
         try:
             seed(number)(limits(given(strategy)(check)))()
