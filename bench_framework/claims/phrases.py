@@ -178,10 +178,7 @@ def _times(claim: Claim, estimate: float, lo: float, hi: float, times_from: floa
 
 
 def predicate(claim: Claim, times_from: float = TIMES_FROM) -> str:
-    """Return the predicate of a significant difference: ``"is 1.9× faster than B [1.8, 2.0]"``.
-
-    A ratio below `times_from` is stated in percent.
-    """
+    """Return ``"is 1.9× faster than B [1.8, 2.0]"``; in percent for a ratio below `times_from`."""
     claim = metric_nouns.natural(metric_nouns.plain(claim))
     assert claim.figures is not None
     margin = claim.margin or 0.0

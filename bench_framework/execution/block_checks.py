@@ -64,10 +64,7 @@ class BlockChecks:
 
 
 def rerun(reader: AnswerReader, target: Target, log: Path) -> tuple[str, str]:
-    """Run a failed command once more to capture its stderr, which hyperfine discards.
-
-    Return the outcome in words, and the last lines of its stderr; `log` contains all.
-    """
+    """Run a failed command again: return the outcome and last lines of stderr; `log` has all."""
     answers = log.with_suffix(".answers")  # without the file a worker would fail for another reason
     try:
         log.parent.mkdir(parents=True, exist_ok=True)

@@ -257,10 +257,7 @@ def size_of(path: str) -> int:
 
 
 def spawn(request: dict[str, Any], pipes: dict[str, int]) -> tuple[int, tuple[int, str] | None]:
-    """Fork and exec. Return the process id and, if it could not be started, errno and message.
-
-    `pipes` gives the descriptors that replace the paths of ``stdout`` and ``stderr``.
-    """
+    """Fork and exec. Return the process id, or errno and message; `pipes` replace paths."""
     report, reporter = os.pipe()
     parent = os.getpid()
     pid = os.fork()
@@ -320,10 +317,7 @@ def exec_program(request: dict[str, Any], pipes: dict[str, int], parent: int) ->
 
 
 def set_cpus(cpus: list[int]) -> None:
-    """Restrict this process to the given CPUs. Raises `OSError` if one of them is not available.
-
-    The kernel silently ignores CPUs outside the cpuset; the plan would then be wrong.
-    """
+    """Pin to CPUs. Raises `OSError` if one is absent, which the kernel silently ignores."""
     os.sched_setaffinity(0, cpus)
     usable = os.sched_getaffinity(0)
     if missing := sorted(set(cpus) - usable):

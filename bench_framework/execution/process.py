@@ -130,10 +130,7 @@ class Captured:
 
 
 class Launcher:
-    """Runner of one command at a time. A context manager: its exit kills the running command.
-
-    `run` may be called from any thread; `kill_now` from another thread or a signal handler.
-    """
+    """Runner of one command at a time, killed at its exit; `kill_now` may be called anywhere."""
 
     def __init__(self) -> None:
         self.check_stop: Callable[[], None] | None = None

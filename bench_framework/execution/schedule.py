@@ -59,10 +59,7 @@ def repeats_of(walls: Iterable[Sequence[float]]) -> int:
 
 
 def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
-    """Check if a cell failed so often that it is dropped.
-
-    If the warm-up is over with the last block, a cell without a good block is dropped.
-    """
+    """Check if a cell failed too often, or has no good block when the warm-up is over."""
     if not blocks:
         return False
     if warmup_over and all(block.status in VOID for block in blocks):

@@ -66,10 +66,7 @@ class Stop:
 
 
 class InterruptibleObserver:
-    """An observer that passes updates on and raises `Interrupted` once the user asked to stop.
-
-    Not for measuring: there a stop waits for the run in progress.
-    """
+    """An observer that raises `Interrupted` once the user asked to stop; not for measuring."""
 
     def __init__(self, observer: Observer, stop: Stop) -> None:
         self._observer = observer

@@ -50,10 +50,7 @@ class Target:
 def run_setup(
     launcher: Launcher, target: Target, what: Literal["prepare", "cleanup"], timeout_s: float
 ) -> str | None:
-    """Run `prepare` or `cleanup`, outside timing. Return the reason if it failed.
-
-    Raises `Interrupted`: the user killed a command.
-    """
+    """Run `prepare` or `cleanup`. Return why it failed. Raises `Interrupted`: it was killed."""
     for argv in target.prepare if what == "prepare" else target.cleanup:
         try:
             output = launcher.capture(argv, target.env, cwd=target.cwd, timeout_s=timeout_s)

@@ -91,10 +91,7 @@ def answer_lines(path: Path) -> list[bytes]:
 
 
 def parse_reply(line: bytes) -> Reply:
-    """Read one line of protocol 1 (docs/reference/worker-protocol.md); unknown keys are ignored.
-
-    Raises `AnswerError` (BX211): the line does not follow the protocol.
-    """
+    """Read one line of protocol 1, without unknown keys. Raises `AnswerError` (BX211): invalid."""
     try:
         reply = parse_json(line, members=_members)
         if reply["protocol"] != PROTOCOL:
@@ -169,10 +166,7 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
 
 
 def sha256_of(path: Path, most: int | None = None) -> str:
-    """Return the SHA-256 of a file in hex, read in pieces of 1 MiB.
-
-    Raises `OSError`: it is not a regular file, cannot be read, or has more than `most` bytes.
-    """
+    """Return the SHA-256 of a file in hex. Raises `OSError`: unreadable, or over `most` bytes."""
     digest, size = hashlib.sha256(), 0
     with open_regular(path) as file:
         while part := file.read(_CHUNK):

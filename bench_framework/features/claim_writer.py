@@ -24,10 +24,7 @@ from bench_framework.model.run import Build, PreparedInput
 def sign_changes(
     names: Names, comparisons: Sequence[Comparison], sizes: Mapping[str, int | None]
 ) -> Iterator[Claim]:
-    """Yield a claim for each variant that is better on one input and worse on another.
-
-    There is one claim per variant, reference and metric. Results are never pooled over inputs.
-    """
+    """Yield a claim per variant, reference and metric: better on one input, worse on another."""
     plan = names.plan
     references = (plan.baseline_id, *plan.further_baselines)
     groups: dict[tuple[str, str, str], list[Comparison]] = {}

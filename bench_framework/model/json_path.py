@@ -50,10 +50,7 @@ def show(steps: Sequence[str | int]) -> str:
 
 
 def follow(value: Any, steps: Sequence[str | int]) -> Any:
-    """Return the value at a path.
-
-    Raises `LookupError`: there is no such value. The message names the step that failed.
-    """
+    """Return the value at a path. Raises `LookupError`, which names the step that failed."""
     for number, step in enumerate(steps):
         match value:
             case dict() if str(step) in value:

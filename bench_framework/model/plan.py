@@ -34,10 +34,7 @@ that the ids of old records stay valid."""
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A placeholder in an argument that is replaced when a cell is run.
-
-    It is not a string, because a literal argument ``bin`` must differ from the slot.
-    """
+    """A placeholder of an argument, not a string: a literal argument ``bin`` differs from it."""
 
     slot: Literal["bin", "input", "tuning", "output"]
 

@@ -127,10 +127,7 @@ class Block:
 
     @property
     def cpu(self) -> float | None:
-        """User plus system time in seconds, the mean over the runs.
-
-        It is a mean because the kernel measures both in ticks, whose errors cancel over runs.
-        """
+        """User plus system seconds: the mean over runs, whose errors in ticks cancel."""
         if self.user_s is None or self.sys_s is None:
             return None
         return self.user_s + self.sys_s

@@ -182,10 +182,7 @@ def reason_of(state: CellState, variant: Variant, comparison: Comparison | None)
 
 
 def stopped(data: ReportData, cell_id: str) -> str:
-    """Return a note such as ``"dropped after round 18: worse than B"``.
-
-    The note is empty for a configuration that was measured to the end.
-    """
+    """Return ``"dropped after round 18: worse than B"``; empty if measured to the end."""
     race = data.judgement.race
     lost = next((lost for lost in race.lost if lost.cell_id == cell_id), None) if race else None
     if lost is None:

@@ -35,10 +35,7 @@ class CrateMissing(Exception):  # noqa: N818 -- checks turn it into a problem
 
 
 def read_crate(folder: Path, package: str | None = None) -> Crate:
-    """Return the crate in `folder`, or the package of that name in its workspace.
-
-    Raises `CrateMissing`: no folder, no Cargo.toml, invalid TOML, or no such package.
-    """
+    """Return the crate in `folder`, or that package of its workspace. Raises `CrateMissing`."""
     manifest = _manifest(folder)
     name = _package_name(manifest)
     if name is not None and package in {None, name}:

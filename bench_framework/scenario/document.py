@@ -31,10 +31,7 @@ _CORE_TAGS: Final = frozenset(
 
 
 class Scalar(str):
-    """A scalar as it is written. Its key decides its type.
-
-    So ``010``, ``1e3``, ``no`` and ``2026-01-01`` remain text until a key reads them as a number.
-    """
+    """A scalar as written: ``010``, ``1e3``, ``no``. The key that reads it decides its type."""
 
     __slots__ = ("plain",)
     plain: bool

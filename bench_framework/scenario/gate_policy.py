@@ -78,10 +78,7 @@ def unit_of(scenario: Scenario, metric: str) -> str | None:
 
 
 def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
-    """Return the limit of a budget in the unit of its metric's values.
-
-    Raises `Refused`: the limit has another unit, or is not above zero.
-    """
+    """Return a limit in the metric's unit. Raises `Refused`: another unit, or not above zero."""
     unit, text = unit_of(scenario, part.metric), part.max
     try:
         if unit == "s":

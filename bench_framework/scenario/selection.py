@@ -100,10 +100,7 @@ def parse_selection(
 
 
 def select_cells(plan: Plan, text: str, *, option: str = OPTION) -> tuple[Cell, ...]:
-    """Return the cells of a plan that a selection matches.
-
-    Raises `ScenarioError` (BC113): the selection is invalid or has an unknown name or value.
-    """
+    """Return the cells that a selection matches. Raises `ScenarioError` (BC113): it is invalid."""
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
     selection = parse_selection(text, known, option=option)
     return tuple(

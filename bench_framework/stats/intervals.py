@@ -163,10 +163,7 @@ class LabelInverter:
         )
 
     def examine(self, shift: float, side: int) -> run_labels.OneSided:
-        """Test whether an end of the interval is inside of a shift.
-
-        Results are cached, because the levels of a pair share a search range.
-        """
+        """Test whether an end is inside of a shift, cached as levels share a search range."""
         if (shift, side) not in self._known:
             # Beyond the upper end, the candidate's values are too small for the shift.
             result = run_labels.examine_side(self._values, shift, larger=side < 0)

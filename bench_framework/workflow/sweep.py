@@ -44,10 +44,7 @@ class _OfProgram(Request):
     binary: str | None = None
 
     def program(self, *, built: bool) -> Iterator[str]:
-        """Yield the lines of the program and its command.
-
-        Raises `UsageError` (BX122): there is no crate, or an option has no effect.
-        """
+        """Yield lines of program and command. Raises `UsageError` (BX122): an option is wrong."""
         slots = "|".join(("bin", "input", *self.names()))
         words = [escaped(word, slots) for word in self.command]
         if not built:

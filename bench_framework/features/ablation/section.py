@@ -45,10 +45,7 @@ _ALONE: Final = (
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return one table per input and design.
-
-    Single changes without a total are omitted, because their ratios are in "All results".
-    """
+    """Return one table per input and design, none for single changes without a total."""
     blocks: list[Block] = []
     tables = data.judgement.structure.contributions
     for number, (table, claim) in enumerate(with_claims(tables, data.claims("contributions")), 1):

@@ -79,10 +79,7 @@ class Layout:
 
 
 def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
-    """Return the factorial of an input and its layout, or `None` if it has no layout.
-
-    If combinations are missing, the layout is the largest full product with the baseline.
-    """
+    """Return the layout of an input, the largest full product with the baseline, or `None`."""
     plan = at.plan
     without = partial(Factorial, input_id, ())
     arms = [c for c in plan.cells_of(input_id) if c.role in (Role.BASELINE, Role.CANDIDATE)]

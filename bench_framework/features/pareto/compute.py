@@ -66,10 +66,7 @@ def fronts(
     same: Pairs = frozenset(),
     comparisons: Iterable[Comparison] = (),
 ) -> tuple[Front, ...]:
-    """Return the front of every input that has two variants with time and another cost.
-
-    A variant does not dominate another one that runs the same program.
-    """
+    """Return the front of each input; a variant never dominates one that runs the same program."""
     decided = decisions(comparisons)
     by_cell = {(s.cell_id, s.metric): s for s in summaries}
     results = []
@@ -94,10 +91,7 @@ def decisions(comparisons: Iterable[Comparison]) -> Decided:
 
 
 def standings(costs: Sequence[Costs], same: Pairs = frozenset()) -> Iterator[Standing]:
-    """Yield the standing of each variant. All must have the same metrics.
-
-    Cells that run one program are not compared with each other.
-    """
+    """Yield standings of variants with the same metrics; cells of one program are not compared."""
     for cost in costs:
         pairs = ((c, frozenset((c.cell_id, cost.cell_id))) for c in costs if c is not cost)
         others = [c for c, pair in pairs if pair not in same]

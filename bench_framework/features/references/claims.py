@@ -43,10 +43,7 @@ def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Clai
 
 
 def gap(claim: Claim) -> str:
-    """Return ``"gap to Rayon: 90 ms with Tokio, 42 ms with Tokio (optimised); 54 % closed [48, 60]"``.
-
-    The share is stated only with its interval.
-    """
+    """Return ``"gap to Rayon: 90 ms with Tokio, 42 ms with X; 54 % closed [48, 60]"``."""
     before, after = float(claim.values["before"]), float(claim.values["after"])
     unit, scale = time_unit(before)
     aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"

@@ -74,10 +74,7 @@ def label_room(labels: Sequence[str], most: int, *, wider: float = 1.0) -> float
 
 
 def nice_sizes(lo: float, hi: float, most: int, family: str = "iec") -> list[float]:
-    """Return at most `most` ticks of bytes within a range.
-
-    They are powers of two, subdivided if there are few of them, or decimal steps for MB.
-    """
+    """Return at most `most` ticks of bytes: powers of two, subdivided if few, or decimal for MB."""
     if family == "si":
         return nice_steps(lo, hi, most)
     low, high = math.floor(math.log2(lo)), math.ceil(math.log2(hi))
@@ -135,10 +132,7 @@ def spread(targets: Sequence[float], least: float, lo: float, hi: float) -> list
 
 
 def sheet(ax: Axes, width: float, height: float) -> None:
-    """Configure Axes as a sheet of units with the origin at the lower left.
-
-    Charts of rows or small panels draw their own axes on it.
-    """
+    """Make Axes a sheet of units from the lower left, on which a chart draws its own axes."""
     ax.set_xlim(0, width)
     ax.set_ylim(0, height)
     ax.set_axis_off()

@@ -90,10 +90,7 @@ def run_times(data: ReportData) -> tuple[Input | None, dict[str, list[float]]]:
 
 
 def is_outlier(wall: float, walls: Sequence[float]) -> bool:
-    """Return whether a time is an outlier by Tukey's fences (Exploratory Data Analysis, 1977).
-
-    The fences are 1.5 interquartile ranges below the first and above the third quartile.
-    """
+    """Return whether a time is outside Tukey's fences, 1.5 interquartile ranges (Tukey 1977)."""
     first, _, third = quantiles(walls, n=4, method="inclusive")
     reach = FENCE * (third - first)
     return not first - reach <= wall <= third + reach

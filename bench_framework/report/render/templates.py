@@ -100,10 +100,7 @@ class Templates:
 
 
 def replaced(folder: Path) -> tuple[str, ...]:
-    """Return the relative paths of the templates in a custom folder, sorted.
-
-    Raises `UsageError` (BX113): the folder does not exist, or it replaces no template.
-    """
+    """Return the templates of a custom folder. Raises `UsageError` (BX113): it has none."""
     paths = sorted(
         str(path.relative_to(folder))
         for path in (folder.rglob("*") if folder.is_dir() else ())

@@ -10,10 +10,7 @@ from bench_framework.report.sections.summary import lines
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the contrasts that the summary does not contain.
-
-    They are those of the scenario, or else those of the best variant.
-    """
+    """Return contrasts that the summary lacks: the scenario's, or else the best variant's."""
     stated = {claim.id for claim in lines(data)}
     claims = (c for c in data.claims("contrast", "grouped", "finding") if "joined" not in c.values)
     return tuple(claim_bullets(c for c in claims if c.id not in stated))

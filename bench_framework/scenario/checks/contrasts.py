@@ -75,10 +75,7 @@ def check_side(
 
 
 def check_cells(scenario: Scenario) -> Iterator[Problem]:
-    """Yield a problem for each contrast whose sides are not two compared configurations.
-
-    The names and values of the scenario must be valid.
-    """
+    """Yield problems of contrasts of other than two compared cells; names are valid already."""
     if not scenario.spec.contrasts:
         return
     expansion = Expansion(scenario, combine(scenario))

@@ -28,10 +28,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 
 
 def check_cells(scenario: Scenario) -> Iterator[Problem]:
-    """Yield a problem for each named cell, and each choice, that is not measured.
-
-    The names and values of the scenario must be valid.
-    """
+    """Yield problems of named cells and choices that are not measured; names are valid already."""
     matrix = combine(scenario)
     measured = {tuple(sorted(matrix.variant_part(values))) for values in matrix.measured}
     for name, given in scenario.spec.cells.items():
