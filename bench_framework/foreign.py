@@ -47,10 +47,7 @@ def read_regular(path: Path, most: int | None = None) -> bytes:
 
 
 def read_input(path: Path, most: int) -> bytes:
-    """Return the bytes of a file that a user names.
-
-    Raises `ValueError`: it cannot be read, is not a file, is empty, or has more than `most` bytes.
-    """
+    """Return a user's file. Raises `ValueError`: unreadable, no file, empty, over `most` bytes."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

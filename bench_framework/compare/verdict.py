@@ -87,11 +87,7 @@ class Case:
 
 
 def judge_family(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
-    """Judge the pairs of a family.
-
-    Each case has at least one round and one interim analysis. The comparisons are in the order of
-    the cases.
-    """
+    """Judge the pairs of a family in order; each has a round and an interim analysis."""
     p_values = [holm_family.adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
     adjusted = holm_family.holm(p_values, size=rules.size, level=rules.level)
     return tuple(_judge(case, result, rules) for case, result in zip(cases, adjusted, strict=True))

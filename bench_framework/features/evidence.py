@@ -174,10 +174,7 @@ class Results:
 def ratio_text(
     ratio: Interval, verdict: Verdict, margin: float, metric: Metric, *, higher: bool
 ) -> str:
-    """Return a ratio as a change, such as ``"2.1× faster [1.9, 2.3]"``.
-
-    A pair without a significant difference reads ``"time −1.8 % [−6.5, +3.2]"``.
-    """
+    """Return ``"2.1× faster [1.9, 2.3]"``, or ``"time −1.8 % [−6.5, +3.2]"`` if not significant."""
     if verdict.decided and not ratio.lo <= 1 <= ratio.hi:
         figures = (ratio.inverse if higher else ratio).figures
         return change(verdict, *figures, margin, metric, higher=higher)

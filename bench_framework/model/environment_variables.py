@@ -49,10 +49,7 @@ def format_variables(variables: Variables) -> str:
 
 
 def events(plan: Plan, variables: Variables) -> tuple[Event, ...]:
-    """Return event BX343 for each variable of the shell that reaches measured programs.
-
-    It is a note if the variable reaches all cells, and a warning if it reaches only some of them.
-    """
+    """Return event BX343 per shell variable: a note if it reaches all cells, else a warning."""
     notes = []
     for name, value in variables:
         cells = [cell for cell in plan.cells if name in dict(cell.env)]

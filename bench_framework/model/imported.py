@@ -21,11 +21,7 @@ earlier commands (hyperfine 1.x)."""
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The values of one metric for one command: single runs, or a published mean and spread.
-
-    Times are in seconds, sizes in bytes. The other fields are computed from `values` if there are
-    any.
-    """
+    """A metric's values for a command: runs in seconds or bytes, or a published mean and spread."""
 
     metric: Metric
     n: int | None

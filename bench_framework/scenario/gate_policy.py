@@ -56,10 +56,7 @@ def with_gate(scenario: Scenario, plan: Plan) -> Plan:
 
 
 def selected(plan: Plan, words: str) -> tuple[Cell, ...]:
-    """Return the compared cells of a plan, including baselines, that a selection matches.
-
-    Raises `ScenarioError` (BC113): the selection is invalid or has an unknown name or value.
-    """
+    """Return the compared cells that a selection matches. Raises `ScenarioError` (BC113)."""
     compared = (Role.BASELINE, Role.CANDIDATE)
     return tuple(c for c in select_cells(plan, words) if c.role in compared)
 

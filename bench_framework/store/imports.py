@@ -34,10 +34,7 @@ def open_record(path: Path) -> Record:
 
 
 def create(path: Path, imported: Imported, sources: Mapping[str, bytes]) -> Record:
-    """Write the figures and the imported files into a folder, without tables and reports.
-
-    `sources` has the bytes of each imported file, by path within the folder.
-    """
+    """Write figures and imported files (`sources`: path → bytes) into a folder, without tables."""
     for name, content in sources.items():
         layout.write_whole(path / name, content)
     layout.write_whole(path / layout.IMPORTED, wire.dump_imported(imported))

@@ -36,10 +36,7 @@ def judge_budgets(
     *,
     looks: int,
 ) -> tuple[BudgetFinding, ...]:
-    """Return the finding on every budget of the plan's gate, cell by cell.
-
-    `looks` is the maximum number of interim analyses, because measuring may have ended at any.
-    """
+    """Return the finding on each budget, cell by cell, for at most `looks` interim analyses."""
     cases = [(cell_id, budget) for budget in plan.judge.gate.budgets for cell_id in budget.cell_ids]
     if not cases:
         return ()
