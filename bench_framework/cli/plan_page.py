@@ -46,6 +46,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         "",
         *_item("Build", _builds(forecast), width),
         *(_item("Preload", preloads, width) if (preloads := _preloads(plan)) else ()),
+        *(_item("PGO", trained, width) if (trained := _trained(plan)) else ()),
         *_item("Data", _data(forecast), width),
         *(_item("Tune", _filled(plan.tuning), width) if plan.tuning else ()),
         *(_item("Cache", cold, width) if (cold := _cold(plan)) else ()),
@@ -87,6 +88,12 @@ def _builds(forecast: Forecast) -> str:
     if todo and len(known) == len(todo):
         return f"{text}, about {format_clock(sum(known))} (like last time){again}"
     return f"{text}, duration unknown before the first build{again}" if todo else f"{text}{again}"
+
+
+def _trained(plan: Plan) -> str:
+    """Return the training of builds with PGO; empty without one."""
+    commands = [_filled(s.train) or "the measured commands" for s in plan.builds if s.pgo]
+    return f"trained by {'; '.join(dict.fromkeys(commands))}" if commands else ""
 
 
 def _preloads(plan: Plan) -> str:

@@ -30,6 +30,7 @@ def _build(before: BuildSpec | None, after: BuildSpec | None) -> list[str]:
         ("version", (before.version,), (after.version,)),
         ("dependency", _versions(before), _versions(after)),
         ("patch", before.patches, after.patches),
+        ("PGO", ("trained",) * before.pgo, ("trained",) * after.pgo),
         ("preloaded allocator", (before.preload,), (after.preload,)),
     )
     texts = []

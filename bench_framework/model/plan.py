@@ -133,6 +133,10 @@ class BuildSpec:
     """Name of a released crate; empty for any other source."""
     version: str = ""
     """Version of the released crate."""
+    pgo: bool = False
+    """True for profile-guided optimisation."""
+    train: tuple[Word, ...] = ()
+    """Training command of `pgo`; empty for the commands of the cells."""
 
     @property
     def program(self) -> BuildSpec:

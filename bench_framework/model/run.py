@@ -188,6 +188,34 @@ class Preload:
 
 
 @dataclass(frozen=True, slots=True)
+class Training:
+    """The profile of a build with profile-guided optimisation, and where it is from."""
+
+    commands: tuple[str, ...]
+    """Command lines of the training runs."""
+    path: str
+    """File of the profile in the cache."""
+    sha256: str
+    functions: int
+    """Functions whose executions the profile counts."""
+    largest: int
+    """Largest number of executions of one function."""
+    tool: str
+    """Version of llvm-profdata, such as ``LLVM 19.1.7``."""
+    mismatches: int = 0
+    """Warnings of the compiler that the profile does not fit a function."""
+
+    @property
+    def proof(self) -> str:
+        """Return what shows that the profile was recorded and used."""
+        warnings = f"{self.mismatches} warnings" if self.mismatches else "no warning"
+        return (
+            f"the profile counts {self.functions} functions, one of them {self.largest} times; "
+            f"the compiler used it with {warnings} that it does not fit"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
     """A binary, or the reason for its failed build."""
 
@@ -224,6 +252,8 @@ class Build:
     message: str | None = None
     log: str | None = None
     preload: Preload | None = None
+    training: Training | None = None
+    """Profile of profile-guided optimisation; `None` without it."""
     linker: str | None = None
     """Linker that the binary names, such as ``LLD 21.1.8``; `None` if it is not known."""
     versions: tuple[tuple[str, str], ...] = ()

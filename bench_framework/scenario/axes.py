@@ -24,6 +24,7 @@ BUILD_KEYS = (
     "rustflags",
     "target_cpu",
     "linker",
+    "pgo",
     "toolchain",
     "revision",
     "version",

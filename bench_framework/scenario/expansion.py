@@ -15,7 +15,7 @@ from bench_framework.scenario.crates import CrateMissing, read_crate
 from bench_framework.scenario.inputs import input_of
 from bench_framework.scenario.matrix import Matrix
 from bench_framework.scenario.schema.parts import ExperimentPart
-from bench_framework.scenario.schema.worker import BUILTIN, Setting
+from bench_framework.scenario.schema.worker import BUILTIN, Pgo, Setting
 
 if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
@@ -129,11 +129,12 @@ class Expansion:
         default, toolchain, revision = worker.default_features, worker.toolchain, worker.rev
         features, flags, version = set(worker.features), list(worker.rustflags), worker.version
         dependencies: dict[str, str] = {}
+        pgo: Pgo | None = None
         for setting in settings:
             profile, keys = _profile(profile, keys, setting.profile)
             default = default and not setting.no_default_features
             toolchain, revision = setting.toolchain or toolchain, setting.revision or revision
-            version = setting.version or version
+            version, pgo = setting.version or version, setting.pgo or pgo
             features |= set(setting.features)
             dependencies |= setting.dependencies
             flags += setting.rustflags
@@ -157,6 +158,8 @@ class Expansion:
             preload=preload,
             dependencies=tuple(sorted(dependencies.items())),
             patches=tuple(self.scenario.resolve(s.patch) for s in settings if s.patch),
+            pgo=pgo is not None,
+            train=template.fill_words((pgo and pgo.train) or (), {}),
         )
 
     def _inputs(self) -> dict[plan.Values, tuple[plan.Input, Mapping[str, str]]]:

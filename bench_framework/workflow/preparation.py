@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import BuildError, MachineError
@@ -14,7 +15,7 @@ from bench_framework.model.metrics import METRICS, DeclaredMetric
 from bench_framework.model.plan import PROGRAM, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build, Event, Host, PreparedInput
-from bench_framework.units import format_size
+from bench_framework.units import counted, format_size
 from bench_framework.workflow.capability import leave_out, limits
 from bench_framework.workflow.time_estimates import built_binary
 from bench_framework.workflow.trial import Trials, refusals, try_cells, warnings
@@ -78,7 +79,7 @@ def _prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
         plan = able
     require_known(plan.judge.metrics, plan.metrics, builds)
     data = datasets.data_dir(plan.data_dir, env)
-    inputs = datasets.prepare_inputs(plan.inputs, data, env, careful, launcher)
+    inputs = _inputs(plan, session)
     builds = _proved(plan, builds, inputs, session, tool)
     if plan.program is not None:
         mine = plan.variant(plan.baseline_id).build_id
@@ -137,17 +138,21 @@ def try_plan(plan: Plan, session: Session) -> Trials:
 
 
 def _try_builds(plan: Plan, builds: Sequence[Build], session: Session) -> Trials:
-    from bench_framework.execution.inputs import datasets
-
     plan = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
-    data = datasets.data_dir(plan.data_dir, session.env)
-    inputs = datasets.prepare_inputs(
-        plan.inputs, data, session.env, session.interruptible, session.launcher
-    )
+    inputs = _inputs(plan, session)
     builds = _proved(plan, builds, inputs, session)
     trials = try_cells(plan, {build.id: build for build in builds}, inputs, session)
     trials.save(session.env)
     return trials
+
+
+def _inputs(plan: Plan, session: Session) -> tuple[PreparedInput, ...]:
+    from bench_framework.execution.inputs import datasets
+
+    data = datasets.data_dir(plan.data_dir, session.env)
+    return datasets.prepare_inputs(
+        plan.inputs, data, session.env, session.interruptible, session.launcher
+    )
 
 
 def _all_programs(plan: Plan, session: Session, *, all_builds: bool = True) -> tuple[Build, ...]:
@@ -214,6 +219,15 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
             effect = "it may change nothing that is measured"
             advice = "use the dependency in the program, or remove the setting"
             yield Event("BX337", f"{labels}: {remark}", effect=effect, help=advice)
+        if (training := build.training) is not None:
+            first, *others = training.commands
+            rest = f" and {counted(len(others), 'further run')}" if others else ""
+            message = f"{labels}: built with PGO, trained by `{first}`{rest}"
+            runs = tuple(("training", command) for command in training.commands)
+            more = (("profile", f"sha256 {training.sha256}, merged by {training.tool}"),)
+            details = (*runs, *more, ("proof", training.proof))
+            effect = "it is optimised for these runs, so other inputs may gain less"
+            yield Event("BX338", message, "note", effect=effect, details=details)
         if (preload := build.preload) is None:
             continue
         message = f"{labels}: {preload} replaces malloc in the unchanged program by LD_PRELOAD"
@@ -247,10 +261,15 @@ def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
 
 def _builds(plan: Plan, session: Session, *, all_builds: bool = True) -> tuple[Build, ...]:
     """Build the baseline, try its commands unless all builds exist, then build all others."""
-    from bench_framework.execution.build import cargo
+    from bench_framework.execution.build import cargo, pgo
     from bench_framework.execution.inputs import datasets
     from bench_framework.execution.machine.host import cache_root
 
+    trainer = pgo.Trainer(
+        plan,
+        lambda: _inputs(plan, session),
+        pgo.find_tools(plan.builds, session.launcher, session.env),
+    )
     mine, cache = plan.variant(plan.baseline_id).build_id, cache_root(session.env)
     specs = sorted(plan.builds, key=lambda spec: spec.id != mine)
     if not all_builds:
@@ -274,6 +293,7 @@ def _builds(plan: Plan, session: Session, *, all_builds: bool = True) -> tuple[B
         session.interruptible,
         datasets.workplace(plan, session.env),
         contract=plan.answer.contract,
+        make=partial(pgo.TrainingBuilder, trainer=trainer),
         after_first=after_first,
     )
 

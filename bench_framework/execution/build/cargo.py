@@ -62,6 +62,10 @@ class Builder:
     """True if the binaries follow the worker protocol and are called with `describe`."""
     place: Path
     """Folder in which the binaries will work."""
+    flags: tuple[str, ...] = ()
+    """Compiler flags after those of the spec."""
+    suffix: str = ""
+    """Suffix of the names of target directory and log, for another build of the same spec."""
     _wrappers: dict[Path, Wrapper] = field(default_factory=dict)
     _rustc: dict[tuple[str | None, Path], str | None] = field(default_factory=dict)
     _configured: dict[tuple[str | None, Path], tuple[str, ...]] = field(default_factory=dict)
@@ -76,14 +80,16 @@ class Builder:
         """Run one build. A failure is in its `message`, not an exception."""
         label = label_of(spec)
         try:
-            build = self._build(spec, f"{index}/{total}")
+            build = self.build_or_raise(spec, f"{index}/{total}")
         except MeasureError as error:
-            causes = "\n".join(f"{name}: {text}" for name, text in error.details if text)
+            notes = [*error.details, ("fix", error.fix), ("code", error.code)]
+            causes = "\n".join(f"{name}: {text}" for name, text in notes if text)
             build = Build(spec.id, ok=False, message=f"{error.message}\n{causes}".strip())
         self.observer.notify(BuildFinished(build, label, index, total))
         return build
 
-    def _build(self, spec: BuildSpec, place: str) -> Build:
+    def build_or_raise(self, spec: BuildSpec, place: str) -> Build:
+        """Run build `place`, such as ``1/3``. Raises `MeasureError`: a step other than cargo failed."""
         released = self._fetch(spec) if spec.registry else None
         crate, commit, dirty = (
             (released.folder, spec.version, None) if released else self._source(spec)
@@ -111,7 +117,7 @@ class Builder:
         return registry.fetch(self.launcher, self.env, root, name, version)
 
     def _compile(self, spec: BuildSpec, place: str, crate: Path, units: Path) -> Build:
-        log = self.cache / "builds" / f"{spec.id}.log"
+        log = self.cache / "builds" / f"{spec.id}{self.suffix}.log"
         messages = log.with_suffix(".jsonl")
         wrapper = self._wrapper(crate)
         env = {**self._environment(spec, units), **self._flags(spec, crate), **wrapper.variables}
@@ -240,20 +246,22 @@ class Builder:
         return crate, *self._states[crate]
 
     def _environment(self, spec: BuildSpec, units: Path) -> dict[str, str]:
-        env = build_environment(self.env, self.cache / "cargo" / "target" / spec.id, units)
+        target = self.cache / "cargo" / "target" / f"{spec.id}{self.suffix}"
+        env = build_environment(self.env, target, units)
         if spec.toolchain:
             env["RUSTUP_TOOLCHAIN"] = spec.toolchain
         return env
 
     def _flags(self, spec: BuildSpec, crate: Path) -> dict[str, str]:
         """Return cargo's variable for the flags of a spec, after those of the configuration."""
-        if not spec.rustflags:
+        added = (*spec.rustflags, *self.flags)
+        if not added:
             return {}
         key, root = (spec.toolchain, crate), self.cache / "cargo" / "flags"
         if key not in self._configured:
             env = {**self._environment(spec, root), "CARGO_TARGET_DIR": str(root / "target")}
             self._configured[key] = rustflags.configured(crate, root, self.launcher, env)
-        return rustflags.extended(self._configured[key], spec.rustflags)
+        return rustflags.extended(self._configured[key], added)
 
     def _wrapper(self, crate: Path) -> Wrapper:
         if crate not in self._wrappers:
@@ -302,12 +310,13 @@ def build_all(
     place: Path,
     *,
     contract: bool,
+    make: Callable[..., Builder] = Builder,
     after_first: Callable[[Build], None] = lambda _: None,
 ) -> tuple[Build, ...]:
     """Run builds in the given order. A failed build affects only its own variants.
 
     `place` is the folder in which the binaries will work, as `describe` checks it. `after_first`
-    is called with the first build; no other is started if it raises.
+    is called with the first build; no other is started if it raises. `make` returns the builder.
 
     Raises `MachineError` (BX231): cargo is not installed.
     """
@@ -324,7 +333,7 @@ def build_all(
                 fix="install Rust from https://rustup.rs, or add cargo to PATH; "
                 "`benchctl doctor` checks it",
             ) from error
-    builder = Builder(launcher, env, observer, contract, place)
+    builder = make(launcher, env, observer, contract, place)
     programs = tuple(dict.fromkeys(spec.program for spec in specs))
     built: dict[BuildSpec, Build] = {}
     for index, program in enumerate(programs, start=1):
@@ -384,5 +393,6 @@ def label_of(spec: BuildSpec) -> str:
         words.append(spec.profile)
     words += [f"{name}={version}" for name, version in spec.dependencies]
     words += [Path(path).name for path in spec.patches]
+    words += ["pgo"] if spec.pgo else []
     words += [text for text in (spec.toolchain, spec.revision, spec.version) if text]
     return " ".join(words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -30,12 +30,16 @@ def path_of(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
     """
     program, *words = _filled(dataset.command, "{output}")
     start = Path(dataset.path or "")
-    digests = [find_program(program, "", env).sha256]
+    digests = [find_program(program, "", env).sha256, *digests_of(words, start)]
+    return folder / f"{dataset.family}-{stable_id(str(start), words, digests)}.out"
+
+
+def digests_of(words: Iterable[str], start: Path) -> Iterator[str]:
+    """Yield each word, or the digest of the file that it names relative to `start`."""
     for word in with_secrets(words):
         path = start / word
         is_file = len(os.fsencode(word)) < os.pathconf("/", "PC_PATH_MAX") and not fault_of(path)
-        digests.append(sha256_of(path) if is_file else word)
-    return folder / f"{dataset.family}-{stable_id(str(start), words, digests)}.out"
+        yield sha256_of(path) if is_file else word
 
 
 def write(

@@ -16,6 +16,7 @@ from bench_framework.execution.answers import (
     require_written,
 )
 from bench_framework.execution.build import cargo
+from bench_framework.execution.build.pgo import use_flags
 from bench_framework.execution.inputs.datasets import workplace
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import scratch_folder
@@ -63,12 +64,15 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
             return Symbols(failure=f"{path} changed since it was measured")
         return Symbols(measured.path, digest)
     launcher, env = session.launcher, session.env
-    builder = cargo.Builder(launcher, env, SilentObserver(), contract=False, place=place)
+    trained = use_flags(measured.training.path) if measured.training else ()
+    builder = cargo.Builder(
+        launcher, env, SilentObserver(), contract=False, place=place, flags=trained
+    )
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
         changed = "its sources, compiler or dependencies changed since it was measured"
         return Symbols(failure=again.message or changed)
-    builder = cargo.Builder(launcher, env, session.interruptible, contract=False, place=place)
+    builder = replace(builder, observer=session.interruptible)
     build = builder.build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
         reason = build.message or "cargo failed"

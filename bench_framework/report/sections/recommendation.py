@@ -48,6 +48,12 @@ def _pasted(data: ReportData, variant: Variant) -> list[Code]:
     ]
 
 
+_PGO = (
+    "# PGO: build with RUSTFLAGS=-Cprofile-generate=DIR, run the training, then",
+    "# llvm-profdata merge -o pgo.profdata DIR, and build with RUSTFLAGS=-Cprofile-use=pgo.profdata",
+)
+
+
 def files_of(variant: Variant) -> str:
     """Return features, profile, flags and toolchain of a variant as TOML."""
     parts: list[list[str]] = []
@@ -70,6 +76,8 @@ def files_of(variant: Variant) -> str:
             commands = (f"# cargo update -p {n} --precise {v}" for n, v in spec.dependencies)
             parts.append(["# Cargo.lock", *commands])
         parts += [[f"# git apply {PurePath(path).name}"] for path in spec.patches]
+        if spec.pgo:
+            parts.append(list(_PGO))
         if spec.revision:
             parts.append([f"# revision {_one_line(spec.revision)}"])
         if spec.registry:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
 
 _SLOTS = ("bin", "input", "tuning")
+_TRAIN = ("pgo", "train")
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -73,6 +74,10 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
             yield from (
                 ((*path, "args", index), word, True) for index, word in enumerate(setting.args)
             )
+            yield from (
+                ((*path, "pgo", "train", index), word, True)
+                for index, word in enumerate((setting.pgo and setting.pgo.train) or ())
+            )
             yield from (((*path, "env", name), text, False) for name, text in setting.env.items())
     if spec.input is not None:
         yield from ((("input", *key), text, False) for key, text in spec.input.texts())
@@ -82,6 +87,8 @@ def known_names(scenario: Scenario, path: Path) -> list[str]:
     """Return the placeholders that are allowed at `path`, except ``{bin}`` and other slots."""
     if path[:1] == ("tuning",):  # `tuning` runs once for all variants and inputs
         return list(scenario.spec.fixed)
+    if path[-3:-1] == _TRAIN:  # one training serves all configurations that share the build
+        return []
     names = [*scenario.spec.axes, *scenario.spec.fixed]
     part = scenario.spec.input
     if part is not None and path[:1] != ("input",):
@@ -127,12 +134,14 @@ def _slots_at(scenario: Scenario, path: Path) -> Iterator[str]:
     yield "bin"
     if path[:1] != ("tuning",):
         yield from ["input"] * (scenario.spec.input is not None)
-        yield from ["tuning"] * (scenario.spec.tuning is not None)
+        yield from ["tuning"] * (scenario.spec.tuning is not None and path[-3:-1] != _TRAIN)
 
 
 def _unavailable_slot(slot: str, path: Path) -> str:
     if path[:1] == ("tuning",):
         return "`tuning` runs once, before all inputs"
+    if slot == "tuning" and path[-3:-1] == _TRAIN:
+        return "`tuning` runs after all builds"
     return f"this scenario has no `{slot}`"
 
 
@@ -145,13 +154,21 @@ def _tuning(scenario: Scenario) -> Iterator[Problem]:
         message = "`tuning` has no effect on a program that is not built"
         advice = "write `worker: {crate: …}`, or remove `tuning`"
         yield scenario.key_problem(place, "BC108", message, advice)
-    if not any(
-        "tuning" in template.names(text)
+    users = [
+        path
         for path, text, _ in templated(scenario)
-        if path[:1] != place
-    ):
+        if path[:1] != place and "tuning" in template.names(text)
+    ]
+    if not users:
         advice = "use `{tuning}` in `command`, or remove the key"
         yield scenario.key_problem(place, "BC205", "`tuning` is never used", advice)
+    for axis in axes_of(scenario) if users else ():
+        for value, setting in axis.settings.items():
+            if setting.pgo is not None and setting.pgo.train is None:
+                message = "the command cannot be the training: it has `{tuning}`, which runs later"
+                advice = 'write pgo: {train: ["{bin}", …]}'
+                path = ("axes", axis.name, "values", value, "pgo")
+                yield scenario.key_problem(path, "BC108", message, advice)
 
 
 def _inside(at: Position, text: str, item: template.Placeholder) -> Position:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
     CacheName,
@@ -22,6 +23,7 @@ from bench_framework.scenario.schema.types import (
     Version,
     Words,
     also_as,
+    read_by,
     shape,
 )
 
@@ -105,6 +107,29 @@ class Worker(Part):
         return bundled if self.crate == BUILTIN else ""
 
 
+class Pgo(Part):
+    """Profile-guided optimisation: `true`, or a mapping with the training command."""
+
+    model_config = also_as(type="boolean")
+
+    train: Annotated[list[Text], Field(min_length=1)] | None = None
+    """Command whose run is the training, in the folder of this file; `{bin}` is the instrumented
+    program. Default: the command of the scenario."""
+
+    @model_validator(mode="after")
+    def _runs_the_program(self) -> Pgo:
+        message = "the training command does not run the built program: it has no `{bin}`"
+        wrong = self.train is not None and not any("{bin}" in word for word in self.train)
+        advice = 'start it with "{bin}", or with a script that gets "{bin}"'
+        self.refuse(wrong, message, "train", advice=advice, code="BC109")
+        return self
+
+
+def _pgo_form(value: Any) -> Any:
+    """Read `true` as the training by the scenario's command, and `false` as no training."""
+    return ({} if scalars.flag(value) else None) if isinstance(value, Scalar) else value
+
+
 class Setting(Part):
     """Settings of one axis value, in addition to replacing `{axis}` in the command."""
 
@@ -122,6 +147,8 @@ class Setting(Part):
     """Processor to compile for, such as `native` or `x86-64-v3`."""
     linker: Linker | None = None
     """Linker: `mold`, `lld`, `gold` or `bfd`."""
+    pgo: Annotated[Pgo | None, read_by(_pgo_form)] = None
+    """Profile-guided optimisation: `true`, or the training command."""
     toolchain: Text | None = None
     """Rust toolchain instead of the worker's."""
     revision: Text | None = None

@@ -10,6 +10,7 @@ import pytest
 from bench_framework.cli.run_progress import progress_of
 from bench_framework.execution.build import cargo, messages, rustflags
 from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
+from bench_framework.execution.build.pgo import candidates
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver, Update
 from bench_framework.model.plan import BuildSpec
@@ -237,3 +238,15 @@ def test_the_words_of_the_progress() -> None:
     )
     assert progress_of(BuildStep(22, 60.0, "1/3")) == "1/3: 22 crates"
     assert progress_of(BuildStep(0, 1.0, "1/3")) == "1/3: cargo started"
+
+
+def test_the_profdata_of_the_toolchain_is_tried_before_those_on_the_path(tmp_path: Path) -> None:
+    for name in ("own/llvm-profdata", "b/llvm-profdata-9", "b/llvm-profdata-19", "a/llvm-profdata"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "b/llvm-profdata-20").write_text("not executable")
+    (tmp_path / "b/llvm-profdata-old").write_text("no version")
+    env = {"PATH": f"{tmp_path}/a:{tmp_path}/none:{tmp_path}/b"}
+    names = ("own/llvm-profdata", "a/llvm-profdata", "b/llvm-profdata-19", "b/llvm-profdata-9")
+    assert list(candidates(tmp_path / "own", env)) == [str(tmp_path / name) for name in names]

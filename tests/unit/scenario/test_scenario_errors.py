@@ -835,6 +835,61 @@ def test_tuning_is_one_command_that_something_uses(case: str, refuses: Refuses) 
     assert line[problem.at.column - 1 :][: problem.at.length] == marked
 
 
+@pytest.mark.parametrize(
+    ("worker", "pgo", "more", "code", "message", "advice"),
+    [
+        (
+            "crate: builtin, bin: tally",
+            "{train: [cat, x]}",
+            "",
+            "BC109",
+            "the training command does not run the built program: it has no `{bin}`",
+            'start it with "{bin}", or with a script that gets "{bin}"',
+        ),
+        (
+            "crate: builtin, bin: tally",
+            '{train: ["{bin}", "{how}"]}',
+            "",
+            "BC109",
+            "unknown placeholder `{how}`",
+            "",
+        ),
+        (
+            "crate: builtin, bin: tally",
+            '{train: ["{bin}", "{tuning}"]}',
+            'tuning: ["{bin}"]\nprepare: [cat, "{tuning}"]',
+            "BC109",
+            "`{tuning}` cannot be used here: `tuning` runs after all builds",
+            "",
+        ),
+        (
+            "crate: builtin, bin: tally",
+            "true",
+            'tuning: ["{bin}"]\ncommand: ["{bin}", "{tuning}"]',
+            "BC108",
+            "the command cannot be the training: it has `{tuning}`, which runs later",
+            'write pgo: {train: ["{bin}", …]}',
+        ),
+        (
+            "command: [cat]",
+            "true",
+            "",
+            "BC108",
+            "`pgo` has no effect here: the worker is a program that is not built",
+            "remove `pgo`",
+        ),
+    ],
+)
+def test_a_training_runs_the_built_program_before_everything_else(
+    refuses: Refuses, worker: str, pgo: str, more: str, code: str, message: str, advice: str
+) -> None:
+    head = f"version: 1\nname: n\nquestion: q\nworker: {{{worker}}}\n"
+    axes = f"axes: {{how: {{off: {{}}, on: {{pgo: {pgo}}}}}}}\nbaseline: {{how: off}}\n"
+    (problem,) = refuses(axes + more, head=head).problems
+    assert (problem.code, problem.message) == (code, message)
+    assert advice in (problem.fix or "")
+
+
 @pytest.mark.parametrize("worker", ["dgen", "search"])
 def test_a_worker_whose_axes_do_not_say_all_needs_a_command(refuses: Refuses, worker: str) -> None:
     (problem,) = refuses("measure: {rounds: 3}", head=TALLY.replace("tally", worker)).problems

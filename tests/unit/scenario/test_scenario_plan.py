@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -541,6 +542,26 @@ class TestAxesOfTheBuild:
         assert tuned.preload == str(tmp_path / "libfast.so")
         assert tuned.dependencies == (("memchr", "2.7.4"),)
         assert tuned.patches == (str(tmp_path / "fix.diff"),)
+
+    def test_pgo_reaches_the_build_with_its_training(self, plans: Plans) -> None:
+        plan = plans(
+            """
+            axes:
+              how:
+                plain: {pgo: false}
+                same: {pgo: true}
+                other: {pgo: {train: ["{bin}", "--io={{x}}", "{input}"]}}
+            input: {dataset: prose, size: 1MiB}
+            baseline: {how: plain}
+            """,
+            head=TALLY,
+        )
+        plain, same, other = plan.builds
+        assert (plain.pgo, same.pgo, other.pgo) == (False, True, True)
+        assert (plain.train, same.train) == ((), ())
+        assert other.train == ((BIN,), ("--io={x}",), (INPUT,))
+        assert plain == replace(same, pgo=False)
+        assert len({plain.id, same.id, other.id}) == 3
 
     def test_an_existing_program_gets_a_build_for_each_allocator(self, plans: Plans) -> None:
         plan = plans(

@@ -1,0 +1,171 @@
+"""Builds with PGO: rustc instruments and optimises, and a stand-in for llvm-profdata merges."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench_framework.store.finding import find_records
+from bench_framework.store.journal import Contents
+from bench_framework.store.records import Record
+
+ROOT = Path(__file__).parents[2]
+FAKES = ROOT / "tests" / "fakes"
+CALL = """
+import sys
+from pathlib import Path
+from bench_framework.__main__ import main
+from bench_framework.execution.build import pgo
+from bench_framework.execution.machine import lock
+folder = Path(sys.argv.pop(1))
+lock.FOLDERS = (folder,)  # no figure matters here, so the lock is not needed
+pgo.candidates = lambda *_: [str(folder / "llvm-profdata")]  # the toolchain may have a real one
+sys.exit(main())
+"""
+MAIN = """
+fn main() {
+    let path = std::env::args().nth(1).expect("a file");
+    match std::fs::read_to_string(path).unwrap().trim() {
+        "slow" => std::thread::sleep(std::time::Duration::from_secs(60)),
+        "bad" => std::process::exit(3),
+        "abort" => unsafe { _exit(0) },
+        _ => {}
+    }
+    println!("1");
+}
+unsafe extern "C" { fn _exit(code: i32) -> !; }
+"""
+SCENARIO = """
+version: 1
+name: trained
+question: What does PGO gain?
+worker: {crate: prog}
+command: ["{bin}", "{input}"]
+input: {file: measured.txt}
+axes:
+  pgo:
+    off: {}
+    on: {pgo: FORM}
+baseline: {pgo: off}
+measure: {rounds: 3, budget: 1m, timeout: 2s}
+"""
+Benchctl = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def program(path: Path, fake: str) -> None:
+    text = (FAKES / fake).read_text()
+    path.write_text(f"#!{sys.executable} -IS\n" + text.partition("\n")[2])
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def benchctl(tmp_path: Path) -> Benchctl:
+    (tmp_path / "prog" / "src").mkdir(parents=True)
+    manifest = '[package]\nname = "prog"\nversion = "0.1.0"\nedition = "2024"\n[workspace]\n'
+    (tmp_path / "prog" / "Cargo.toml").write_text(manifest)
+    (tmp_path / "prog" / "src" / "main.rs").write_text(MAIN)
+    (tmp_path / "measured.txt").write_text("fast\n")
+    rules = [{"match": "", "wall_s": 0.05, "stdout": "1\n"}]
+    (tmp_path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
+    program(tmp_path / "hyperfine", "hyperfine")
+    program(tmp_path / "llvm-profdata", "llvm-profdata")
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "BENCHCTL_CACHE": str(tmp_path / "cache"),
+        "BENCHCTL_HYPERFINE": str(tmp_path / "hyperfine"),
+        "BENCHCTL_FAKE_SCRIPT": str(tmp_path / "script.json"),
+        "FAKE_PROFDATA_PROFILE": str(ROOT / "tests" / "fixtures" / "pgo" / "empty.profdata"),
+    }
+
+    def call(*words: str, pgo: str = "true", **more: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "trained.yaml").write_text(SCENARIO.replace("FORM", pgo))
+        return subprocess.run(
+            [sys.executable, "-c", CALL, str(tmp_path), *words],
+            env={**env, **more},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+
+    return call
+
+
+def contents(folder: Path) -> Contents:
+    return Record.open(max(find_records(folder / "results"))).contents
+
+
+def test_the_profile_of_the_training_is_used_recorded_and_kept(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    (tmp_path / "other.txt").write_text("fast\n")
+    train = '{train: ["{bin}", other.txt]}'
+    result = benchctl("run", "trained.yaml", "--out", "results", pgo=train)
+    assert result.returncode in {0, 4}, result.stderr
+    assert "training for prog pgo: prog other.txt" in result.stderr
+    record = contents(tmp_path)
+    plain, trained = record.builds
+    assert trained.training is not None
+    assert plain.training is None
+    assert trained.training.commands == ("prog other.txt",)
+    assert trained.training.tool == "LLVM 19.1.7"
+    expected = (
+        "the profile counts 9 functions, one of them 1 times; the compiler used it with no warning"
+    )
+    assert trained.training.proof.startswith(expected)
+    (event,) = [event for event in record.events if event.code == "BX338"]
+    assert event.message == "pgo=on: built with PGO, trained by `prog other.txt`"
+    assert dict(event.details)["training"] == "prog other.txt"
+    assert expected in next((tmp_path / "results").rglob("appendix.md")).read_text()
+    # rustc got the profile: without its file, the unchanged program cannot be built.
+    again = benchctl("run", "trained.yaml", "--out", "results", pgo=train)
+    assert "training for" not in again.stderr
+    assert contents(tmp_path).builds[1].cached
+    (tmp_path / "other.txt").write_text("fast again\n")
+    changed = benchctl("run", "trained.yaml", "--out", "results", pgo=train)
+    assert "training for prog pgo" in changed.stderr
+
+
+@pytest.mark.parametrize(
+    ("pgo", "word", "message"),
+    [
+        ("true", "bad", "the training failed: exit status 3"),
+        ("true", "abort", "the training wrote no profile"),
+        ("true", "slow", "the training timed out after 2 s; instrumented programs are slower"),
+        ('{train: [./none, "{bin}"]}', "fast", "the training failed: cannot start ./none"),
+    ],
+)
+def test_a_training_that_fails_is_an_error_of_its_variant(
+    benchctl: Benchctl, tmp_path: Path, pgo: str, word: str, message: str
+) -> None:
+    (tmp_path / "other.txt").write_text(word)
+    train = '{train: ["{bin}", other.txt]}' if pgo == "true" else pgo
+    result = benchctl("run", "trained.yaml", "--out", "results", pgo=train)
+    plain, trained = contents(tmp_path).builds
+    assert plain.ok, result.stderr
+    assert not trained.ok
+    assert trained.message is not None
+    assert trained.message.startswith(message)
+    assert "\nfix: " in trained.message
+    assert trained.message.endswith("code: BX247")
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "try"])
+def test_a_tool_that_does_not_read_the_profiles_is_refused_before_any_build(
+    benchctl: Benchctl, tmp_path: Path, command: str
+) -> None:
+    result = benchctl(command, "trained.yaml", FAKE_PROFDATA="old")
+    assert result.returncode == 3, result.stdout
+    assert "error[BX246]: no llvm-profdata is installed that reads the profiles of" in result.stderr
+    assert "unsupported instrumentation profile format version" in result.stderr
+    assert "rustup component add llvm-tools" in result.stderr
+    assert not (tmp_path / "cache" / "cargo").exists()
