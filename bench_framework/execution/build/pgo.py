@@ -112,8 +112,8 @@ def _find_tool(
             merged = call(path, "merge", "-o", str(profile), str(raw))
             outcome = call(*compile_it, *use_flags(str(profile))) if merged.ok else merged
             if outcome.ok:
-                shown = re.search(r"LLVM version (\S+)", call(path, "--version").stdout)
-                return Tool(path, f"LLVM {shown[1]}" if shown else Path(path).name)
+                line = re.search(r"LLVM version (\S+)", call(path, "--version").stdout)
+                return Tool(path, f"LLVM {line[1]}" if line else Path(path).name)
             tried.append((path, _first_line(outcome)))
     major = version.get("LLVM version", "").partition(".")[0]
     raise MachineError(
@@ -163,8 +163,8 @@ class Trainer:
         tool = self.tools[spec.toolchain]
         key: list[str | None] = [tool.version, instrumented.sha256]
         for target in targets:
-            own = {target.binary, target.input_path, *target.input_files}
-            words = [word for word in target.argv if word not in own]
+            hashed = {target.binary, target.input_path, *target.input_files}
+            words = [word for word in target.argv if word not in hashed]
             given = inputs[target.cell.input_id].sha256
             start = Path(target.cwd or ".")
             key += [*target.argv, *digests_of(words, start), given, repr(target.cell.env)]
@@ -179,8 +179,8 @@ class Trainer:
                     builder.observer.notify(Message(f"training for {label_of(spec)}: {command}"))
                     self._run(target, Path(scratch), command, builder.launcher)
                 self._merge(tool, Path(scratch), profile, commands, builder)
-        shown = builder.launcher.capture([tool.path, "show", str(profile)], builder.env).stdout
-        counts = {name: int(number) for name, number in _COUNT.findall(shown)}
+        summary = builder.launcher.capture([tool.path, "show", str(profile)], builder.env).stdout
+        counts = {name: int(number) for name, number in _COUNT.findall(summary)}
         functions, largest = counts.get("Total functions", 0), counts.get(_LARGEST, 0)
         if not (functions and largest):
             profile.unlink(missing_ok=True)
