@@ -136,8 +136,8 @@ def candidates(sysroot: Path, env: Mapping[str, str]) -> Iterator[str]:
         ("llvm-profdata", str(sysroot)),
         *((name, env.get("PATH")) for name in ("llvm-profdata", *ordered)),
     ):
-        if (found := shutil.which(name, path=path)) is not None:
-            yield found
+        if (program := shutil.which(name, path=path)) is not None:
+            yield program
 
 
 def _first_line(output: Captured) -> str:
