@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.build.cargo import Builder, label_of
@@ -39,7 +39,6 @@ _NO_PROFILE: Final = (
     "let the program return from main or call exit: one that is killed or calls _exit writes no "
     "profile"
 )
-_PROBE: Final = "fn main() {}\n"
 
 
 def use_flags(profile: str) -> tuple[str, ...]:
@@ -47,8 +46,7 @@ def use_flags(profile: str) -> tuple[str, ...]:
     return (f"-Cprofile-use={profile}",)
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(NamedTuple):
     """A program llvm-profdata that fits a compiler."""
 
     path: str
@@ -62,15 +60,11 @@ def find_tools(
 
     Raises `MachineError` (BX246): none is installed that fits the compiler.
     """
-    folders: dict[str | None, str | None] = {}
-    for spec in specs:
-        if spec.pgo:
-            folder = spec.crate if Path(spec.crate).is_dir() and spec.crate else None
-            folders.setdefault(spec.toolchain, folder)
-    return {
-        toolchain: _find_tool(toolchain, folder, launcher, env)
-        for toolchain, folder in folders.items()
+    trained = [spec for spec in specs if spec.pgo]
+    crates = {
+        spec.toolchain: spec.crate if Path(spec.crate).is_absolute() else None for spec in trained
     }
+    return {name: _find_tool(name, crate, launcher, env) for name, crate in crates.items()}
 
 
 def _find_tool(
@@ -89,13 +83,12 @@ def _find_tool(
     with scratch_folder() as scratch:
         source, program = Path(scratch, "probe.rs"), Path(scratch, "probe")
         raw, profile = Path(scratch, "probe.profraw"), Path(scratch, "probe.profdata")
-        source.write_text(_PROBE, encoding="utf-8")
+        source.write_text("fn main() {}\n", encoding="utf-8")
         compile_it = ("rustc", str(source), "-o", str(program))
         built = call(*compile_it, *INSTRUMENT)
-        launcher.capture([str(program)], {**env, VARIABLE: str(raw)}) if built.ok else None
-        version = dict(
-            line.split(": ") for line in call("rustc", "-vV").stdout.splitlines() if ": " in line
-        )
+        if built.ok:
+            launcher.capture([str(program)], {**env, VARIABLE: str(raw)})
+        version = dict(re.findall(r"^(.+): (.+)$", call("rustc", "-vV").stdout, re.MULTILINE))
         rustc = f"rustc {version.get('release', '')} (LLVM {version.get('LLVM version', '?')})"
         if not raw.is_file():
             raise MachineError(
