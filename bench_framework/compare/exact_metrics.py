@@ -1,7 +1,4 @@
-"""Deterministic metrics, and metrics that are counted in untimed runs: summaries, comparisons.
-
-See `docs/method.md#exact-metrics`.
-"""
+"""Deterministic metrics and counts of untimed runs (`docs/method.md#exact-metrics`)."""
 
 from __future__ import annotations
 

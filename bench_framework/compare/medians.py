@@ -1,7 +1,4 @@
-"""Comparisons without the label test: medians of memory, and deterministic metrics.
-
-See `docs/method.md#memory` and `docs/method.md#exact-metrics`.
-"""
+"""Comparisons by medians: of memory, and of deterministic metrics (`docs/method.md#memory`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Comparison of pairs that a user requests after the data were seen.
-
-All requested pairs form one family with Holm's adjustment. The result is exploratory.
-"""
+"""Pairs that a user requests after seeing the data: one Holm family, exploratory."""
 
 from __future__ import annotations
 

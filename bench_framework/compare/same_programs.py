@@ -1,7 +1,4 @@
-"""Variants that are the same program, so that their comparison is an A/A test.
-
-See `docs/method.md#one-program-under-two-names`.
-"""
+"""Variants that are one program (`docs/method.md#one-program-under-two-names`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Samples of cells: one value per cell, metric and round; and pairs over common rounds.
-
-This module does not import numpy, because the live display uses it.
-"""
+"""Samples: one value per cell, metric and round, and pairs. No numpy, for the live display."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The checks of the blocks of an input: failures, answers, page cache, metrics.
-
-The checks and the diagnosis of a failure run outside timing.
-"""
+"""Checks of blocks, outside timing: failures, answers, page cache, metrics."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Child processes: benchctl starts one launcher, and the launcher starts all other processes.
-
-The module `bench_framework.execution.launcher` gives the reasons.
-"""
+"""Child processes: one launcher (`execution.launcher`) starts all others."""
 
 from __future__ import annotations
 

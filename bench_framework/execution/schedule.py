@@ -1,7 +1,4 @@
-"""The schedule of a record: order within rounds, runs per block, and the cells that leave.
-
-See docs/method.md#schedule.
-"""
+"""The order within rounds, runs per block, and cells that leave (docs/method.md#schedule)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The document of ``benchctl compare --axis``.
-
-It compares the levels of one axis with the baseline's level, with all else equal.
-"""
+"""The document of ``benchctl compare --axis``: levels of one axis, with all else equal."""
 
 from __future__ import annotations
 

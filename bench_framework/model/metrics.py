@@ -1,7 +1,4 @@
-"""The built-in metrics, and the form of a metric that a scenario declares. Pure data.
-
-A test compares this list with `docs/reference/metrics.md`.
-"""
+"""Built-in metrics, as in `docs/reference/metrics.md`, and those that a scenario declares."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A plan: a scenario expanded into builds, inputs and cells. Immutable, deterministic, no I/O.
-
-`bench_framework.store.wire` writes it to ``plan.json`` and reads it back.
-"""
+"""A plan: a scenario expanded into builds, inputs and cells. Immutable, deterministic, no I/O."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Policies of a plan: answers, number of rounds, thresholds of verdicts, and the gate.
-
-Immutable, no I/O.
-"""
+"""Policies of a plan: answers, rounds, thresholds of verdicts, and the gate. No I/O."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The document tree of a report, independent of the format: frozen blocks.
-
-Every renderer prints only this tree, so that each sentence is in every output.
-"""
+"""The document tree, of frozen blocks; every renderer prints only this tree."""
 
 from __future__ import annotations
 

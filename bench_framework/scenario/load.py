@@ -1,7 +1,4 @@
-"""Loading of a scenario: a valid `Scenario`, or all of its problems at once.
-
-Keys can be overridden from the command line: ``-S measure.rounds.max=5``.
-"""
+"""Loading of a scenario, with overrides (``-S measure.rounds.max=5``), or all of its problems."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Files, size and digest of an input that may be a folder, and the check that it did not change.
-
-An input is a file, a folder, or chosen files below a folder.
-"""
+"""Files, size and digest of a file, folder or chosen files, and whether they changed."""
 
 from __future__ import annotations
 

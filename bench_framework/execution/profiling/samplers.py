@@ -1,7 +1,4 @@
-"""Samplers of a program's functions: perf, or callgrind if the kernel does not permit sampling.
-
-A sampler is tested once and then profiles single runs.
-"""
+"""Samplers of functions, tested once: perf, or callgrind where the kernel forbids it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Section "Profile": functions by their share of the samples.
-
-It is never part of the summary, because a share of the samples is not a possible saving.
-"""
+"""Section "Profile": functions by share of samples, which is not a possible saving."""
 
 from __future__ import annotations
 

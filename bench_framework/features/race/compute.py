@@ -1,7 +1,4 @@
-"""The cost of a race, and the winner over each dropped cell. Plain Python.
-
-Both follow from the record's comparisons.
-"""
+"""The cost of a race, and the winner over each dropped cell, from comparisons alone."""
 
 from __future__ import annotations
 

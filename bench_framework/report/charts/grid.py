@@ -1,7 +1,4 @@
-"""Heat map of the ratios of one input over two axes, with mean effects of the levels.
-
-Blue is better, vermilion is worse, and signs repeat it.
-"""
+"""Heat map of ratios over two axes: blue is better, vermilion worse, and signs repeat it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Texts of the author: learnings and next steps, and notes.
-
-Learnings and next steps quote measured figures (`features.published.claims`).
-"""
+"""Notes, learnings and next steps of the author; the latter two quote measured figures."""
 
 from __future__ import annotations
 

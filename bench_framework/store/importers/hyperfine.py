@@ -1,7 +1,4 @@
-"""Reader of hyperfine's JSON: version 1, with and without memory, and schema version 2.
-
-No other module uses its keys.
-"""
+"""Reader of hyperfine's JSON: version 1, and schema 2. Only this module uses its keys."""
 
 from __future__ import annotations
 
