@@ -123,7 +123,7 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
     from bench_framework.execution.machine import host
     from bench_framework.scenario.revisions import at_revisions
 
-    spec, env = _source(plan), host.environment()
+    spec, env = source_of_revisions(plan), host.environment()
     crate = None if spec.git else Path(spec.crate)
     with process.Launcher() as launcher:
         git, cache = revisions.Git(launcher, env), host.cache_root(env)
@@ -157,7 +157,7 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
     return at_revisions(plan, Revisions(base_id, head_id, base))
 
 
-def _source(plan: Plan) -> BuildSpec:
+def source_of_revisions(plan: Plan) -> BuildSpec:
     """Return a build, all of which have the same source. Raises `UsageError`, BX110."""
     reason = ""
     if plan.revisions is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -93,17 +93,40 @@ def start_folder(
     if text is None:
         text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
     files = {folder / f"{name}.yaml": text, folder / "scenario.schema.json": schema_text()}
-    try:
-        for path, content in () if force else files.items():
-            if path.exists() and (path.suffix == ".yaml" or path.read_bytes() != content.encode()):
-                fix = "use --force to overwrite it, or another folder"
-                raise UsageError(f"{path} exists already", code="BX103", fix=fix)
-        folder.mkdir(parents=True, exist_ok=True)  # relative paths in the scenario start here
-        load(folder / f"{name}.yaml", text=text)
-        for path, content in files.items():
+    return write_new(files, force=force, check=lambda: load(folder / f"{name}.yaml", text=text))
+
+
+def write_new(
+    files: Mapping[Path, str], *, force: bool, check: Callable[[], object] | None = None
+) -> tuple[Path, ...]:
+    """Write files, and return them. `check` runs when their folders exist, before they are written.
+
+    Raises `UsageError`, BX103: without `force`, a scenario exists, or another file with other content;
+    a file cannot be written.
+    """
+    for path, content in () if force else files.items():
+        if path.exists() and (path.suffix == ".yaml" or path.read_bytes() != content.encode()):
+            fix = "use --force to overwrite it, or another folder"
+            raise UsageError(f"{path} exists already", code="BX103", fix=fix)
+    for path in files:
+        try:
+            path.parent.mkdir(
+                parents=True, exist_ok=True
+            )  # relative paths of a scenario start here
+        except OSError as error:
+            folder = path.parent
+            cause = "it is a file" if folder.is_file() else error.strerror
+            fix = "give a folder that exists or can be created, such as bench"
+            message = f"cannot write into {folder}: {cause}"
+            raise UsageError(message, code="BX103", fix=fix) from error
+    if check is not None:
+        check()
+    for path, content in files.items():
+        try:
             path.write_text(content, encoding="utf-8")
-    except OSError as error:
-        cause = "it is a file" if folder.is_file() else error.strerror
-        fix = "give a folder that exists or can be created, such as bench"
-        raise UsageError(f"cannot write into {folder}: {cause}", code="BX103", fix=fix) from error
+        except OSError as error:
+            fix = "check the permissions of the folder"
+            raise UsageError(
+                f"cannot write {path}: {error.strerror}", code="BX103", fix=fix
+            ) from error
     return tuple(files)

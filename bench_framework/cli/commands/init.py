@@ -19,6 +19,7 @@ benchctl init
 benchctl init -- --count data.txt
 benchctl init --package cli --input data.txt -- {bin} --count {input}
 benchctl init bench --crate ../parser --bin parse --yes -- words.txt
+benchctl init --ci github bench/parse.yaml
 """
 SUBJECT = 10
 
@@ -63,6 +64,21 @@ def init(
         Path | None,
         Option("--input", metavar="FILE", help="Input file; the stdin if no argument has {input}."),
     ] = None,
+    ci: Annotated[
+        str | None,
+        Option(
+            metavar="SERVICE",
+            help="Write the CI workflow that gates the scenario DIR: github or gitlab.",
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        Option(
+            "--from",
+            metavar="URL@REV",
+            help="Repository from which CI installs benchctl; default: that of this installation.",
+        ),
+    ] = None,
     yes: Annotated[
         bool, Option("--yes", help="Use defaults, even if there is a terminal.")
     ] = False,
@@ -73,12 +89,15 @@ def init(
     In a crate, the scenario builds its binary. `cargo metadata` and the sources
     give the binary, its features and its profile; what was guessed is printed.
     With a terminal, it asks for what is missing. Outside of a crate, an example
-    is written.
+    is written. `--ci` writes the workflow that gates a scenario in CI.
     """
     from bench_framework.workflow.crate_scenario import Draft, Request, crate_above, draft_scenario
     from bench_framework.workflow.scenarios import start_folder
 
     console: Console = context.obj
+    if ci is not None or source is not None:
+        _write_ci(console, ci, folder, source, force=force)
+        return
     request = Request(folder, crate, package, binary, input_file, words)
     given = (crate, package, binary, input_file, words)
     draft = Draft("scenario")
@@ -97,6 +116,22 @@ def init(
     else:
         console.say("its comments explain what to change; check it, then run it with:")
         console.emit("\n".join(following))
+
+
+def _write_ci(
+    console: Console, service: str | None, scenario: Path, source: str | None, *, force: bool
+) -> None:
+    from bench_framework.workflow.ci import write_ci
+
+    if service not in ("github", "gitlab"):
+        raise typer.BadParameter("use --ci github or --ci gitlab", param_hint="--ci")
+    files, left = write_ci(service, scenario, source=source, force=force)
+    for path in files:
+        console.say(f"wrote {path}")
+    if console.json:
+        console.emit_json({"files": [str(path) for path in files], "next": [left]})
+    else:
+        console.say(left)
 
 
 def _ask(what: str, names: Sequence[str], default: str) -> str:

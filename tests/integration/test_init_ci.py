@@ -1,0 +1,227 @@
+"""Tests of `benchctl init --ci` and of action.yml: their schemas, and their scripts with fakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema.validators import validator_for
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[2]
+FROM = "https://github.com/acme/bench.git@v1.2"
+MARKER = "<!-- benchctl:gate scenario=toy -->"
+GH = """#!{python} -IS
+import json, os, sys
+from pathlib import Path
+words, folder = sys.argv[1:], Path({folder!r})
+if words[:2] == ["run", "download"]:
+    target = Path(words[words.index("--dir") + 1]) / "toy" / "20260101T0000Z"
+    target.mkdir(parents=True)
+    (target / "comment.md").write_bytes((folder / "comment.md").read_bytes())
+elif "--input" in words:
+    with (folder / "posted.jsonl").open("a") as file:
+        file.write(json.dumps([words[2], words[3], json.loads(sys.stdin.read())["body"]]) + "\\n")
+else:
+    print((folder / ("pulls.json" if words[3].endswith("/pulls") else "comments.json")).read_text())
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Return a repository with a crate and a scenario."""
+    top = tmp_path / "repository"
+    (top / "src").mkdir(parents=True)
+    (top / "bench").mkdir()
+    (top / "Cargo.toml").write_text('[package]\nname = "toy"\nversion = "0.1.0"\n')
+    (top / "src" / "main.rs").write_text("fn main() {}\n")
+    scenario = (
+        "version: 1\nname: toy\nquestion: Is it fast?\nworker: {crate: ..}\ncommand: ['{bin}']\n"
+    )
+    (top / "bench" / "toy.yaml").write_text(
+        scenario
+        + "axes: {opt: {two: {}, three: {profile: {opt-level: 3}}}}\nbaseline: {opt: two}\n"
+    )
+    subprocess.run(["git", "init", "-q", str(top)], check=True)
+    return top
+
+
+def init(folder: Path, *words: str, code: int = 0) -> str:
+    """Run `benchctl init` and return its stderr."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bench_framework", "init", *words],
+        check=False,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == code, done.stderr
+    return done.stderr
+
+
+def require_schema(name: str, path: Path) -> Any:
+    """Require that a YAML file follows a schema, and return its content."""
+    folder = resources.files("check_jsonschema") / "builtin_schemas" / "vendor"
+    schema = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    content = YAML(typ="safe").load(path)
+    assert [error.message for error in validator_for(schema)(schema).iter_errors(content)] == []
+    return content
+
+
+def step(content: Any, name: str, *path: str) -> dict[str, Any]:
+    """Return the step of a workflow with a name."""
+    for key in path:
+        content = content[key]
+    found: dict[str, Any] = next(s for s in content["steps"] if s.get("name") == name)
+    return found
+
+
+def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository: Path) -> None:
+    said = init(repository, "--ci", "github", "--from", FROM)
+    assert "default branch" in said
+    folder = repository / ".github" / "workflows"
+    gate = require_schema("github-workflows", folder / "benchmarks.yml")
+    comment = require_schema("github-workflows", folder / "benchmarks-comment.yml")
+    assert gate["permissions"] == {"contents": "read"}
+    assert gate["jobs"]["gate"]["steps"][0]["with"] == {"fetch-depth": 0}
+    use = gate["jobs"]["gate"]["steps"][1]
+    assert use == {"uses": "acme/bench@v1.2", "with": {"scenario": "bench/toy.yaml"}}
+    assert comment["on"]["workflow_run"]["workflows"] == [gate["name"]]
+    assert not any("checkout" in s.get("uses", "") for s in comment["jobs"]["comment"]["steps"])
+    init(repository / "bench", "--ci", "github", "toy.yaml", "--from", FROM)  # the same files
+    (folder / "benchmarks.yml").write_text("name: mine\n")
+    assert "benchmarks.yml exists already" in init(
+        repository, "--ci", "github", "--from", FROM, code=2
+    )
+    init(repository, "--ci", "github", "--from", FROM, "--force")
+    assert "acme" in (folder / "benchmarks.yml").read_text()
+
+
+def test_gitlab_gets_a_job_and_its_include(repository: Path) -> None:
+    init(repository, "--ci", "gitlab", "bench/toy.yaml", "--from", "git@git.acme.io:a/bench.git@v1")
+    job = require_schema("gitlab-ci", repository / ".gitlab" / "benchmarks.yml")["benchmarks"]
+    assert job["script"] == ["/opt/benchctl/bin/benchctl gate --base merge-base bench/toy.yaml"]
+    assert "install --quiet git+https://git.acme.io/a/bench@v1" in job["before_script"][1]
+    main = repository / ".gitlab-ci.yml"
+    assert require_schema("gitlab-ci", main) == {"include": [{"local": ".gitlab/benchmarks.yml"}]}
+    main.write_text("stages: [test]\n")
+    said = init(repository, "--ci", "gitlab", "--from", "git@git.acme.io:a/bench.git@v1")
+    assert "add to .gitlab-ci.yml: include: [{local: .gitlab/benchmarks.yml}]" in said
+    assert main.read_text() == "stages: [test]\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--ci", "travis"], "use --ci github or --ci gitlab"),
+        (["--from", FROM], "use --ci github or --ci gitlab"),
+        (["--ci", "github"], "it is unknown from where CI installs benchctl"),
+        (["--ci", "github", "--from", "acme/bench"], "is not a repository with a revision"),
+        (
+            ["--ci", "github", "--from", "https://git.acme.io/a/b@v1"],
+            "GitHub cannot use the action",
+        ),
+        (["--ci", "github", "--from", FROM, "none.yaml"], "there is no file `none.yaml`"),
+        (["--ci", "github", "--from", FROM, "src"], "src does not have exactly one scenario: none"),
+        (["--ci", "github", "--from", FROM, "sort.yaml"], "its program is not built"),
+        (["--ci", "github", "--from", FROM, "a b.yaml"], "without quotes"),
+    ],
+)
+def test_what_cannot_be_gated_is_refused(repository: Path, words: list[str], text: str) -> None:
+    program = "version: 1\nname: s\nquestion: q?\nworker: {command: [/bin/true, '{n}']}\n"
+    (repository / "sort.yaml").write_text(program + "axes: {n: [1, 2]}\nbaseline: {n: 1}\n")
+    scenario = (repository / "bench" / "toy.yaml").read_text().replace("crate: ..", "crate: .")
+    (repository / "a b.yaml").write_text(scenario)
+    assert text in " ".join(init(repository, *words, code=2).split())
+    assert not (repository / ".github").exists()
+
+
+@pytest.mark.parametrize("code", [0, 1, 4])
+def test_the_action_ends_as_the_gate_does(tmp_path: Path, code: int) -> None:
+    action = require_schema("github-actions", ROOT / "action.yml")
+    gate = step(action, "Measure and judge", "runs")
+    assert {value for value in gate["env"].values() if "inputs." not in value} == set()
+    program = tmp_path / "benchctl" / "bin" / "benchctl"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/words\nexit {code}\n')
+    program.chmod(0o755)
+    env = {"SCENARIO": "a; touch x", "BASE": "main", "ARGUMENTS": "-k 'n=1' --quick"}
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", gate["run"]],
+        check=False,
+        env={
+            **os.environ,
+            **env,
+            "RUNNER_TEMP": str(tmp_path),
+            "GITHUB_OUTPUT": str(tmp_path / "o"),
+        },
+        cwd=tmp_path,
+    )
+    assert done.returncode == code
+    assert (tmp_path / "o").read_text() == f"exit-code={code}\n"
+    words = (tmp_path / "words").read_text().splitlines()
+    assert words == ["gate", "--base", "main", "-k", "'n=1'", "--quick", "a; touch x"]
+
+
+@pytest.mark.parametrize(
+    ("comments", "sha", "first", "expected"),
+    [
+        ([], "abc", MARKER, ["POST", "repos/a/b/issues/7/comments"]),
+        ([("Bot", MARKER)], "abc", MARKER, ["PATCH", "repos/a/b/issues/comments/10"]),
+        ([("User", MARKER)], "abc", MARKER, ["POST", "repos/a/b/issues/7/comments"]),
+        ([("Bot", "other")], "abc", MARKER, ["POST", "repos/a/b/issues/7/comments"]),
+        ([], "older", MARKER, None),
+        ([], "abc", "not of the gate", None),
+    ],
+)
+def test_one_comment_of_the_pull_request_is_updated(
+    repository: Path,
+    tmp_path: Path,
+    comments: list[tuple[str, str]],
+    sha: str,
+    first: str,
+    expected: list[str] | None,
+) -> None:
+    init(repository, "--ci", "github", "--from", FROM)
+    workflow = require_schema(
+        "github-workflows", repository / ".github" / "workflows" / "benchmarks-comment.yml"
+    )
+    script = step(workflow, "Post or update the comment", "jobs", "comment")
+    tool = tmp_path / "bin" / "gh"
+    tool.parent.mkdir()
+    tool.write_text(GH.format(python=sys.executable, folder=str(tmp_path)))
+    tool.chmod(0o755)
+    listed = [
+        {"id": 10 + n, "user": {"type": kind}, "body": f"{text}\r\nold"}
+        for n, (kind, text) in enumerate(comments)
+    ]
+    (tmp_path / "comments.json").write_text(json.dumps([listed]))
+    (tmp_path / "pulls.json").write_text(json.dumps([{"number": 7, "head": {"sha": sha}}]))
+    (tmp_path / "comment.md").write_text(f"{first}\n### nothing is slower\n")
+    given: Mapping[str, str] = {
+        "REPOSITORY": "a/b",
+        "RUN": "1",
+        "COMMIT": "abc",
+        "OWNER": "fork",
+        "BRANCH": "x",
+    }
+    assert {*script["env"]} == {*given, "GH_TOKEN"}
+    subprocess.run(
+        [sys.executable, "-c", script["run"]],
+        env={**os.environ, **given, "PATH": f"{tool.parent}:{os.environ['PATH']}"},
+        cwd=tmp_path,
+        check=True,
+    )
+    posted = tmp_path / "posted.jsonl"
+    if expected is None:
+        assert not posted.exists()
+    else:
+        assert json.loads(posted.read_text()) == [*expected, f"{MARKER}\n### nothing is slower\n"]
