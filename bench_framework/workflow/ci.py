@@ -52,11 +52,11 @@ def write_ci(
         ScenarioError: the scenario has errors.
     """
     if scenario.is_dir():
-        found = sorted(p for p in scenario.glob("*.yaml") if p.is_file())
-        if len(found) != 1:
-            names = ", ".join(path.name for path in found) or "none"
+        scenarios = sorted(p for p in scenario.glob("*.yaml") if p.is_file())
+        if len(scenarios) != 1:
+            names = ", ".join(path.name for path in scenarios) or "none"
             raise _unfit(f"{scenario} does not have exactly one scenario: {names}", "name the file")
-        scenario = found[0]
+        scenario = scenarios[0]
     source_of_revisions(plan_scenario(str(find_scenario(str(scenario)))))
     path = scenario.resolve()
     top = next((folder for folder in path.parents if (folder / ".git").exists()), None)
@@ -94,8 +94,8 @@ def _installed_from() -> str:
     """Return URL and revision of the installed benchctl (PEP 610)."""
     try:
         text = metadata.distribution("bench_framework").read_text("direct_url.json")
-        found = json.loads(text or "{}")
-        return f"{found['url']}@{found['vcs_info']['commit_id']}"
+        installed = json.loads(text or "{}")
+        return f"{installed['url']}@{installed['vcs_info']['commit_id']}"
     except (metadata.PackageNotFoundError, ValueError, KeyError, TypeError):
         raise _unfit("it is unknown from where CI installs benchctl", f"add {_FROM}") from None
 

@@ -11,8 +11,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
-from jsonschema.validators import validator_for
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +72,10 @@ def require_schema(name: str, path: Path) -> Any:
     folder = resources.files("check_jsonschema") / "builtin_schemas" / "vendor"
     schema = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     content = YAML(typ="safe").load(path)
-    assert [error.message for error in validator_for(schema)(schema).iter_errors(content)] == []
+    assert [
+        error.message
+        for error in jsonschema.validators.validator_for(schema)(schema).iter_errors(content)
+    ] == []
     return content
 
 
@@ -80,13 +83,13 @@ def step(content: Any, name: str, *path: str) -> dict[str, Any]:
     """Return the step of a workflow with a name."""
     for key in path:
         content = content[key]
-    found: dict[str, Any] = next(s for s in content["steps"] if s.get("name") == name)
-    return found
+    named: dict[str, Any] = next(s for s in content["steps"] if s.get("name") == name)
+    return named
 
 
 def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository: Path) -> None:
-    said = init(repository, "--ci", "github", "--from", FROM)
-    assert "default branch" in said
+    printed = init(repository, "--ci", "github", "--from", FROM)
+    assert "default branch" in printed
     folder = repository / ".github" / "workflows"
     gate = require_schema("github-workflows", folder / "benchmarks.yml")
     comment = require_schema("github-workflows", folder / "benchmarks-comment.yml")
@@ -113,16 +116,16 @@ def test_gitlab_gets_a_job_and_its_include(repository: Path) -> None:
     main = repository / ".gitlab-ci.yml"
     assert require_schema("gitlab-ci", main) == {"include": [{"local": ".gitlab/benchmarks.yml"}]}
     main.write_text("stages: [test]\n")
-    said = init(repository, "--ci", "gitlab", "--from", "git@git.acme.io:a/bench.git@v1")
-    assert "add to .gitlab-ci.yml: include: [{local: .gitlab/benchmarks.yml}]" in said
+    printed = init(repository, "--ci", "gitlab", "--from", "git@git.acme.io:a/bench.git@v1")
+    assert "add to .gitlab-ci.yml: include: [{local: .gitlab/benchmarks.yml}]" in printed
     assert main.read_text() == "stages: [test]\n"
 
 
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--ci", "travis"], "use --ci github or --ci gitlab"),
-        (["--from", FROM], "use --ci github or --ci gitlab"),
+        (["--ci", "travis"], "'travis' is not one of 'github', 'gitlab'"),
+        (["--from", FROM], "add --ci github or --ci gitlab"),
         (["--ci", "github"], "it is unknown from where CI installs benchctl"),
         (["--ci", "github", "--from", "acme/bench"], "is not a repository with a revision"),
         (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from typer import Argument, Option
@@ -22,6 +22,7 @@ benchctl init bench --crate ../parser --bin parse --yes -- words.txt
 benchctl init --ci github bench/parse.yaml
 """
 SUBJECT = 10
+Service = Literal["github", "gitlab"]
 
 
 COMMAND = CommandLine
@@ -65,11 +66,7 @@ def init(
         Option("--input", metavar="FILE", help="Input file; the stdin if no argument has {input}."),
     ] = None,
     ci: Annotated[
-        str | None,
-        Option(
-            metavar="SERVICE",
-            help="Write the CI workflow that gates the scenario DIR: github or gitlab.",
-        ),
+        Service | None, Option(help="Write the CI workflow that gates the scenario DIR.")
     ] = None,
     source: Annotated[
         str | None,
@@ -119,12 +116,12 @@ def init(
 
 
 def _write_ci(
-    console: Console, service: str | None, scenario: Path, source: str | None, *, force: bool
+    console: Console, service: Service | None, scenario: Path, source: str | None, *, force: bool
 ) -> None:
     from bench_framework.workflow.ci import write_ci
 
-    if service not in ("github", "gitlab"):
-        raise typer.BadParameter("use --ci github or --ci gitlab", param_hint="--ci")
+    if service is None:
+        raise typer.BadParameter("add --ci github or --ci gitlab", param_hint="--from")
     files, left = write_ci(service, scenario, source=source, force=force)
     for path in files:
         console.say(f"wrote {path}")
