@@ -83,8 +83,7 @@ def step(content: Any, name: str, *path: str) -> dict[str, Any]:
     """Return the step of a workflow with a name."""
     for key in path:
         content = content[key]
-    named: dict[str, Any] = next(s for s in content["steps"] if s.get("name") == name)
-    return named
+    return next(s for s in content["steps"] if s.get("name") == name)
 
 
 def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository: Path) -> None:
