@@ -312,7 +312,7 @@ def test_a_record_that_ended_early_is_measured_until_the_gate_can_judge(early: F
     done = early("gate")
     assert done.returncode == 1, done.stderr
     assert "with 18 completed rounds (the gate needs more rounds)" in done.stderr
-    assert "after 40 rounds, the gate can judge every comparison" in done.stderr
+    assert "after 40 rounds, the gate can judge every variant" in done.stderr
     assert not early.document["remarks"]
     states = {(pair["variant"], pair["metric"]): pair["state"] for pair in early.document["pairs"]}
     assert states["head", "cpu"] == states["third", "cpu"] == "worse"

@@ -394,5 +394,6 @@ def label_of(spec: BuildSpec) -> str:
     words += [f"{name}={version}" for name, version in spec.dependencies]
     words += [Path(path).name for path in spec.patches]
     words += ["pgo"] if spec.pgo else []
-    words += [text for text in (spec.toolchain, spec.revision, spec.version) if text]
+    revision = re.sub(r"^([0-9a-f]{12})[0-9a-f]{28}$", r"\1", spec.revision or "")
+    words += [text for text in (spec.toolchain, revision, spec.version) if text]
     return " ".join(words)

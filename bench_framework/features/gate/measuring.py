@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 COUNTS: Final = InstructionPolicy(runs=2, optional=True)
 """How instructions are counted if times could not be judged."""
 ONE_ROUND: Final = "the gated variants and their baseline are the same program"
-JUDGED: Final = "the gate can judge every comparison"
+JUDGED: Final = "the gate can judge every variant"
 ENDED_EARLY: Final = (
     "measuring ended as soon as the report was conclusive; `benchctl gate` without `--no-confirm` goes "
     "on until the gate can judge"

@@ -421,7 +421,7 @@ class TestTheStoppingRule:
         example = study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02))))
         quiet, loud = log_normal_timing({"b": 1.05}), log_normal_timing({}, spread=0.4)
         outcome = self.look_at(example, quiet, 18, cpu=loud)
-        assert (outcome.stop, outcome.reason) == (True, "the gate can judge every comparison")
+        assert (outcome.stop, outcome.reason) == (True, "the gate can judge every variant")
         assert not self.look_at(example, log_normal_timing({}), 18, cpu=loud).stop
 
     def test_the_control_lets_the_gate_decide_before_pairs_could(self, study: type[Study]) -> None:
