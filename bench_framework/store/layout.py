@@ -219,5 +219,5 @@ def writing(path: Path | str) -> Iterator[None]:
             effect="what was measured before is kept",
             fix="free some space (`benchctl clean` lists what is kept); the same command goes on"
             if (error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-            else "see to the folder and who may write there; the same command goes on",
+            else "check the folder's permissions, then repeat the command",
         ) from error

@@ -327,13 +327,19 @@ def _changes(
             yield f"input {label}", digest[:12], (item.sha256 or "none")[:12]
     known = {build.id: build for build in record.contents.builds}
     for build in builds:
-        before = known.get(build.id)
-        if before is not None and before.sha256 != build.sha256:
-            yield (
-                f"binary of build {build.id}",
-                (before.sha256 or "none")[:12],
-                (build.sha256 or "none")[:12],
-            )
+        if (before := known.get(build.id)) is None:
+            continue
+        for what, old_sha256, new_sha256 in (
+            ("binary", before.sha256, build.sha256),
+            ("allocator", _preloaded(before), _preloaded(build)),
+        ):
+            if old_sha256 != new_sha256:
+                both = ((old_sha256 or "none")[:12], (new_sha256 or "none")[:12])
+                yield f"{what} of build {build.id}", *both
+
+
+def _preloaded(build: Build) -> str | None:
+    return build.preload.sha256 if build.preload is not None else None
 
 
 FOLDER: Final = "profiles"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.units import counted
+
+if TYPE_CHECKING:
+    from bench_framework.execution.progress import Observer
 
 KINDS = ("builds", "binaries", "data", "tools", "scratch", "records")
 STALE_S = 3600.0
@@ -52,8 +57,21 @@ def list_items(
     return tuple(sorted(old, key=lambda item: -item.age_s))
 
 
-def remove_items(items: Iterable[Item]) -> None:
-    """Remove items, unless they are gone. Raises `MachineError` (BX235): some remain."""
+def remove_items(items: Sequence[Item], observer: Observer | None = None) -> None:
+    """Remove items, unless they are gone, when no other process builds or measures with them.
+
+    Raises `MachineError` (BX235): some remain.
+    """
+    from bench_framework.execution.machine.lock import MachineLock
+    from bench_framework.execution.progress import SilentObserver
+
+    with ExitStack() as opened:
+        if any(item.kind in FOLDERS for item in items):
+            opened.enter_context(MachineLock("benchctl clean", observer or SilentObserver()))
+        _remove_all(items)
+
+
+def _remove_all(items: Iterable[Item]) -> None:
     refused: list[OSError] = []
     for item in items:
         try:

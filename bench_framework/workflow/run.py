@@ -88,6 +88,7 @@ def run_plan(
 
 
 def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcome:
+    from bench_framework.execution.inputs.folders import require_unchanged
     from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
 
     record: Record | None = None
@@ -97,6 +98,7 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
         with ExitStack() as opened:
             with MachineLock(plan.name, session.observer, session.stop):
                 load = wait_until_idle(options.idle, session.observer, session.stop)
+                require_unchanged(prepared.builds)
                 prepared = replace(prepared, host=replace(prepared.host, load1=load))
                 record = _record_for(text, options, session.observer, prepared)
                 opened.enter_context(record)

@@ -31,7 +31,7 @@ RULES = [
 
 
 def benchctl(
-    folder: Path, *words: str, real: bool = False, code: int = 0
+    folder: Path, *words: str, real: bool = False, code: int = 0, call: str = CALL
 ) -> subprocess.CompletedProcess[str]:
     fake = {
         "BENCHCTL_CACHE": str(folder / "cache"),
@@ -39,7 +39,7 @@ def benchctl(
         "BENCHCTL_FAKE_SCRIPT": str(folder / "script.json"),
     }
     done = subprocess.run(
-        [sys.executable, "-c", CALL, str(folder), *words],
+        [sys.executable, "-c", call, str(folder), *words],
         env={**os.environ, "PYTHONPATH": str(ROOT), **({} if real else fake)},
         cwd=folder,
         capture_output=True,
@@ -114,6 +114,23 @@ def test_a_command_that_fails_is_named(folder: Path) -> None:
     assert missing.stdout == ""
 
 
+def test_a_program_that_is_built_again_before_the_measurement_is_refused(folder: Path) -> None:
+    program = folder / "new"
+    program.write_text("#!/bin/sh\necho -new\n")
+    program.chmod(0o755)
+    rebuild = "lock.wait_until_idle = lambda *_: Path('new').write_text('#!/bin/sh') and 0.0\n"
+    done = benchctl(
+        folder,
+        "ab",
+        "echo -old",
+        "./new",
+        call=CALL.replace("sys.exit", rebuild + "sys.exit"),
+        code=3,
+    )
+    assert f"error[BX420]: {program} changed before the measurement began" in done.stderr
+    assert find_records(folder / "results") == []
+
+
 def test_without_commands_the_error_has_an_example(folder: Path) -> None:
     done = benchctl(folder, "ab", code=2)
     assert "error[BX122]: there are no commands to compare" in done.stderr
@@ -160,4 +177,5 @@ def test_real_commands_with_a_clear_difference(folder: Path) -> None:
     assert line.startswith("`cat` is ")
     assert "× faster than `./slow`" in line
     assert ", same output" in line
-    assert "(base)" in done.stdout or "baseline" in done.stdout
+    (row,) = (row for row in done.stdout.splitlines() if row.startswith(" ./slow "))
+    assert row.split()[2] == "baseline"

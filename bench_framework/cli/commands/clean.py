@@ -35,8 +35,10 @@ def clean(
 ) -> None:
     """List cached builds, inputs and tools by age and size; with --yes, remove them.
 
+    It waits for builds and measurements of other processes.
     The kind scratch is what killed processes left: temporary folders, and drafts of records.
     """
+    from bench_framework.cli.display import display_for
     from bench_framework.workflow.cache import list_items, remove_items
 
     console: Console = context.obj
@@ -46,7 +48,8 @@ def clean(
         raise typer.BadParameter(str(error), param_hint="--older") from error
     items = list_items(console.results, kinds=tuple(kinds or ()), older_s=seconds)
     if yes:
-        remove_items(items)
+        with display_for(console) as display:
+            remove_items(items, display)
     if console.json:
         console.emit_json(
             [

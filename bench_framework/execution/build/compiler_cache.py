@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 EXECUTABLE: Final = 0o755
 SETTINGS: Final = ("RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER")
 _SCRIPT: Final = """#!/bin/sh
+home=${CARGO_HOME:-$HOME/.cargo}
 case "$CARGO_MANIFEST_DIR" in
-*/registry/src/* | */git/checkouts/*) sccache "$@" && exit 0 ;;
+"$home"/registry/src/* | "$home"/git/checkouts/*) sccache "$@" && exit 0 ;;
 esac
 exec "$@"
 """
@@ -59,7 +60,7 @@ def find_wrapper(launcher: Launcher, env: Mapping[str, str], cache: Path, crate:
     if version is None:
         return Wrapper()
     script = cache / "cargo" / "sccache.sh"
-    if not script.is_file():
+    if not script.is_file() or script.read_text(encoding="utf-8") != _SCRIPT:
         write_whole(script, _SCRIPT)
     with writing(script):
         script.chmod(EXECUTABLE)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench_framework.errors import MachineError
 from bench_framework.execution.worker import sha256_of
 from bench_framework.foreign import parse_json
 from bench_framework.model.run import Build, Event, PreparedInput
@@ -89,13 +90,7 @@ class Guard:
     def __init__(self, inputs: Mapping[str, PreparedInput], builds: Iterable[Build] = ()) -> None:
         self._inputs = inputs
         self._stamps = {key: _stamp(item.path, item.files) for key, item in inputs.items()}
-        paths = {
-            path
-            for build in builds
-            for path in (build.path, build.control_path)
-            if path is not None
-        }
-        self._programs = {path: _stamp(path) for path in sorted(paths)}
+        self._programs = {path: _stamp(path) for path in sorted(_programs(builds))}
         self._reported: set[tuple[str, tuple[str, ...]]] = set()
 
     def changed(self, input_id: str) -> Event | None:
@@ -110,10 +105,10 @@ class Guard:
         return _event(item.path, what)
 
     def replaced(self) -> Event | None:
-        """Return the event BX420 if a program changed, for example because it was built again."""
+        """Return the event BX420 if a program or library changed, for example because it was built again."""
         for path, stamp in self._programs.items():
             if _stamp(path) != stamp:
-                message = f"the program {path} changed while it was measured"
+                message = f"the program or library {path} changed while it was measured"
                 effect = "the rounds measured different programs; measuring stopped"
                 advice = "measure a copy that is not rebuilt, and start over with --fresh"
                 return Event("BX420", message, "error", effect=effect, help=advice)
@@ -135,6 +130,32 @@ class Guard:
                     digests[both] = str(error.strerror)
             if digests[both] != item.sha256:
                 yield _event(item.path, "digest")
+
+
+def require_unchanged(builds: Iterable[Build]) -> None:
+    """Check that all programs and libraries still have the digests that a record will contain.
+
+    Raises `MachineError` (BX420): one changed, for example while benchctl waited for the machine.
+    """
+    for path, expected in _programs(builds).items():
+        if expected is not None and (not Path(path).is_file() or sha256_of(Path(path)) != expected):
+            raise MachineError(
+                f"{path} changed before the measurement began",
+                code="BX420",
+                effect="nothing was measured",
+                fix="repeat the command when nothing builds this file",
+            )
+
+
+def _programs(builds: Iterable[Build]) -> dict[str, str | None]:
+    """Return the digests of the programs and preloaded libraries by path."""
+    digests: dict[str, str | None] = {}
+    for build in builds:
+        files = [(build.path, build.sha256), (build.control_path, build.sha256)]
+        if build.preload is not None:
+            files.append((build.preload.path, build.preload.sha256))
+        digests |= {path: digest for path, digest in files if path is not None}
+    return digests
 
 
 def _stamp(path: str | None, chosen: Sequence[str] = ()) -> str | None:

@@ -18,7 +18,7 @@ from bench_framework.execution import rounds as loop
 from bench_framework.execution.schedule import Decision
 from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
-from bench_framework.model.run import PreparedInput
+from bench_framework.model.run import Preload, PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
 from bench_framework.workflow.differences import journal_differences
@@ -795,12 +795,14 @@ def test_a_pending_drop_is_done_after_a_kill(fake: Any, plan_of: MakePlan) -> No
     )
 
 
-def test_a_replaced_program_stops_the_measurement(
-    fake: Any, plan_of: MakePlan, events_of: EventsOf, tmp_path: Path
+@pytest.mark.parametrize("library", [False, True])
+def test_a_replaced_program_or_library_stops_the_measurement(
+    fake: Any, plan_of: MakePlan, events_of: EventsOf, tmp_path: Path, library: bool
 ) -> None:
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\n")
-    fake.build = replace(fake.build, path=str(program))
+    preload = Preload("mine", str(program), "")
+    fake.build = replace(fake.build, **{"preload": preload} if library else {"path": str(program)})
 
     def rebuild(update: progress.Update) -> None:
         if isinstance(update, progress.RoundFinished) and update.round == 2 and not update.warmup:

@@ -117,7 +117,7 @@ def set_past(folder: Path) -> None:
 @pytest.fixture
 def bench(tmp_path: Path, launcher: Launcher) -> Bench:
     home = tmp_path / "cargo"
-    registry = tmp_path / "registry" / "src" / "here"
+    registry = home / "registry" / "src" / "here"
     write(registry / "common", COMMON)
     source = json.dumps(str(registry))
     config = f'[source.crates-io]\nreplace-with = "here"\n[source.here]\ndirectory = {source}\n'
@@ -125,7 +125,7 @@ def bench(tmp_path: Path, launcher: Launcher) -> Bench:
     shell = host.environment().items()
     env = {
         **{name: value for name, value in shell if name not in compiler_cache.SETTINGS},
-        "BENCHCTL_CACHE": str(tmp_path / "cache"),
+        "BENCHCTL_CACHE": str(tmp_path / "git" / "checkouts" / "cache"),
         "CARGO_HOME": str(home),
         "CARGO_NET_OFFLINE": "true",
     }

@@ -11,7 +11,7 @@ import pytest
 
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build, Host
+from bench_framework.model.run import Build, Host, Preload
 from bench_framework.store import layout, lines, manifest
 from bench_framework.store.finding import find_records, resolve, resolve_measured
 from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
@@ -229,6 +229,22 @@ def test_everything_that_changed_is_named(
         "kernel",
         f"binary of build {builds[0].id}",
     ]
+
+
+def test_another_preloaded_library_is_an_obstacle(
+    tmp_path: Path, plan: Plan, host: Host, builds: tuple[Build, ...]
+) -> None:
+    preload = Preload("mine", "/lib/mine.so", "7" * 64)
+    preloaded = (replace(builds[0], preload=preload), builds[1])
+    record = Record.create(tmp_path, plan, "name: demo\n", started_at=AT, benchctl="0.1.0")
+    record.prepare(at=AT, host=host, builds=preloaded, inputs=())
+    proved = replace(preload, allocations=9)
+    require_same(record, plan, host, (replace(builds[0], preload=proved), builds[1]))
+    other = (replace(builds[0], preload=replace(preload, sha256="8" * 64)), builds[1])
+    with pytest.raises(RecordError, match=r"allocator of build .* 777777777777 → 888888888888"):
+        require_same(record, plan, host, other)
+    with pytest.raises(RecordError, match=r"allocator of build .* 777777777777 → none"):
+        require_same(record, plan, host, builds)
 
 
 def test_other_options_are_another_plan(

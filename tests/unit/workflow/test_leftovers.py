@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -13,7 +14,9 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import MachineError
+from bench_framework.execution.machine import lock
 from bench_framework.execution.process import left_scratch_folders, scratch_folder
+from bench_framework.execution.progress import SilentObserver, Update, Waiting
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.store import finding, layout
 from bench_framework.store.records import Record, write_profile
@@ -146,6 +149,7 @@ def test_a_killed_clean_leaves_drafts_and_no_half_record_or_checkout(
     path = copied(plain, tmp_path)
     results, root = path.parent.parent, tmp_path / "cache"
     monkeypatch.setenv("BENCHCTL_CACHE", str(root))
+    monkeypatch.setattr(lock, "FOLDERS", (tmp_path,))  # measurements of others do not matter here
     checkout = root / "revisions" / "key"
     (checkout / "commit").mkdir(parents=True)
 
@@ -166,6 +170,31 @@ def test_a_killed_clean_leaves_drafts_and_no_half_record_or_checkout(
     assert {item.path for item in left} == set(drafts)
     cache.remove_items(left)
     assert not any(draft.exists() for draft in drafts)
+
+
+def test_clean_waits_until_no_other_process_builds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHCTL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(lock, "FOLDERS", (tmp_path,))
+    program = tmp_path / "cache" / "binaries" / "digest"
+    program.mkdir(parents=True)
+    items = cache.list_items(tmp_path, kinds=("binaries",))
+    reasons = []
+
+    with contextlib.ExitStack() as measuring:
+        measuring.enter_context(lock.MachineLock("demo", SilentObserver(), shared=True))
+
+        class Recorder:
+            def notify(self, update: Update) -> None:
+                assert isinstance(update, Waiting)
+                assert program.is_dir()
+                reasons.append(update.reason)
+                measuring.close()
+
+        cache.remove_items(items, Recorder())
+    assert [reason.partition(" (")[0] for reason in reasons] == ["demo"]
+    assert not program.exists()
 
 
 def test_clean_reports_what_it_could_not_remove(
