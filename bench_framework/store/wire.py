@@ -6,10 +6,11 @@ version with the same schema version and more fields can be read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -25,6 +26,8 @@ from bench_framework.store.lines import Line
 from bench_framework.version import __version__
 
 T = TypeVar("T")
+_LONG_NUMBER: Final = re.compile(rb"[0-9]{20}")
+_LARGEST: Final = 2**64 - 1
 _adapters: dict[Any, TypeAdapter[Any]] = {}
 
 
@@ -41,9 +44,18 @@ def dump_line(line: Line) -> bytes:
 
 
 def load_line(text: bytes) -> Line:
-    """Read one journal line. Raises `ValueError`: it is incomplete or of an unknown kind."""
+    """Read one journal line. Raises `ValueError`: it is damaged, incomplete or of an unknown kind."""
     line: Line = adapter(_TAGGED).validate_json(text)
+    if _LONG_NUMBER.search(text):  # rare, so that the line is seldom parsed twice
+        parse_json(text, whole=_counter)
     return line
+
+
+def _counter(digits: str) -> int:
+    """Parse an integer. Raises `ValueError` for one of more than 64 bits, as a float may not hold it."""
+    if abs(number := int(digits)) > _LARGEST:
+        raise ValueError("a number is larger than 64 bits")
+    return number
 
 
 @dataclass(frozen=True, slots=True)

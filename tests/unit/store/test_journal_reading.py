@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -137,6 +138,17 @@ def test_a_damaged_line_is_named_with_its_number(measured: Record, damage: bytes
     journal = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*journal[:3], damage, *journal[3:]]))
     with pytest.raises(RecordError, match=r"journal\.jsonl:4 is damaged"):
+        read_journal(path)
+
+
+def test_a_number_that_no_counter_has_is_damage(measured: Record) -> None:
+    path = journal_of(measured)
+    damaged, count = re.subn(
+        rb'"steal_ticks":[^,]+', b'"steal_ticks":' + b"9" * 400, path.read_bytes()
+    )
+    assert count
+    path.write_bytes(damaged)
+    with pytest.raises(RecordError, match=r"journal\.jsonl:\d+ is damaged"):
         read_journal(path)
 
 
