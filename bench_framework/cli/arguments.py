@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -108,6 +110,18 @@ Package = Annotated[str | None, Option(metavar="NAME", help="Package of a worksp
 Binary = Annotated[
     str | None, Option("--bin", metavar="NAME", help="Binary of the crate; default: the only one.")
 ]
+
+
+_OF_REQUEST: Final = (
+    *("answer", "binary", "budget", "crate", "ignore_output", "margin", "name", "package"),
+    *("prepare", "save", "shell"),
+)
+
+
+def request_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a `workflow.request.Request` from the parameters of its command."""
+    options = {name: given[name] for name in _OF_REQUEST if name in given}
+    return {**options, "input": given["input_file"], "words": sys.argv[1:]}
 
 
 AFTER_DASHES: Final = "benchctl.after_dashes"

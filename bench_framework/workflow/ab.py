@@ -16,6 +16,7 @@ from bench_framework.workflow.request import (
     escaped,
     flow,
     program_path,
+    split_command,
     unfit,
 )
 
@@ -116,10 +117,7 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
     """Return the program, relative to `folder`, and its arguments as a scenario writes them."""
     if request.shell:  # the path remains as it was given, because `cwd` is the current folder
         return ["sh", "-c", escaped(_filled(command, {"input": shlex.quote(str(request.input))}))]
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise unfit(f"`{command}`: {str(error).lower()}", "close the quotes") from None
+    words = split_command(command)
     if not words:
         raise unfit("a command is empty", "write a program with its arguments")
     return [program_path(words[0], folder), *map(escaped, words[1:])]

@@ -10,17 +10,17 @@ import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from string import Template
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework import assets
-from bench_framework.errors import UsageError
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.scenario import feature_groups
 from bench_framework.scenario.scalars import did_you_mean
-from bench_framework.workflow.request import escaped
+from bench_framework.workflow.request import escaped, flow, split_command, unfit
 
 if TYPE_CHECKING:
     from bench_framework.execution.build.metadata import Package
@@ -40,13 +40,14 @@ _NOUNS: Final = {
     "package": ("package with a binary", "packages with a binary"),
     "bin": ("binary", "binaries"),
 }
+_unfit: Final = partial(unfit, code="BX124", effect="nothing was written")
 _TOOLCHAIN: Final = ("rust-toolchain", "rust-toolchain.toml")
 _FAST: Final = {"lto": "off", "codegen-units": 16}
 _SLOW: Final = {"lto": "fat", "codegen-units": 1}
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CrateOptions:
     """The options of ``benchctl init``. `words` are the words after ``--``, if it was given."""
 
     folder: Path
@@ -71,7 +72,7 @@ def crate_above(folder: Path) -> Path | None:
     return next((p for p in (folder, *folder.parents) if (p / "Cargo.toml").is_file()), None)
 
 
-def draft_scenario(request: Request, ask: Ask | None) -> Draft:
+def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
     """Return a scenario for a binary of a crate. `ask` is called for what is missing.
 
     Raises:
@@ -80,19 +81,19 @@ def draft_scenario(request: Request, ask: Ask | None) -> Draft:
     """
     from bench_framework.execution.build.metadata import read_packages
 
-    crate = (request.crate or crate_above(Path.cwd()) or Path.cwd()).resolve()
+    crate = (options.crate or crate_above(Path.cwd()) or Path.cwd()).resolve()
     if not (crate / "Cargo.toml").is_file():
         raise _unfit(f"{crate} is not a crate: it has no Cargo.toml", "use --crate FOLDER")
     draft = Draft()
     usable = {package.name: package for package in read_packages(crate) if package.bins}
-    with_bin = [name for name, package in usable.items() if request.bin in package.bins]
-    names = sorted((request.package is None and with_bin) or usable)
+    with_bin = [name for name, package in usable.items() if options.bin in package.bins]
+    names = sorted((options.package is None and with_bin) or usable)
     default = [name for name in names if usable[name].default]
     name, note = _choose(
         "package",
         f"{crate} has",
         names,
-        request.package or next((name for name in names if usable[name].folder == crate), None),
+        options.package or next((name for name in names if usable[name].folder == crate), None),
         default[0] if len(default) == 1 else None,
         ask,
     )
@@ -102,13 +103,13 @@ def draft_scenario(request: Request, ask: Ask | None) -> Draft:
         "bin",
         f"package {name} has",
         sorted(package.bins),
-        request.bin,
+        options.bin,
         package.default_run or (name if name in package.bins else None),
         ask,
     )
     draft.guesses.append(("binary", f"{binary}{note}"))
-    words, path = _command(binary, request, ask)
-    _add_text(draft, request.folder.resolve(), package, binary, words, path)
+    words, path = _command(binary, options, ask)
+    _add_text(draft, options.folder.resolve(), package, binary, words, path)
     return draft
 
 
@@ -139,19 +140,16 @@ def _choose(
     return default, f", the default of {', '.join(names)}"
 
 
-def _command(binary: str, request: Request, ask: Ask | None) -> tuple[list[str], Path | None]:
+def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[str], Path | None]:
     """Return the command of a run and its input.
 
     An argument that is the only file among them is the input. Without arguments, it is the input.
     If no word has ``{bin}``, the words are the arguments of the binary.
     """
-    given, path = request.words, request.input
+    given, path = options.words, options.input
     if given is None and ask is not None:
         text = ask(f"arguments of {binary}, with {{input}} for the input", (), "")
-        try:
-            given = shlex.split(text)
-        except ValueError as error:
-            raise _unfit(f"`{text}`: {str(error).lower()}", "close the quotes") from None
+        given = split_command(text, _unfit)
     if given is None and path is None:
         fix = "write its arguments after `--`, such as: benchctl init -- --count data.txt"
         raise _unfit(f"the arguments of {binary} are not known", fix)
@@ -293,8 +291,4 @@ def _flow(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
     plain = isinstance(value, str) and _WORD.fullmatch(value)
-    return str(value) if plain else json.dumps(value, ensure_ascii=False)
-
-
-def _unfit(message: str, fix: str) -> UsageError:
-    return UsageError(message, code="BX124", effect="nothing was written", fix=fix)
+    return str(value) if plain else flow(value)

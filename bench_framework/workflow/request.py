@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -169,7 +170,17 @@ def program_path(program: str, folder: Path) -> str:
     return program
 
 
-def unfit(message: str, fix: str, code: str = "BX122") -> UsageError:
+def unfit(
+    message: str, fix: str, code: str = "BX122", effect: str = "nothing was measured"
+) -> UsageError:
     """Return the error for arguments that do not give a comparison."""
     message = message.replace("\n", "\\n")  # words of the user in one line
-    return UsageError(message, code=code, effect="nothing was measured", fix=fix)
+    return UsageError(message, code=code, effect=effect, fix=fix)
+
+
+def split_command(text: str, refusal: Callable[[str, str], UsageError] = unfit) -> list[str]:
+    """Return the words of a command. Raises the refusal: a quote is not closed."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise refusal(f"`{text}`: {str(error).lower()}", "close the quotes") from None

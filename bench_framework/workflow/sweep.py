@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from bench_framework.workflow.request import (
     escaped,
     flow,
     program_path,
+    split_command,
     unfit,
 )
 
@@ -73,14 +74,12 @@ class _OfProgram(Request):
         """Return the features that only some builds have."""
         return []
 
-    def defaults(self) -> Mapping[str, Any]:
-        """Return the default features to keep: those that enable none of the listed ones.
+    def known(self) -> Mapping[str, Sequence[str]]:
+        """Return the features of the package with those that each one enables.
 
-        Raises `UsageError`: BX122, the package or a feature is unknown; BX124, see
+        Raises `UsageError`: BX122, the package or a listed feature is unknown; BX124, see
         `read_packages`.
         """
-        if not self.listed:
-            return {}
         folder = self.crate_folder()
         packages = read_packages(folder)
         candidates = (p for p in packages if self.package in (None, p.name))
@@ -94,6 +93,16 @@ class _OfProgram(Request):
         if unknown := next(missing, None):
             names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
             raise unfit(f"the package has no feature `{unknown}`", f"choose from: {names}")
+        return features
+
+    def defaults(self) -> Mapping[str, Any]:
+        """Return the default features to keep: those that enable none of the listed ones.
+
+        Raises `UsageError`: see `known`.
+        """
+        if not self.listed:
+            return {}
+        features = self.known()
         enabled, removed = closure(features, [_DEFAULT]), {*self.listed}
         if not enabled & removed:
             return {}
@@ -109,8 +118,8 @@ class _OfProgram(Request):
         used = {name for word in self.command for name in PLACEHOLDER.findall(word)}
         if "input" in used and self.input is None:
             raise unfit("{input} is used, but there is no input", "add --input FILE")
-        before = shlex.split(self.prepare) if self.prepare is not None else None
-        yield from self.tail(before and [*map(escaped, before)], used="input" in used)
+        before = [*map(escaped, split_command(self.prepare))] if self.prepare else None
+        yield from self.tail(before, used="input" in used)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +137,7 @@ class Sweep(_OfProgram):
 
     def names(self) -> Sequence[str]:
         """Return the placeholders of the command that have values."""
-        return [text.partition("=")[0] for text in self.lists]
+        return [name for text in self.lists if ":" not in (name := text.partition("=")[0])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +151,15 @@ class Ablation(_OfProgram):
     def listed(self) -> list[str]:
         """Return the features that only some builds have."""
         return [name.strip() for name in self.features.split(",") if name.strip()]
+
+    def known(self) -> Mapping[str, Sequence[str]]:
+        """Return the features of the package. Raises `UsageError`, BX122, if one enables another."""
+        features = _OfProgram.known(self)
+        for one, other in itertools.permutations(self.listed, 2):
+            if other in closure(features, [one]):
+                message = f"no build with `{one}` is without `{other}`, which it enables"
+                raise unfit(message, f"ablate them one at a time: --features {other}")
+        return features
 
 
 def plan_sweep(request: Sweep) -> tuple[Plan, str]:
@@ -197,18 +215,12 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
     if kind == "ENV":
         return name, {value: {"env": {name: value}} for value in values}
     if kind == "PROFILE":
-        return name, {value: {"profile": {name: _toml(value)}} for value in values}
+        return name, {value: {"profile": {name: value}} for value in values}
     chosen = {value: [] if value == _NONE else value.split("+") for value in values}
     if wrong := next((value for value, features in chosen.items() if "" in features), None):
         advice = "write features with + between them, such as a+b, or none"
         raise unfit(f"`{left}` has the value `{wrong}`, with an empty feature name", advice)
     return name, {value: {"features": features} for value, features in chosen.items()}
-
-
-def _toml(value: str) -> str | int | bool:
-    if value in ("true", "false"):
-        return value == "true"
-    return int(value) if value.isdigit() else value
 
 
 def plan_ablation(request: Ablation) -> tuple[Plan, str]:

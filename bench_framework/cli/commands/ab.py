@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,16 +66,7 @@ def ab(
     request = Commands(
         commands or (),
         lists=lists or (),
-        prepare=prepare,
-        budget=budget,
-        margin=margin,
-        input=input_file,
-        shell=shell,
-        answer=answer,
-        ignore_output=ignore_output,
-        name=name,
-        save=save,
-        words=sys.argv[1:],
+        **arguments.request_options(locals()),
     )
     plan, text = plan_commands(request)
     options = RunOptions(results=console.results, fresh=fresh)

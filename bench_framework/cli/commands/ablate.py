@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -50,17 +49,6 @@ def ablate(
     request = Ablation(
         command=[BIN, *(words or ())],
         features=features,
-        crate=crate,
-        package=package,
-        binary=binary,
-        prepare=prepare,
-        budget=budget,
-        margin=margin,
-        input=input_file,
-        answer=answer,
-        ignore_output=ignore_output,
-        name=name,
-        save=save,
-        words=sys.argv[1:],
+        **arguments.request_options(locals()),
     )
     measure_plan(console, *plan_ablation(request), fresh=fresh)

@@ -88,19 +88,19 @@ def init(
     With a terminal, it asks for what is missing. Outside of a crate, an example
     is written. `--ci` writes the workflow that gates a scenario in CI.
     """
-    from bench_framework.workflow.crate_scenario import Draft, Request, crate_above, draft_scenario
+    from bench_framework.workflow import crate_scenario
     from bench_framework.workflow.scenarios import start_folder
 
     console: Console = context.obj
     if ci is not None or source is not None:
         _write_ci(console, ci, folder, source, force=force)
         return
-    request = Request(folder, crate, package, binary, input_file, words)
+    options = crate_scenario.CrateOptions(folder, crate, package, binary, input_file, words)
     given = (crate, package, binary, input_file, words)
-    draft = Draft("scenario")
-    if crate_above(Path.cwd()) or any(value is not None for value in given):
+    draft = crate_scenario.Draft("scenario")
+    if crate_scenario.crate_above(Path.cwd()) or any(value is not None for value in given):
         terminal = sys.stdin.isatty() and sys.stderr.isatty() and not yes
-        draft = draft_scenario(request, _ask if terminal else None)
+        draft = crate_scenario.draft_scenario(options, _ask if terminal else None)
     files = start_folder(folder, name=draft.name, text=draft.text or None, force=force)
     for subject, text in draft.guesses:
         console.say("\n".join(wrap(text, console.width, f"{subject:<{SUBJECT}}", " " * SUBJECT)))

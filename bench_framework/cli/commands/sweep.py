@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -56,17 +55,6 @@ def sweep(
     request = Sweep(
         command=context.meta[arguments.AFTER_DASHES] or (),
         lists=lists or (),
-        crate=crate,
-        package=package,
-        binary=binary,
-        prepare=prepare,
-        budget=budget,
-        margin=margin,
-        input=input_file,
-        answer=answer,
-        ignore_output=ignore_output,
-        name=name,
-        save=save,
-        words=sys.argv[1:],
+        **arguments.request_options(locals()),
     )
     measure_plan(console, *plan_sweep(request), fresh=fresh)

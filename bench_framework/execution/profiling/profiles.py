@@ -9,12 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import AnswerError, Interrupted, MachineError, MeasureError
-from bench_framework.execution.answers import (
-    AnswerReader,
-    Signature,
-    mark,
-    require_written,
-)
+from bench_framework.execution.answers import AnswerReader
 from bench_framework.execution.build import cargo
 from bench_framework.execution.build.pgo import use_flags
 from bench_framework.execution.inputs.datasets import workplace
@@ -234,10 +229,9 @@ class _CellProfiler:
             command = target.command(answers, timeout_s, stdout=str(printed), stderr=errors)
             if reason := self._run_setup(target, target.prepare, "prepare"):
                 return reason
-            before = mark(self.record.plan.answer.file)
             try:
                 sampled = self.sampler.watch(command, unwinding, folder)
-                reason = self._answer_error(target, sampled.finished.exit_code, folder, before)
+                reason = self._answer_error(target, sampled.finished.exit_code, folder)
             finally:
                 after = self._run_setup(target, target.cleanup, "cleanup")
         if sampled.samples is None:
@@ -251,9 +245,7 @@ class _CellProfiler:
         self.runs.append(sampled.samples)
         return ""
 
-    def _answer_error(
-        self, target: Target, exit_code: int | None, folder: Path, before: Signature
-    ) -> str:
+    def _answer_error(self, target: Target, exit_code: int | None, folder: Path) -> str:
         """Return the reason if the run did not do the measured work; empty if it did."""
         policy = self.record.plan.answer
         if exit_code not in policy.exit_codes:
@@ -265,7 +257,6 @@ class _CellProfiler:
             return ""
         reader = AnswerReader(self.session.launcher, policy, self.policy.timeout_s)
         try:
-            require_written(policy, before)
             answer = reader.read_run(target, folder, self.record.raw.reference(target.cell))
         except AnswerError as error:
             return error.line

@@ -14,7 +14,7 @@ from bench_framework.execution.build import metadata
 from bench_framework.execution.build.metadata import Package
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.crate_scenario import Ask, Draft, Request, draft_scenario
+from bench_framework.workflow.crate_scenario import Ask, CrateOptions, Draft, draft_scenario
 
 RELEASE = "[workspace]\n[profile.release]\nlto = true\ncodegen-units = 1\n"
 FEATURES = {"default": ("gzip",), "gzip": (), "jemalloc": (), "simd": (), "tls": ("dep:tls",)}
@@ -53,7 +53,7 @@ def package(name: str = "tool", *bins: str, **keys: Any) -> Package:
 
 
 def drafted(ask: Ask | None = None, **keys: Any) -> tuple[Draft, dict[str, str]]:
-    draft = draft_scenario(Request(Path("bench"), **keys), ask)
+    draft = draft_scenario(CrateOptions(Path("bench"), **keys), ask)
     return draft, dict(draft.guesses)
 
 

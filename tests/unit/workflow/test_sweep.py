@@ -102,6 +102,8 @@ def test_default_features_do_not_enable_the_features_that_vary() -> None:
         (("n=1,2",), "./p {n} {input}", {}, "{input} is used, but there is no input"),
         (("n=1,2",), "./p {n}", {"budget": "soon"}, "--budget"),
         (("FEATURES:n=none,smid",), "{bin}", {}, "the package has no feature `smid`"),
+        (("ENV:a(b=1,2",), "./p", {}, "`a(b` is not a valid name"),
+        (("n=1,2",), "./p {n}", {"prepare": "echo 'x"}, "`echo 'x`: no closing quotation"),
         (("a\nb",), "./p", {}, "`a\\nb` is not a name with values"),
         (("FEATURES:x=none,+",), "{bin}", {}, "`FEATURES:x` has the value `+`, with an empty"),
         (("ENV:_X=1,2",), "./p", {"words": ["ENV:_X=1,2"]}, "ENV:_X=1,2: `_X` is not a valid name"),
@@ -118,7 +120,8 @@ def test_arguments_that_give_no_comparison_are_refused(
 
 def test_an_ablation_builds_with_all_features_and_without_each() -> None:
     plan = ablated("mimalloc,simd")
-    assert sorted(labels(plan)) == ["control", "mimalloc + simd", "without mimalloc", "without simd"]  # fmt: skip
+    one, other = "without mimalloc", "without simd"
+    assert sorted(labels(plan)) == ["control", "mimalloc + simd", one, other]
     builds = {v.label: v.build for v in plan.variants if v.build is not None}
     features = {label: build.features for label, build in builds.items()}
     # `simd` is a default feature, so the other default features are named one by one.
@@ -137,6 +140,8 @@ def test_an_ablation_needs_known_features_of_one_package() -> None:
         ("simd,simd", {}, "the feature `simd` is given twice"),
         ("smid", {}, "the package has no feature `smid`"),
         ("simd", {"package": "other"}, "other is not a package"),
+        ("simd,full", {}, "no build with `full` is without `simd`, which it enables"),
+        ("full,log", {}, "no build with `full` is without `log`, which it enables"),
     ):
         with pytest.raises(UsageError) as error:
             ablated(features, **options)
