@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.machine.host import cache_root, seconds
-from bench_framework.execution.process import Command, Launcher, with_secrets
+from bench_framework.execution.process import Command, Finished, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
 from bench_framework.store.importers.hyperfine import UNREADABLE, read_export
 from bench_framework.store.layout import writing
@@ -125,18 +125,26 @@ def probe(launcher: Launcher, env: Mapping[str, str], path: str) -> Version | No
     return (int(match[1]), int(match[2]), int(match[3])) if output.ok and match else None
 
 
+def run_install(
+    launcher: Launcher, command: Command, name: str, version: str, progress: Observer
+) -> Finished:
+    """Run cargo, which builds a tool, and report the progress. Raises as `Launcher.run`."""
+    start = seconds()
+    progress.notify(ToolInstall(name, version, 0.0))
+    return launcher.run(
+        command, lambda: progress.notify(ToolInstall(name, version, seconds() - start))
+    )
+
+
 def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Observer) -> str:
     """Install hyperfine with cargo into `root`. Return the last line of cargo's output."""
-    progress.notify(ToolInstall("hyperfine", INSTALLED, 0.0))
     with writing(root):
         root.mkdir(parents=True, exist_ok=True)
-    log, start = root / "install.log", seconds()
+    log = root / "install.log"
     argv = ["cargo", "install", "--locked", f"hyperfine@{INSTALLED}", "--root", str(root)]
+    command = Command(argv, env, stdout=str(log), stderr=str(log), timeout_s=INSTALL_TIMEOUT_S)
     try:
-        launcher.run(
-            Command(argv, env, stdout=str(log), stderr=str(log), timeout_s=INSTALL_TIMEOUT_S),
-            lambda: progress.notify(ToolInstall("hyperfine", INSTALLED, seconds() - start)),
-        )
+        run_install(launcher, command, "hyperfine", INSTALLED, progress)
     except MachineError as error:
         return next((text for name, text in error.details if name == "cause"), error.message)
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()

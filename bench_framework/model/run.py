@@ -163,6 +163,10 @@ _OF_BLOCK: Final[Mapping[str, Callable[[Block], float | None]]] = {
 }
 
 
+MOST_ALLOCATIONS: Final = 1000
+"""Allocations that the proof of a preloaded allocator counts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Preload:
     """An allocator in a shared library that is injected into a program with LD_PRELOAD."""
@@ -173,8 +177,8 @@ class Preload:
     source: str = ""
     """Crate and version that the library was built from, empty for a library of the user."""
     allocations: int = 0
-    """Calls of `malloc` and its relatives by the program and its libraries, without those of libc,
-    that reached the library in a run outside timing."""
+    """Calls of `malloc` and `calloc` by the program that reached the library in a run outside timing,
+    without those of libc. After 1000, they are not counted."""
     least_peak_bytes: int = 0
     """Smallest peak memory that is known to be the program's and not that of hyperfine."""
 
@@ -184,7 +188,10 @@ class Preload:
     @property
     def proof(self) -> str:
         """Return what a run outside timing showed."""
-        return f"{counted(self.allocations, 'allocation')} of the program reached it in one run"
+        more = " or more" if self.allocations >= MOST_ALLOCATIONS else ""
+        return (
+            f"{counted(self.allocations, 'allocation')}{more} of the program reached it in one run"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,11 +185,8 @@ def _proved(
     session: Session,
     tool: Hyperfine | None = None,
 ) -> tuple[Build, ...]:
-    """Show that each preloaded allocator reaches its program. Raises `MachineError`: it does not.
-
-    With `tool`, the peak memory of hyperfine with the allocator is measured, too.
-    """
-    from bench_framework.execution.build.preloads import least_peak, prove
+    """Show that each preloaded allocator reaches its program. Raises `MachineError`: it does not."""
+    from bench_framework.execution.build.preloads import prove
     from bench_framework.execution.counting.single_run import SingleRunner
     from bench_framework.execution.target import target_of
 
@@ -203,11 +200,7 @@ def _proved(
             # A program allocates memory before it reads its file of {tuning}.
             given = prepared.get(cells[0].input_id)
             target = target_of(cells[0], build, given, session.env, tuning="/dev/null")
-            preload = prove(build, target, runner, session.env)
-            if tool is not None:
-                least = least_peak(preload, tool, session.launcher, session.env)
-                preload = replace(preload, least_peak_bytes=least)
-            proved[build.id] = preload
+            proved[build.id] = prove(build, target, runner, session.env, tool)
     return tuple(replace(b, preload=proved.get(b.id, b.preload)) for b in builds)
 
 

@@ -144,7 +144,7 @@ def test_the_library_is_used_and_the_record_proves_it(
     tried = benchctl("try", "allocators.yaml", worker=worker)
     assert tried.returncode == 0, tried.stdout + tried.stderr
     proof = re.search(
-        r"libother\.so by LD_PRELOAD: ([\d,]+) allocations? of the program reached it",
+        r"libother\.so by LD_PRELOAD: ([\d,]+) allocations?(?: or more)? of the program reached it",
         " ".join(tried.stdout.split()),
     )
     assert proof is not None, tried.stdout
@@ -227,7 +227,7 @@ def test_a_library_that_the_loader_cannot_load_is_refused(
     (tmp_path / "libtext.so").write_text("no library")
     done = benchctl("try", "allocators.yaml", library="./libtext.so")
     assert done.returncode == 3
-    assert "malloc is resolved to /" in done.stderr
+    assert "none of its allocations reach the library" in done.stderr
 
 
 def test_a_missing_or_unknown_library_is_one_error(benchctl: Benchctl, tmp_path: Path) -> None:

@@ -18,12 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution.answers import (
-    AnswerReader,
-    largest_answer,
-    mark,
-    require_written,
-)
+from bench_framework.execution.answers import AnswerReader, largest_answer, mark, require_written
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup, target_of

@@ -21,10 +21,10 @@ from bench_framework.execution.build import symbols
 from bench_framework.execution.build.cargo import build_environment
 from bench_framework.execution.build.messages import failure_text
 from bench_framework.execution.counting.single_run import SingleRunner
-from bench_framework.execution.hyperfine import Hyperfine, parse
-from bench_framework.execution.machine.host import cache_root, seconds
+from bench_framework.execution.hyperfine import Hyperfine, parse, run_install
+from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.process import Command, Launcher, scratch_folder
-from bench_framework.execution.progress import Observer, ToolInstall
+from bench_framework.execution.progress import Observer
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import sha256_of
 from bench_framework.model.run import Build, Preload
@@ -33,8 +33,8 @@ from bench_framework.store.layout import writing
 BUILD_TIMEOUT_S: Final = 1800.0
 PEAK_MARGIN: Final = 4 / 3
 """Peaks of hyperfine that are up to a third larger than the measured one are not a program's."""
-REPORT: Final = struct.Struct("@L4096s")
-"""The number of allocations, and the path of the library that they reached (allocations.c)."""
+COUNT: Final = struct.Struct("@L")
+"""The number of allocations that allocations.c writes."""
 NOTHING: Final = "nothing was measured"
 
 
@@ -110,20 +110,13 @@ def library(name: str, launcher: Launcher, env: Mapping[str, str], observer: Obs
 def _build(
     path: Path, kind: Library, launcher: Launcher, env: Mapping[str, str], observer: Observer
 ) -> None:
-    folder, start, log = path.parent, seconds(), path.parent / "cargo.log"
+    folder, log = path.parent, path.parent / "cargo.log"
     target = folder / "target"
     log.unlink(missing_ok=True)
-    observer.notify(ToolInstall(path.name, kind.version, 0.0))
-    command = Command(
-        ["cargo", "build", "--release"],
-        build_environment(env, target, target),
-        str(folder),
-        stderr=str(log),
-        timeout_s=BUILD_TIMEOUT_S,
-    )
-    finished = launcher.run(
-        command, lambda: observer.notify(ToolInstall(path.name, kind.version, seconds() - start))
-    )
+    environment = build_environment(env, target, target)
+    command = Command(["cargo", "build", "--release"], environment, str(folder))
+    command = replace(command, stderr=str(log), timeout_s=BUILD_TIMEOUT_S)
+    finished = run_install(launcher, command, path.name, kind.version, observer)
     if not finished.ok:
         text = failure_text(log.read_text(encoding="utf-8", errors="replace"))
         raise MachineError(
@@ -139,8 +132,16 @@ def _build(
     shutil.rmtree(target, ignore_errors=True)
 
 
-def prove(build: Build, target: Target, runner: SingleRunner, env: Mapping[str, str]) -> Preload:
+def prove(
+    build: Build,
+    target: Target,
+    runner: SingleRunner,
+    env: Mapping[str, str],
+    tool: Hyperfine | None = None,
+) -> Preload:
     """Run a program once outside timing, and return its allocator with the allocations it got.
+
+    With `tool`, the peak memory of hyperfine with the allocator is measured, too.
 
     Raises `MachineError` (BX227): none of them reach the allocator; BX245, they cannot be counted.
     """
@@ -149,29 +150,25 @@ def prove(build: Build, target: Target, runner: SingleRunner, env: Mapping[str, 
     assert build.path is not None
     if reason := _obstacle(build, runner.launcher, env):
         raise _refused(target, preload, *reason)
-    counter = _counter(runner.launcher, env)
-    # The interpreter of a script is another program.
-    is_script = symbols.loader_of(Path(build.path)) is None
     with scratch_folder() as folder:
         report = Path(folder, "allocations")
         with writing(report):
-            report.write_bytes(bytes(REPORT.size))
+            report.write_bytes(bytes(COUNT.size))
         counted = {
             **target.env,
-            "LD_PRELOAD": f"{counter}:{target.env['LD_PRELOAD']}",
+            "LD_PRELOAD": f"{_counter(runner.launcher, env)}:{target.env['LD_PRELOAD']}",
             "BENCHCTL_ALLOCATIONS": str(report),
-            "BENCHCTL_PROGRAM": "" if is_script else str(Path(build.path).resolve()),
+            "BENCHCTL_ALLOCATOR": preload.path,
         }
+        if symbols.loader_of(Path(build.path)) is not None:  # no script, which is not its process
+            counted["BENCHCTL_PROGRAM"] = str(Path(build.path).resolve())
         run = runner.run(replace(target, env=counted), None, runner.setup_timeout_s)
-        count, name = REPORT.unpack(report.read_bytes())
-    reached = name.rstrip(b"\0").decode(errors="replace")
-    if reached != preload.path:
-        cause = f"malloc is resolved to {reached}" if reached else run.message
-        raise _refused(target, preload, cause or "the loader did not load it", "")
+        (count,) = COUNT.unpack(report.read_bytes())
     if not count:
-        fix = "build it without its own allocator, or remove `preload-allocator`"
-        raise _refused(target, preload, "none of its allocations reach the library", fix)
-    return replace(preload, allocations=count)
+        cause = f" ({run.message})" if run.message else ""
+        raise _refused(target, preload, f"none of its allocations reach the library{cause}", "")
+    least = _least_peak(preload, tool, runner.launcher, env) if tool is not None else 0
+    return replace(preload, allocations=count, least_peak_bytes=least)
 
 
 def _counter(launcher: Launcher, env: Mapping[str, str]) -> Path:
@@ -195,29 +192,23 @@ def _counter(launcher: Launcher, env: Mapping[str, str]) -> Path:
     return path
 
 
-def least_peak(
+def _least_peak(
     preload: Preload, tool: Hyperfine, launcher: Launcher, env: Mapping[str, str]
 ) -> int:
-    """Return the least peak memory in bytes that hyperfine can report with a library.
-
-    hyperfine uses the library too, and the kernel reports at least hyperfine's own peak.
+    """Return the least peak memory in bytes that is a program's: hyperfine uses the library, too.
 
     Raises `MachineError` (BX227): hyperfine cannot be run with the library.
     """
     with scratch_folder() as folder:
         export = Path(folder, "export.json")
         argv = tool.call(["true"], runs=3, output="null", stdin=None, export=export)
-        output = launcher.capture(argv, {**env, "LD_PRELOAD": preload.path})
+        launcher.capture(argv, {**env, "LD_PRELOAD": preload.path})
         try:
-            peak = parse(export.read_bytes())["peak_rss_bytes"] or 0
+            return int((parse(export.read_bytes())["peak_rss_bytes"] or 0) * PEAK_MARGIN)
         except (OSError, CellError) as error:
             message = f"hyperfine cannot be run with the library {preload.path}"
-            details = (("cause", output.stderr.strip() or str(error)),)
             fix = "use another library"
-            raise MachineError(
-                message, code="BX227", details=details, effect=NOTHING, fix=fix
-            ) from error
-    return int(peak * PEAK_MARGIN)
+            raise MachineError(message, code="BX227", effect=NOTHING, fix=fix) from error
 
 
 def _obstacle(build: Build, launcher: Launcher, env: Mapping[str, str]) -> tuple[str, str] | None:

@@ -9,12 +9,7 @@ from typing import Final, Literal
 
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
-from bench_framework.execution.answers import (
-    AnswerReader,
-    largest_answer,
-    mark,
-    require_written,
-)
+from bench_framework.execution.answers import AnswerReader, largest_answer, mark, require_written
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.model.metrics import KERNEL_KEYS
