@@ -66,24 +66,17 @@ def _largest_text(policy: AnswerPolicy) -> int:
     return LARGEST_READ if policy.edited else LARGEST_ANSWER
 
 
-def signature(path: str | Path | None) -> Signature:
-    """Return the state of a file, which changes if the file is written."""
+def signature(path: str | Path | None, wait_s: float = 0.0) -> Signature:
+    """Return the state of `answer.file`, and wait: before a run `TICK_S`, so that a change is seen.
+
+    The file is not removed before a run, because the program may edit it in place.
+    """
     try:
         status = os.stat(path or "")  # noqa: PTH116 -- one call, between runs
     except OSError:
         return None
+    time.sleep(wait_s)
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-def mark(path: str | Path | None) -> Signature:
-    """Return the state of `answer.file` before a run, and wait until a change has another mtime.
-
-    The file is not removed: it may be one that the program edits in place.
-    """
-    state = signature(path)
-    if state is not None:
-        time.sleep(TICK_S)
-    return state
 
 
 def require_written(policy: AnswerPolicy, before: Signature) -> None:

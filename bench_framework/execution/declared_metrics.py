@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.execution.answers import Signature, mark, signature
+from bench_framework.execution.answers import TICK_S, Signature, signature
 from bench_framework.execution.target import Target
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model import json_path
@@ -56,7 +56,7 @@ class Readings:
 
     def mark(self) -> None:
         """Mark the start of a block, to ignore an answer file that the block does not change."""
-        self.before = mark(self.answer)
+        self.before = signature(self.answer, TICK_S)
 
     def read(self, block: Block) -> Block:
         """Return the block with the metrics of its last run and the reasons for missing ones."""

@@ -33,9 +33,6 @@ _LARGEST: Final = 1 << 20
 """Largest source file that is searched for `cfg`, in bytes."""
 _MOST_FEATURES: Final = 8
 """Values of the proposed axis of further features."""
-_WORD: Final = re.compile(
-    r"(?!(?:true|false|yes|no|on|off|null|y|n)$)-{0,2}[a-z./_][\w./+=-]*", re.IGNORECASE
-)
 _NOUNS: Final = {
     "package": ("package with a binary", "packages with a binary"),
     "bin": ("binary", "binaries"),
@@ -246,18 +243,18 @@ def _add_text(
     draft.guesses.append(("command", shlex.join(filled)))
     input_lines = []
     if path is not None:
-        input_lines.append(f"input: {_flow({'file': os.path.relpath(path.resolve(), folder)})}")
+        input_lines.append(f"input: {flow({'file': os.path.relpath(path.resolve(), folder)})}")
         if not any("{input}" in word for word in words):
             input_lines.append('stdin: "{input}"')
         draft.guesses.append(("input", f"{path}{', as stdin' if len(input_lines) > 1 else ''}"))
-    worker = [f"crate: {_flow(os.path.relpath(package.folder, folder))}", f"bin: {_flow(binary)}"]
+    worker = [f"crate: {flow(os.path.relpath(package.folder, folder))}", f"bin: {flow(binary)}"]
     default = feature_groups.closure(package.features, ["default"])
     if required := [item for item in package.bins[binary] if item not in default]:
-        worker.append(f"features: {_flow(required)}  # the binary requires them")
+        worker.append(f"features: {flow(required)}  # the binary requires them")
     (axis, values), *others = axes.items()
     if "fast-build" in axes["profile"] and axis != "profile":
         worker.append("# To explore, with shorter builds and other times:")
-        worker.append(f"# profile: {_flow(_FAST)}")
+        worker.append(f"# profile: {flow(_FAST)}")
     axis_lines = _axis(axis, values)
     if others:
         axis_lines += [
@@ -269,26 +266,16 @@ def _add_text(
     template = Template((assets.template_dir() / "crate.yaml").read_text(encoding="utf-8"))
     draft.text = template.substitute(
         package=f"{package.name} {package.version}",
-        name=_flow(draft.name),
+        name=flow(draft.name),
         question=question,
         worker=indent("\n".join(worker), "  "),
         axes=indent("\n".join(axis_lines), "  "),
-        baseline=_flow({axis: next(iter(values))}),
-        command=_flow([escaped(word, "bin|input") for word in words]),
-        cwd=_flow(os.path.relpath(Path.cwd(), folder) + "/"),
+        baseline=flow({axis: next(iter(values))}),
+        command=flow([escaped(word, "bin|input") for word in words]),
+        cwd=flow(os.path.relpath(Path.cwd(), folder) + "/"),
         input="\n".join(input_lines) or "# input: {file: ../data.txt}",
     )
 
 
 def _axis(name: str, values: Settings) -> list[str]:
-    return [f"{name}:", *(f"  {_flow(key)}: {_flow(value)}" for key, value in values.items())]
-
-
-def _flow(value: Any) -> str:
-    """Return a value in YAML's flow style, with quotes where a plain word would be ambiguous."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_flow(key)}: {_flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    plain = isinstance(value, str) and _WORD.fullmatch(value)
-    return str(value) if plain else flow(value)
+    return [f"{name}:", *(f"  {flow(key)}: {flow(value)}" for key, value in values.items())]

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # `${HOME}` belongs to a shell and `{ print }` to awk.
 PLACEHOLDER: Final = re.compile(r"(?<!\$)\{([A-Za-z][A-Za-z0-9_-]*)\}")
 COMMA: Final = re.compile(r"(?<!\\),")
+_WORD: Final = re.compile(
+    r"(?!(?:true|false|yes|no|on|off|null|y|n)$)-{0,2}[a-z./_][\w./+=-]*", re.IGNORECASE
+)
 _DECIDES: Final = re.compile(r"\b(check|differs)\s*:")
 """Keys of `answer` that decide what happens to other outputs."""
 _OPTIONS: Final = {
@@ -159,8 +162,13 @@ def escaped(word: str, slots: str = "input") -> str:
 
 
 def flow(value: Any) -> str:
-    """Return a value as JSON, which YAML contains."""
-    return json.dumps(value, ensure_ascii=False)
+    """Return a value in YAML's flow style, with quotes where a plain word would be ambiguous."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{flow(key)}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    plain = isinstance(value, str) and _WORD.fullmatch(value)
+    return str(value) if plain else json.dumps(value, ensure_ascii=False)
 
 
 def program_path(program: str, folder: Path) -> str:

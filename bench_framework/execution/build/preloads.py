@@ -222,12 +222,8 @@ def _obstacle(build: Build, launcher: Launcher, env: Mapping[str, str]) -> tuple
         return "it is linked to musl, and the library to glibc", "build it for a target with glibc"
     if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
         return "it is setuid or setgid, so the loader ignores LD_PRELOAD", "measure a plain copy"
-    described = (build.describe or {}).get("allocator")
-    name = str(described.get("name", "system")) if isinstance(described, Mapping) else "system"
-    if name == "system":
-        known = symbols.defined(path, launcher, env)
-        name = next((text for symbol, text in COMPILED_IN.items() if symbol in known), name)
-    if name != "system":
+    known = symbols.defined(path, launcher, env)
+    for name in (text for symbol, text in COMPILED_IN.items() if symbol in known):
         fix = f"build it without {name}, or remove `preload-allocator`"
         return f"it contains its own allocator, {name}, which LD_PRELOAD does not replace", fix
     return None
@@ -239,5 +235,6 @@ def _refused(target: Target, preload: Preload, reason: str, fix: str) -> Machine
         code="BX227",
         details=(("program", str(target.binary)), ("library", preload.path)),
         effect=NOTHING,
-        fix=fix or "check the library: LD_DEBUG=libs LD_PRELOAD=LIBRARY PROGRAM",
+        fix=fix
+        or "use the default allocator in the program, and a library that the loader accepts",
     )

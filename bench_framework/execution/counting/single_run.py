@@ -9,7 +9,13 @@ from typing import Final, Literal
 
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
-from bench_framework.execution.answers import AnswerReader, largest_answer, mark, require_written
+from bench_framework.execution.answers import (
+    TICK_S,
+    AnswerReader,
+    largest_answer,
+    require_written,
+    signature,
+)
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.model.metrics import KERNEL_KEYS
@@ -101,7 +107,7 @@ class SingleRunner:
             limited=(str(out), largest_answer(self.policy)) if stored else None,
             observe=(*KERNEL_KEYS.values(), "ru_maxrss"),
         )
-        before = mark(self.policy.file)
+        before = signature(self.policy.file, TICK_S)
         try:
             on_poll = None if poll is None else lambda: poll(self.launcher.running or 0)
             finished = self.launcher.run(command, on_poll, SAMPLE_S)
