@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 SHOWN_BYTES: Final = 4096
 """Bytes of the output of a run that are kept."""
+MOST_REPEATED: Final = 3
+"""Most further runs of the first baseline, until one is not clearly faster than the one before."""
+WARM: Final = 0.8
+"""Least ratio of the times of two runs after which the first is not repeated any more."""
 NOTHING: Final = "nothing else was built, and nothing was measured"
 
 
@@ -128,7 +132,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The trial runs of a plan. `again` is a second run of the first one, a baseline."""
+    """The trial runs of a plan. `again` is a later run of the first one, a baseline."""
 
     plan: Plan
     trials: tuple[Trial, ...]
@@ -180,7 +184,7 @@ def try_cells(
     inputs: Sequence[PreparedInput],
     session: Session,
 ) -> Trials:
-    """Run every configuration once, and the first baseline twice. The A/A control is not run.
+    """Run every configuration once, and the first baseline twice or more. The A/A control is not run.
 
     A variant whose build is not in `builds` runs on that of the baseline; it is not run if its
     command is the baseline's. A command with ``{tuning}`` is not run.
@@ -237,7 +241,12 @@ def try_cells(
                 continue
             trials.append(tried(cell, target, same_build=build is not None))
             if again is None and cell.role is Role.BASELINE and trials[-1].ok:
-                again = tried(cell, target, same_build=True)
+                again = first_trial = trials[-1]
+                for _ in range(MOST_REPEATED):  # the first runs may read their files from the disk
+                    previous, again = again, tried(cell, target, same_build=True)
+                    warm = again.seconds > WARM * previous.seconds
+                    if warm or not again.ok or _difference(plan, again, first_trial):
+                        break
     for event in filter(None, map(guard.changed, prepared)):
         raise CellError(event.message, code=event.code, effect=NOTHING, fix=event.help)
     trials.sort(key=lambda trial: order.index(trial.cell))
