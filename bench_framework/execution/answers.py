@@ -66,23 +66,13 @@ def _largest_text(policy: AnswerPolicy) -> int:
     return LARGEST_READ if policy.edited else LARGEST_ANSWER
 
 
-def signature(path: str | Path | None, wait_s: float = 0.0) -> Signature:
-    """Return the state of `answer.file`, and wait: before a run `TICK_S`, so that a change is seen.
-
-    The file is not removed before a run, because the program may edit it in place.
-    """
+def signature(path: str | Path | None) -> Signature:
+    """Return the state of a file, which changes if the file is written."""
     try:
         status = os.stat(path or "")  # noqa: PTH116 -- one call, between runs
     except OSError:
         return None
-    time.sleep(wait_s)
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-def require_written(policy: AnswerPolicy, before: Signature) -> None:
-    """Raise `AnswerError`, BX215, if a run did not write `answer.file`."""
-    if before is not None and policy.compare != "none" and signature(policy.file) == before:
-        raise _unreadable(Path(policy.file or ""), "the run did not write it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +89,18 @@ class AnswerReader:
     def compared(self, stdout: Path, edited: Path) -> Path:
         """Return the file with the text that is compared: the output, or the edited one."""
         return edited if self.policy.edited else Path(self.policy.file or stdout)
+
+    def mark(self) -> Signature:
+        """Return the state of `answer.file` before a run. It may be edited in place, so it is kept."""
+        state = signature(self.policy.file)
+        time.sleep(TICK_S if state is not None else 0)
+        return state
+
+    def require_written(self, before: Signature) -> None:
+        """Raise `AnswerError`, BX215, if a run did not write `answer.file`."""
+        file = self.policy.file
+        if file and before and self.policy.compare != "none" and signature(file) == before:
+            raise _unreadable(Path(file), "the run did not write it")
 
     def read_run(self, target: Target, folder: Path, reference: Path | None = None) -> Answer:
         """Return the answer of a single run with `stdout` and `answers` in a scratch folder.

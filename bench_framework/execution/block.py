@@ -17,7 +17,6 @@ from bench_framework.execution.answers import (
     AnswerReader,
     WrongAnswer,
     largest_answer,
-    require_written,
 )
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import utc_now
@@ -156,7 +155,7 @@ class BlockRunner:
             limited=limited,
         )
         self._answers.mark()
-        self._readings.mark()
+        self._readings.before = self.reader.mark()
         before = self._gauge.read(target.cpus)
         started_at = utc_now()
         try:
@@ -266,7 +265,7 @@ class BlockRunner:
                 return replace(block, peak_rss_bytes=max(known), peak_rss_source="worker")
             return block
         if self._policy.file is not None or self._stdout_is_answer:
-            require_written(self._policy, self._readings.before)
+            self.reader.require_written(self._readings.before)
             raw = self._raw
             answer = self.reader.read(target, raw.stdout, raw.edited, raw.reference(target.cell))
             return replace(block, answer=answer)

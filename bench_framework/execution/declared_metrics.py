@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.execution.answers import TICK_S, Signature, signature
+from bench_framework.execution.answers import Signature, signature
 from bench_framework.execution.target import Target
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model import json_path
@@ -47,16 +47,12 @@ class Readings:
     stdout: Path
     answer: Path | None
     before: Signature = field(default=None, init=False)
-    """State of the answer file before the block."""
+    """State of the answer file before the block, which is ignored if the block does not change it."""
 
     @property
     def needs_stdout(self) -> bool:
         """True if the output of a program must be stored."""
         return any(metric.source == "stdout" for metric in self.declared)
-
-    def mark(self) -> None:
-        """Mark the start of a block, to ignore an answer file that the block does not change."""
-        self.before = signature(self.answer, TICK_S)
 
     def read(self, block: Block) -> Block:
         """Return the block with the metrics of its last run and the reasons for missing ones."""

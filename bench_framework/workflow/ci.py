@@ -11,7 +11,7 @@ from string import Template
 from typing import Final, Literal
 
 from bench_framework.assets import template_dir
-from bench_framework.errors import UsageError
+from bench_framework.workflow.request import unwritten
 from bench_framework.workflow.run_options import source_of_revisions
 from bench_framework.workflow.scenarios import find_scenario, plan_scenario, write_new
 
@@ -55,23 +55,25 @@ def write_ci(
         scenarios = sorted(p for p in scenario.glob("*.yaml") if p.is_file())
         if len(scenarios) != 1:
             names = ", ".join(path.name for path in scenarios) or "none"
-            raise _unfit(f"{scenario} does not have exactly one scenario: {names}", "name the file")
+            raise unwritten(
+                f"{scenario} does not have exactly one scenario: {names}", "name the file"
+            )
         scenario = scenarios[0]
     source_of_revisions(plan_scenario(str(find_scenario(str(scenario)))))
     path = scenario.resolve()
     top = next((folder for folder in path.parents if (folder / ".git").exists()), None)
     if top is None:
-        raise _unfit(f"{scenario} is not in a git repository", "run `git init` first")
+        raise unwritten(f"{scenario} is not in a git repository", "run `git init` first")
     name = path.relative_to(top).as_posix()
     if not re.fullmatch(r"[\w./-]+", name):
         advice = "use only letters, digits, `_`, `-` and `.` in its path"
-        raise _unfit(f"the path {name} cannot be written into a workflow without quotes", advice)
+        raise unwritten(f"the path {name} cannot be written into a workflow without quotes", advice)
     url, revision = _source(source or _installed_from())
     values = {"scenario": name, "package": f"git+{url}@{revision}"}
     if service == "github":
         on_github = _GITHUB.fullmatch(url)
         if on_github is None:
-            raise _unfit(f"GitHub cannot use the action of {url}", f"add {_FROM}")
+            raise unwritten(f"GitHub cannot use the action of {url}", f"add {_FROM}")
         values["action"] = f"{on_github[1]}@{revision}"
     files = {
         top / target: _Workflow(
@@ -97,7 +99,7 @@ def _installed_from() -> str:
         installed = json.loads(text or "{}")
         return f"{installed['url']}@{installed['vcs_info']['commit_id']}"
     except (metadata.PackageNotFoundError, ValueError, KeyError, TypeError):
-        raise _unfit("it is unknown from where CI installs benchctl", f"add {_FROM}") from None
+        raise unwritten("it is unknown from where CI installs benchctl", f"add {_FROM}") from None
 
 
 def _source(text: str) -> tuple[str, str]:
@@ -107,9 +109,5 @@ def _source(text: str) -> tuple[str, str]:
         text,
     )
     if parts is None:
-        raise _unfit(f"{text} is not a repository with a revision", f"write {_FROM}")
+        raise unwritten(f"{text} is not a repository with a revision", f"write {_FROM}")
     return f"https://{parts[1]}/{parts[2]}", parts[3]
-
-
-def _unfit(message: str, fix: str) -> UsageError:
-    return UsageError(message, code="BX124", effect="nothing was written", fix=fix)

@@ -10,7 +10,6 @@ import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from string import Template
 from textwrap import indent
@@ -20,7 +19,7 @@ from bench_framework import assets
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.scenario import feature_groups
 from bench_framework.scenario.scalars import did_you_mean
-from bench_framework.workflow.request import escaped, flow, split_command, unfit
+from bench_framework.workflow.request import escaped, flow, split_command, unwritten
 
 if TYPE_CHECKING:
     from bench_framework.execution.build.metadata import Package
@@ -37,7 +36,6 @@ _NOUNS: Final = {
     "package": ("package with a binary", "packages with a binary"),
     "bin": ("binary", "binaries"),
 }
-_unfit: Final = partial(unfit, code="BX124", effect="nothing was written")
 _TOOLCHAIN: Final = ("rust-toolchain", "rust-toolchain.toml")
 _FAST: Final = {"lto": "off", "codegen-units": 16}
 _SLOW: Final = {"lto": "fat", "codegen-units": 1}
@@ -80,7 +78,7 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
 
     crate = (options.crate or crate_above(Path.cwd()) or Path.cwd()).resolve()
     if not (crate / "Cargo.toml").is_file():
-        raise _unfit(f"{crate} is not a crate: it has no Cargo.toml", "use --crate FOLDER")
+        raise unwritten(f"{crate} is not a crate: it has no Cargo.toml", "use --crate FOLDER")
     draft = Draft()
     usable = {package.name: package for package in read_packages(crate) if package.bins}
     with_bin = [name for name, package in usable.items() if options.bin in package.bins]
@@ -123,17 +121,17 @@ def _choose(
     fix = f"use --{option} NAME, one of: {', '.join(names)}"
     if not names:
         fix = "add a binary that calls the library, such as src/bin/measure.rs"
-        raise _unfit(f"{owner} no {one}", fix)
+        raise unwritten(f"{owner} no {one}", fix)
     if given is not None:
         if given not in names:
-            raise _unfit(f"{owner} no {one} named `{given}`", did_you_mean(given, names) or fix)
+            raise unwritten(f"{owner} no {one} named `{given}`", did_you_mean(given, names) or fix)
         return given, ""
     if len(names) == 1:
         return names[0], ", the only one"
     if ask is not None:
         return ask(one, names, default or ""), ""
     if default is None:
-        raise _unfit(f"{owner} several {several}", fix)
+        raise unwritten(f"{owner} several {several}", fix)
     return default, f", the default of {', '.join(names)}"
 
 
@@ -146,10 +144,10 @@ def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[
     given, path = options.words, options.input
     if given is None and ask is not None:
         text = ask(f"arguments of {binary}, with {{input}} for the input", (), "")
-        given = split_command(text, _unfit)
+        given = split_command(text, unwritten)
     if given is None and path is None:
         fix = "write its arguments after `--`, such as: benchctl init -- --count data.txt"
-        raise _unfit(f"the arguments of {binary} are not known", fix)
+        raise unwritten(f"the arguments of {binary} are not known", fix)
     words = ["{input}"] if given is None else list(given)
     if words[:1] == [binary]:
         words[0] = "{bin}"
@@ -157,7 +155,7 @@ def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[
         words.insert(0, "{bin}")
     if path is None and any("{input}" in word for word in words):
         if ask is None:
-            raise _unfit("the command has {input}, but there is no input", "add --input FILE")
+            raise unwritten("the command has {input}, but there is no input", "add --input FILE")
         path = Path(ask("input, a file", (), ""))
     files = [word for word in words if not fault_of(Path(word))]
     if path is None and len(files) == 1:
@@ -167,7 +165,7 @@ def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[
     if path and not fault and not os.access(path, os.R_OK):
         fault = "cannot be read"
     if fault:
-        raise _unfit(f"the input file {path} {fault}", "correct --input FILE")
+        raise unwritten(f"the input file {path} {fault}", "correct --input FILE")
     return words, path
 
 

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -184,6 +185,10 @@ def unfit(
     """Return the error for arguments that do not give a comparison."""
     message = message.replace("\n", "\\n")  # words of the user in one line
     return UsageError(message, code=code, effect=effect, fix=fix)
+
+
+unwritten: Final = partial(unfit, code="BX124", effect="nothing was written")
+"""Returns the error for arguments that do not give a file."""
 
 
 def split_command(text: str, refusal: Callable[[str, str], UsageError] = unfit) -> list[str]:

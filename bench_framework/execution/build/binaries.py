@@ -18,13 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution.answers import (
-    TICK_S,
-    AnswerReader,
-    largest_answer,
-    require_written,
-    signature,
-)
+from bench_framework.execution.answers import AnswerReader, largest_answer
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup, target_of
@@ -286,9 +280,9 @@ def _run_once(
         run_setup(launcher, target, "prepare", timeout_s)
         limited = (str(out), largest_answer(reader.policy))
         command = target.command(folder / "answers", timeout_s, stdout=str(out), limited=limited)
-        before = signature(reader.policy.file, TICK_S)
+        before = reader.mark()
         finished = launcher.run(command)
-        require_written(reader.policy, before)
+        reader.require_written(before)
         run_setup(launcher, target, "cleanup", timeout_s)
         digest = reader.read_run(target, folder, reference).digest
     except MeasureError:

@@ -7,10 +7,9 @@ built once into the cache. The reasons are in docs/method.md#preloaded-allocator
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import stat
-import struct
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,8 +32,6 @@ from bench_framework.store.layout import writing
 BUILD_TIMEOUT_S: Final = 1800.0
 PEAK_MARGIN: Final = 4 / 3
 """Peaks of hyperfine that are up to a third larger than the measured one are not a program's."""
-COUNT: Final = struct.Struct("@L")
-"""The number of allocations that allocations.c writes."""
 NOTHING: Final = "nothing was measured"
 
 
@@ -153,17 +150,17 @@ def prove(
     with scratch_folder() as folder:
         report = Path(folder, "allocations")
         with writing(report):
-            report.write_bytes(bytes(COUNT.size))
+            report.write_bytes(bytes(8))
         counted = {
             **target.env,
-            "LD_PRELOAD": f"{_counter(runner.launcher, env)}:{target.env['LD_PRELOAD']}",
+            "LD_PRELOAD": f"{_counter(folder, runner.launcher, env)}:{target.env['LD_PRELOAD']}",
             "BENCHCTL_ALLOCATIONS": str(report),
             "BENCHCTL_ALLOCATOR": preload.path,
         }
         if symbols.loader_of(Path(build.path)) is not None:  # no script, which is not its process
             counted["BENCHCTL_PROGRAM"] = str(Path(build.path).resolve())
         run = runner.run(replace(target, env=counted), None, runner.setup_timeout_s)
-        (count,) = COUNT.unpack(report.read_bytes())
+        count = int.from_bytes(report.read_bytes(), sys.byteorder)
     if not count:
         cause = f" ({run.message})" if run.message else ""
         raise _refused(target, preload, f"none of its allocations reach the library{cause}", "")
@@ -171,24 +168,16 @@ def prove(
     return replace(preload, allocations=count, least_peak_bytes=least)
 
 
-def _counter(launcher: Launcher, env: Mapping[str, str]) -> Path:
-    """Return the library that counts allocations, compiled into the cache if it is not there."""
-    source = Path(__file__).with_name("allocations.c")
-    path = cache_root(env) / "tools" / f"liballocations-{sha256_of(source)[:8]}.so"
-    if path.is_file():
-        return path
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    argv = ["cc", "-shared", "-fPIC", "-O2", "-o", str(part), str(source), "-ldl"]
+def _counter(folder: str, launcher: Launcher, env: Mapping[str, str]) -> str:
+    """Compile the library that counts allocations. Raises `MachineError` (BX245): it is impossible."""
+    path, source = f"{folder}/allocations.so", str(Path(__file__).with_name("allocations.c"))
+    argv = ["cc", "-shared", "-fPIC", "-O2", "-o", path, source, "-ldl"]
     output = launcher.capture(argv, env, timeout_s=BUILD_TIMEOUT_S)
     if not output.ok:
         message = "the library that counts allocations cannot be compiled"
         details = (("cc", output.stderr.strip() or output.finished.how),)
         fix = "install a C compiler (cc) and the headers of libc"
         raise MachineError(message, code="BX245", details=details, effect=NOTHING, fix=fix)
-    with writing(path):
-        part.replace(path)
     return path
 
 

@@ -9,13 +9,7 @@ from typing import Final, Literal
 
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
-from bench_framework.execution.answers import (
-    TICK_S,
-    AnswerReader,
-    largest_answer,
-    require_written,
-    signature,
-)
+from bench_framework.execution.answers import AnswerReader, largest_answer
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.model.metrics import KERNEL_KEYS
@@ -107,7 +101,8 @@ class SingleRunner:
             limited=(str(out), largest_answer(self.policy)) if stored else None,
             observe=(*KERNEL_KEYS.values(), "ru_maxrss"),
         )
-        before = signature(self.policy.file, TICK_S)
+        reader = AnswerReader(self.launcher, self.policy, self.setup_timeout_s)
+        before = reader.mark()
         try:
             on_poll = None if poll is None else lambda: poll(self.launcher.running or 0)
             finished = self.launcher.run(command, on_poll, SAMPLE_S)
@@ -124,13 +119,18 @@ class SingleRunner:
         if finished.exit_code not in self.policy.exit_codes:
             return SingleRun("failed", finished, f"{finished.how}{_last_lines(errors)}")
         try:
-            require_written(self.policy, before)
-            return self._check_answer(target, finished, expected, folder)
+            reader.require_written(before)
+            return self._check_answer(reader, target, finished, expected, folder)
         except AnswerError as error:
             return SingleRun("failed", finished, error.line)
 
     def _check_answer(
-        self, target: Target, finished: Finished, expected: str | None, folder: Path
+        self,
+        reader: AnswerReader,
+        target: Target,
+        finished: Finished,
+        expected: str | None,
+        folder: Path,
     ) -> SingleRun:
         receipt = None
         digest = expected
@@ -138,7 +138,6 @@ class SingleRunner:
             reply = worker.read_replies(worker.answer_lines(folder / "answers"), 1, timed=False)[0]
             receipt, digest = reply.receipt, reply.answer.digest
         elif expected is not None:
-            reader = AnswerReader(self.launcher, self.policy, self.setup_timeout_s)
             reference = self.raw.reference(target.cell) if self.raw is not None else None
             digest = reader.read_run(target, folder, reference).digest
         if expected is not None and digest != expected:

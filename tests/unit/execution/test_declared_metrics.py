@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bench_framework.execution.answers import signature
 from bench_framework.execution.declared_metrics import Missing, Readings, number_in
 from bench_framework.model.json_path import parse
 from bench_framework.model.metrics import DeclaredMetric
@@ -78,7 +79,7 @@ def test_an_answer_file_of_an_earlier_run_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "out.json"
     file.write_text('{"x": 1}')
     readings = Readings((DeclaredMetric("x", "answer", path=("x",)),), tmp_path / "none", file)
-    readings.mark()
+    readings.before = signature(file)
     assert "did not write" in readings.read(BLOCK).missing["x"]
     file.write_text('{"x": 22}')
     assert readings.read(BLOCK).metrics == {"x": 22.0}
