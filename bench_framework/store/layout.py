@@ -135,27 +135,28 @@ def part_of(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
-    """Yield a new path on which to create a folder, and rename it at the end.
+def whole(path: Path) -> Iterator[Path]:
+    """Yield a temporary path for a new file or folder, and rename it at the end of the block.
 
-    The folder is kept if another process was faster. What was created is removed after an error.
+    An existing folder is kept: another process was faster. Nothing is left after an error.
 
     Raises `MachineError` (BX235): writing failed.
     """
-    part = part_of(folder)
-    with writing(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(part, ignore_errors=True)  # left by a process with the same process id
+    part = part_of(path)
     try:
-        yield part
-        with writing(folder):
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(part, ignore_errors=True)  # left by a process with the same process id
+            yield part
             try:
-                part.replace(folder)
+                part.replace(path)
             except OSError:
-                if not folder.is_dir():
+                if not (path.is_dir() and part.is_dir()):
                     raise
     finally:
         shutil.rmtree(part, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            part.unlink()
 
 
 def order_key(name: str) -> tuple[str, int]:
@@ -179,23 +180,13 @@ def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
 
     Raises `MachineError`: writing failed (BX235). Existing files are unchanged.
     """
-    paths = {folder / name: text for name, text in texts.items()}
-    temporary = {path: part_of(path) for path in paths}
-    with writing(next(iter(paths), folder)):
-        try:
-            for path, text in paths.items():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with temporary[path].open("wb") as file:
-                    file.write(text.encode() if isinstance(text, str) else text)
-                    file.flush()
-                    os.fsync(file.fileno())
-            for path in paths:
-                temporary[path].replace(path)
-        except OSError:
-            for part in temporary.values():
-                with contextlib.suppress(OSError):  # an incomplete file would use disk space
-                    part.unlink(missing_ok=True)
-            raise
+    with contextlib.ExitStack() as opened:
+        # Files are renamed in the opposite order.
+        for name, text in reversed([*texts.items()]):
+            with opened.enter_context(whole(folder / name)).open("wb") as file:
+                file.write(text.encode() if isinstance(text, str) else text)
+                file.flush()
+                os.fsync(file.fileno())
 
 
 def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:

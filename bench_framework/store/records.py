@@ -327,19 +327,12 @@ def _changes(
             yield f"input {label}", digest[:12], (item.sha256 or "none")[:12]
     known = {build.id: build for build in record.contents.builds}
     for build in builds:
-        if (before := known.get(build.id)) is None:
-            continue
-        for what, old_sha256, new_sha256 in (
-            ("binary", before.sha256, build.sha256),
-            ("allocator", _preloaded(before), _preloaded(build)),
-        ):
-            if old_sha256 != new_sha256:
-                both = ((old_sha256 or "none")[:12], (new_sha256 or "none")[:12])
-                yield f"{what} of build {build.id}", *both
-
-
-def _preloaded(build: Build) -> str | None:
-    return build.preload.sha256 if build.preload is not None else None
+        both = [
+            (b.sha256, b.preload and b.preload.sha256) for b in (known.get(build.id, build), build)
+        ]
+        for what, before, now in zip(("binary", "allocator"), *both, strict=True):
+            if before != now:
+                yield f"{what} of build {build.id}", (before or "none")[:12], (now or "none")[:12]
 
 
 FOLDER: Final = "profiles"

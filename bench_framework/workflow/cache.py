@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,21 +65,17 @@ def remove_items(items: Sequence[Item], observer: Observer | None = None) -> Non
     from bench_framework.execution.machine.lock import MachineLock
     from bench_framework.execution.progress import SilentObserver
 
+    refused: list[OSError] = []
     with ExitStack() as opened:
         if any(item.kind in FOLDERS for item in items):
             opened.enter_context(MachineLock("benchctl clean", observer or SilentObserver()))
-        _remove_all(items)
-
-
-def _remove_all(items: Iterable[Item]) -> None:
-    refused: list[OSError] = []
-    for item in items:
-        try:
-            _remove(item.path)
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            refused.append(error)
+        for item in items:
+            try:
+                _remove(item.path)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                refused.append(error)
     if refused:
         raise MachineError(
             f"{counted(len(refused), 'item')} could not be removed",

@@ -7,7 +7,6 @@ addresses; the control must include this difference.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shlex
@@ -26,7 +25,7 @@ from bench_framework.execution.worker import PROTOCOL, sha256_of
 from bench_framework.foreign import parse_json
 from bench_framework.model.plan import PROGRAM, Plan
 from bench_framework.model.run import Build, Event, PreparedInput
-from bench_framework.store.layout import part_of, write_whole, writing
+from bench_framework.store.layout import part_of, whole, write_whole
 
 DESCRIBE_TIMEOUT_S: Final = 10.0
 EXECUTABLE: Final = 0o755
@@ -62,16 +61,9 @@ def store(root: Path, source: Path, name: str) -> Stored:
     for target in (path, control):
         if target.is_file() and target.stat().st_size == size:
             continue
-        temporary = part_of(target)
-        with writing(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                shutil.copyfile(source, temporary)
-                temporary.chmod(EXECUTABLE)
-                temporary.replace(target)
-            finally:
-                with contextlib.suppress(OSError):
-                    temporary.unlink(missing_ok=True)
+        with whole(target) as part:
+            shutil.copyfile(source, part)
+            part.chmod(EXECUTABLE)
     return Stored(digest, path, control, size)
 
 

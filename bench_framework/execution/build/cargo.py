@@ -68,7 +68,6 @@ class Builder:
     """Suffix of the names of target directory and log, for another build of the same spec."""
     _wrappers: dict[Path, Wrapper] = field(default_factory=dict)
     _rustc: dict[tuple[str | None, Path], str | None] = field(default_factory=dict)
-    _configured: dict[tuple[str | None, Path], tuple[str, ...]] = field(default_factory=dict)
     _states: dict[Path, tuple[str | None, bool | None]] = field(default_factory=dict)
 
     @property
@@ -257,11 +256,9 @@ class Builder:
         added = (*spec.rustflags, *self.flags)
         if not added:
             return {}
-        key, root = (spec.toolchain, crate), self.cache / "cargo" / "flags"
-        if key not in self._configured:
-            env = {**self._environment(spec, root), "CARGO_TARGET_DIR": str(root / "target")}
-            self._configured[key] = rustflags.configured(crate, root, self.launcher, env)
-        return rustflags.extended(self._configured[key], added)
+        root = self.cache / "cargo" / "flags"
+        env = {**self._environment(spec, root), "CARGO_TARGET_DIR": str(root / "target")}
+        return rustflags.extended(added, crate, root, self.launcher, env)
 
     def _wrapper(self, crate: Path) -> Wrapper:
         if crate not in self._wrappers:

@@ -18,9 +18,9 @@ from pathlib import Path
 from bench_framework.errors import BuildError, MeasureError
 from bench_framework.execution.build import configuration, revisions
 from bench_framework.execution.build.messages import failure_text
-from bench_framework.execution.process import Captured, Launcher
+from bench_framework.execution.process import Launcher
 from bench_framework.model.plan import BuildSpec
-from bench_framework.store.layout import whole_folder, writing
+from bench_framework.store.layout import whole
 
 
 def derive(
@@ -62,41 +62,19 @@ def derive(
     folder = home / f"derived-{digest.hexdigest()[:32]}"
     if folder.is_dir():
         return folder / inner
-    with whole_folder(folder) as part:
+    with whole(folder) as part:
         if commit:
             revisions.clone(git, root, part, commit)
-        with writing(folder):
-            for path in changed:
-                _copy(path, part / path.relative_to(root))
+        for path in changed:
+            _copy(path, part / path.relative_to(root))
         for patch in spec.patches:
             _apply(git, Path(patch), part)
+        toolchain = {"RUSTUP_TOOLCHAIN": spec.toolchain} if spec.toolchain else {}
+        quiet = {**env, "CARGO_TERM_COLOR": "never", **toolchain}
         below = lock.resolve().parent.relative_to(root) if lock else inner
         for name, version in spec.dependencies:
-            _require(name, version, part / inner, part / below, spec.toolchain, launcher, env)
+            _select(name, version, part / inner, part / below, launcher, quiet)
     return folder / inner
-
-
-def _require(
-    name: str,
-    version: str,
-    crate: Path,
-    workspace: Path,
-    toolchain: str | None,
-    launcher: Launcher,
-    env: Mapping[str, str],
-) -> None:
-    """Set the version of a package in the lock file of a workspace."""
-    output = _select(name, version, crate, toolchain, launcher, env)
-    locked = versions_in(workspace / "Cargo.lock", [name]) if output.ok else ()
-    if (name, version) not in locked:
-        versions = ", ".join(other for _, other in locked)
-        cause = f"it selected {name} {versions}" if locked else failure_text(output.stderr)
-        raise BuildError(
-            f"{name} {version} cannot be used",
-            code="BX244",
-            details=(("cargo", cause or output.finished.how),),
-            fix="use a version that Cargo.toml accepts, or change the requirement by a patch",
-        )
 
 
 def versions_in(lock: Path | None, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -116,8 +94,9 @@ def _changed(git: revisions.Git, root: Path, inner: Path, lock: Path | None) -> 
     yield from (path for name in names if (path := root / name).is_symlink() or not path.is_dir())
     if lock is not None and lock.resolve().is_relative_to(root):
         yield lock.resolve()
-    paths = (root / name for name in configuration.names_within(inner))
-    yield from (path for path in paths if path.is_file())
+    for name in configuration.names_within(inner):
+        if (root / name).is_file():
+            yield root / name
 
 
 def _all_files(root: Path) -> Iterator[Path]:
@@ -148,15 +127,23 @@ def _select(
     name: str,
     version: str,
     crate: Path,
-    toolchain: str | None,
+    workspace: Path,
     launcher: Launcher,
     env: Mapping[str, str],
-) -> Captured:
+) -> None:
     """Set the version of a package in the lock file, without the network if cargo knows it."""
     argv = ["cargo", "update", "--manifest-path", str(crate / "Cargo.toml")]
     argv += ["--package", name, "--precise", version]
-    env = {**env, "CARGO_TERM_COLOR": "never"} | (
-        {"RUSTUP_TOOLCHAIN": toolchain} if toolchain else {}
-    )
     output = launcher.capture([*argv, "--offline"], env, cwd=str(crate))
-    return output if output.ok else launcher.capture(argv, env, cwd=str(crate))
+    if not output.ok:
+        output = launcher.capture(argv, env, cwd=str(crate))
+    locked = versions_in(workspace / "Cargo.lock", [name]) if output.ok else ()
+    if (name, version) not in locked:
+        versions = ", ".join(other for _, other in locked)
+        cause = f"it selected {name} {versions}" if locked else failure_text(output.stderr)
+        raise BuildError(
+            f"{name} {version} cannot be used",
+            code="BX244",
+            details=(("cargo", cause or output.finished.how),),
+            fix="use a version that Cargo.toml accepts, or change the requirement by a patch",
+        )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import BuildError
 from bench_framework.execution.build.messages import failure_text
-from bench_framework.store.layout import whole_folder, write_whole, writing
+from bench_framework.store.layout import whole, write_whole
 
 if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
@@ -63,11 +63,8 @@ def fetch(
     if folder.is_dir() and note.is_file():
         stored = json.loads(note.read_text(encoding="utf-8"))
         return Released(folder, stored["source"], stored["checksum"])
-    with (
-        whole_folder(folder) as sources,
-        writing(folder),
-        TemporaryDirectory(dir=folder.parent, prefix=".fetch-") as package,
-    ):
+    prefix = ".fetch-"
+    with whole(folder) as sources, TemporaryDirectory(dir=folder.parent, prefix=prefix) as package:
         part = Path(package)
         manifest, vendored = part / "Cargo.toml", part / "vendor"
         (part / "src").mkdir()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.build import configuration
 from bench_framework.masking import without_userinfo
-from bench_framework.store.layout import whole_folder, writing
+from bench_framework.store.layout import whole, writing
 
 if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
@@ -81,7 +81,7 @@ def checkout(
     commit = _resolve(git, repository, url, revision or HEAD)
     folder = cache / "revisions" / key_of(str(repository)) / commit
     if not folder.is_dir():
-        with whole_folder(folder) as part:
+        with whole(folder) as part:
             clone(git, repository, part, commit)
     if crate is not None:
         configuration.bring_ignored(git.run, repository, inner, folder)
@@ -185,7 +185,7 @@ def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:
     folder = cache / "repositories" / key_of(url)
     if not folder.is_dir():
         words = ("clone", "--quiet", "--mirror", "--", url)
-        with whole_folder(folder) as part:
+        with whole(folder) as part:
             git.run(*words, str(part), timeout_s=CLONE_TIMEOUT_S)
         return folder
     known = _commit(git, folder, revision)

@@ -31,10 +31,10 @@ _PACKAGE: Final = {
 }
 
 
-def configured(
-    crate: Path, root: Path, launcher: Launcher, env: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return the flags that cargo's configuration sets for a crate.
+def extended(
+    flags: tuple[str, ...], crate: Path, root: Path, launcher: Launcher, env: Mapping[str, str]
+) -> dict[str, str]:
+    """Return cargo's variable for the flags that its configuration sets for a crate, and `flags`.
 
     A package with a build script is checked in `root`, 0.3 s at the first time. `env` is the
     environment of cargo.
@@ -49,14 +49,10 @@ def configured(
     for line in output.stdout.splitlines() if output.ok else ():
         message = parse_json(line)
         if message["reason"] == "build-script-executed":
-            return tuple(filter(None, dict(message["env"])["FLAGS"].split(SEPARATOR)))
+            configured = dict(message["env"])["FLAGS"]
+            return {_NAME: SEPARATOR.join(filter(None, (configured, *flags)))}
     raise BuildError(
         f"cargo cannot read the flags of its configuration for {crate}",
         details=(("cargo", failure_text(output.stderr) or output.finished.how),),
         fix="correct the configuration of cargo: .cargo/config.toml",
     )
-
-
-def extended(flags: tuple[str, ...], more: tuple[str, ...]) -> dict[str, str]:
-    """Return cargo's variable for configured flags and those of a variant; the last one counts."""
-    return {_NAME: SEPARATOR.join((*flags, *more))}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.cli.run_progress import progress_of
-from bench_framework.execution.build import cargo, messages, rustflags
+from bench_framework.execution.build import cargo, messages
 from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
 from bench_framework.execution.build.pgo import candidates
 from bench_framework.execution.process import Launcher
@@ -66,11 +66,6 @@ def test_variables_of_the_shell_do_not_change_a_binary(tmp_path: Path, name: str
     assert {key: passed[key] for key in ("PATH", "CARGO_HOME", "RUSTC_WRAPPER")} == {
         key: env[key] for key in ("PATH", "CARGO_HOME", "RUSTC_WRAPPER")
     }
-
-
-def test_flags_of_a_variant_follow_those_of_the_configuration() -> None:
-    expected = {"CARGO_ENCODED_RUSTFLAGS": "--cfg\x1fa b\x1f-C\x1flto"}
-    assert rustflags.extended(("--cfg", "a b"), ("-C", "lto")) == expected
 
 
 def test_a_plain_build(tmp_path: Path) -> None:
