@@ -72,14 +72,14 @@ Prepare = Annotated[
 Budget = Annotated[str, Option(metavar="TIME", help="Start no further round after this time.")]
 Margin = Annotated[
     str | None,
-    Option(metavar="PERCENT", help="Change that is too small to matter; default: 2%."),
+    Option(metavar="PERCENT", help="Smaller differences count as equivalent; default: 2%."),
 ]
 InputFile = Annotated[
     Path | None,
     Option(
         "--input",
         metavar="FILE",
-        help="File or folder that replaces {input}; without this placeholder, a file is the stdin.",
+        help="File or folder that replaces {input}; without {input}, the file is the stdin.",
     ),
 ]
 AnswerForm = Annotated[
@@ -87,8 +87,8 @@ AnswerForm = Annotated[
     Option(
         "--answer",
         metavar="FORM",
-        help="How outputs are compared, as `answer` in a scenario: sorted-lines, json, "
-        "'{ignore: [REGEX]}'; default: exact.",
+        help="How to compare outputs: exact (default), sorted-lines, json, or a value of the "
+        "scenario key `answer`, such as '{ignore: [REGEX]}'.",
     ),
 ]
 IgnoreOutput = Annotated[bool, Option("--ignore-output", help="Do not compare the outputs.")]
@@ -96,11 +96,16 @@ RecordsName = Annotated[
     str | None,
     Option(
         metavar="NAME",
-        help="Name for its records; default: that of the command, or of the saved file.",
+        help="Name of the scenario and of the folder of its records; default: the name of this "
+        "command, or of the --save file.",
     ),
 ]
 Save = Annotated[
-    Path | None, Option(metavar="FILE", help="Write the scenario, for `benchctl run FILE`.")
+    Path | None,
+    Option(
+        metavar="FILE",
+        help="Also write the scenario to FILE; measure it again with `benchctl run FILE`.",
+    ),
 ]
 CrateFolder = Annotated[
     Path | None,

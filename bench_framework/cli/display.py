@@ -264,7 +264,10 @@ class LineDisplay:
                 plan, look = self._work.plan, update.look
                 where = f"{plan.input(look.input_id).label}: " if len(plan.inputs) > 1 else ""
                 advice = self._work.advice(look)
-                self._line("stop", f"{where}after {look.round} rounds, {look.reason}{advice}")
+                self._line(
+                    "stop",
+                    f"{where}after {units.counted(look.round, 'round')}, {look.reason}{advice}",
+                )
             case progress.Counting():
                 self._seldom(
                     update.verb, f"{update.what}: configuration {update.index} of {update.total}"
@@ -280,7 +283,9 @@ class LineDisplay:
             case progress.ToolInstall():
                 self._tool(update)
             case progress.Waiting():
-                self._seldom("wait", f"{update.reason} ({units.format_clock(update.elapsed_s)})")
+                self._seldom(
+                    "wait", f"for {update.reason}: {units.format_clock(update.elapsed_s)} so far"
+                )
             case progress.BuildStarted() if on_github() and not self._grouped:
                 self._grouped = True
                 self._console.say("::group::builds")

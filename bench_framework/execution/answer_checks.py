@@ -220,6 +220,10 @@ def _as_option(advice: str) -> str:
     """Return advice on `answer` for a command line without a scenario file."""
 
     def option(form: re.Match[str]) -> str:
-        return f"--answer {shlex.quote(f'{{{form[1]}}}')}"
+        text = f"{{{form[1]}}}".removeprefix("{compare: ")
+        text = text if text.startswith("{") else text.removesuffix("}")
+        # Double quotes are easier to read if the form contains single quotes.
+        plain = "'" in text and not re.search(r'[$`"!]|\\\\', text)
+        return f'--answer "{text}"' if plain else f"--answer {shlex.quote(text)}"
 
     return re.sub(r"set (.+) under `answer`$", option, advice)

@@ -17,6 +17,7 @@ from bench_framework.scenario import document as documents
 from bench_framework.scenario.checks import check, check_version
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Document, Place, Scalar, Unreadable, parse
+from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.validation_errors import document_value, problem_of, render
 
@@ -88,7 +89,8 @@ def _read(path: Path) -> str:
     try:
         raw = path.read_bytes() if path.is_file() or not path.exists() else _refuse_special(path)
     except FileNotFoundError:
-        advice = "give the path of a scenario, or write one with `benchctl init`"
+        near = did_you_mean(path.name, [p.name for p in path.parent.glob("*.y*ml")])
+        advice = near or "give the path of a scenario, or write one with `benchctl init`"
         raise Unreadable("BC003", f"there is no file `{file}`", file, fix=advice) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
 
 _AXIS: Final = "command"
+_QUOTED: Final = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""")
+_OPERATOR: Final = re.compile(r"(?<!\S)(\|\|?|&&|<|[12&]?>{1,2}(?:&[12])?)(?!\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,4 +123,7 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
     words = split_command(command)
     if not words:
         raise unfit("a command is empty", "write a program with its arguments")
+    if found := _OPERATOR.search(_QUOTED.sub("q", command)):
+        message = f"`{command}` contains `{found[1]}`, but commands are not run by a shell"
+        raise unfit(message, f"add --shell, or quote `{found[1]}` if it is an argument")
     return [program_path(words[0], folder), *map(escaped, words[1:])]

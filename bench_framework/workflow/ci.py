@@ -81,10 +81,13 @@ def write_ci(
         ).substitute(values)
         for template, target in _FILES[service].items()
     }
-    left = "commit them; the comment needs benchmarks-comment.yml on the default branch"
+    left = (
+        f"commit them and {name}; the comment appears once benchmarks-comment.yml is on the "
+        "default branch"
+    )
     if service == "gitlab":
         main, line = top / _GITLAB[0], _GITLAB[1]
-        left = "commit them"
+        left = f"commit them and {name}"
         if main.exists() and "benchmarks.yml" not in main.read_text(encoding="utf-8"):
             left = f"add to {_GITLAB[0]}: {line}"
         elif not main.exists():

@@ -240,7 +240,9 @@ def _add_text(
     filled = [re.sub(r"\{bin\}|\{input\}", lambda m: given[m[0]], word) for word in words]
     draft.guesses.append(("command", shlex.join(filled)))
     input_lines = []
-    if path is not None:
+    if path is None:
+        draft.guesses.append(("input", "none: the arguments do not contain exactly one file"))
+    else:
         input_lines.append(f"input: {flow({'file': os.path.relpath(path.resolve(), folder)})}")
         if not any("{input}" in word for word in words):
             input_lines.append('stdin: "{input}"')

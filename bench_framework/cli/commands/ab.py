@@ -34,7 +34,7 @@ def ab(
             "--parameter-list",
             "-L",
             metavar="NAME VALUES",
-            help="Run each command that contains {NAME} with each of these values, such as 1,2,4.",
+            help="Values of {NAME}, such as 1,2,4. A command with {NAME} runs with each of them.",
         ),
     ] = None,
     prepare: arguments.Prepare = None,
@@ -42,7 +42,8 @@ def ab(
     margin: arguments.Margin = None,
     input_file: arguments.InputFile = None,
     shell: Annotated[
-        bool, typer.Option("--shell", help="Run the commands with `sh -c`; default: without.")
+        bool,
+        typer.Option("--shell", help="Run the commands with `sh -c`, for pipes and variables."),
     ] = False,
     answer: arguments.AnswerForm = None,
     ignore_output: arguments.IgnoreOutput = False,
@@ -50,10 +51,10 @@ def ab(
     save: arguments.Save = None,
     fresh: arguments.Fresh = False,
 ) -> None:
-    """Compare the time of two or more commands, as hyperfine does, in interleaved rounds.
+    """Compare two or more commands in interleaved rounds, without a scenario file.
 
     Measuring stops when every comparison is conclusive, or when the budget is
-    used up. Commands with different outputs are compared with a warning.
+    used up. If outputs differ, a warning shows the first difference.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.cli.measurement import print_outcome

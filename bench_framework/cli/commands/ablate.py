@@ -38,9 +38,9 @@ def ablate(
     save: arguments.Save = None,
     fresh: arguments.Fresh = False,
 ) -> None:
-    """Compare a crate with all of some features to the same without each of them.
+    """Measure what each of several features of a crate contributes.
 
-    The baseline is built with all of them.
+    The baseline is built with all of them, and each variant without one of them.
     """
     from bench_framework.cli.measurement import measure_plan
     from bench_framework.workflow.sweep import BIN, Ablation, plan_ablation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,14 +32,14 @@ COMMAND = CommandLine
 def init(
     context: typer.Context,
     folder: Annotated[
-        Path, Argument(metavar="DIR", help="Folder to write to; created if it does not exist.")
+        Path, Argument(metavar="DIR", help="Folder to write to. With --ci, the scenario file.")
     ] = Path("bench"),
     words: Annotated[
         list[str] | None,
         Argument(
             metavar="-- ARGS",
-            help="Arguments of one run of the program. {input} is the input; an argument that is "
-            "the only file among them becomes it. Default: {input}, if --input is given.",
+            help="Arguments of one run of the program. If exactly one of them is a file, it "
+            "becomes the input, {input}. Default with --input: {input}.",
         ),
     ] = None,
     crate: Annotated[
@@ -58,15 +59,20 @@ def init(
         Option(
             "--bin",
             metavar="NAME",
-            help="Binary; default: the only one, `default-run`, or that with the package's name.",
+            help="Binary; default: the only one, `default-run`, or the one named as the package.",
         ),
     ] = None,
     input_file: Annotated[
         Path | None,
-        Option("--input", metavar="FILE", help="Input file; the stdin if no argument has {input}."),
+        Option(
+            "--input",
+            metavar="FILE",
+            help="Input file. It replaces {input}; without {input}, it is the stdin.",
+        ),
     ] = None,
     ci: Annotated[
-        Service | None, Option(help="Write the CI workflow that gates the scenario DIR.")
+        Service | None,
+        Option(help="Write a CI workflow that fails if the scenario becomes slower."),
     ] = None,
     source: Annotated[
         str | None,
@@ -83,10 +89,10 @@ def init(
 ) -> None:
     """Write a commented, runnable scenario and the JSON Schema for editors.
 
-    In a crate, the scenario builds its binary. `cargo metadata` and the sources
-    give the binary, its features and its profile; what was guessed is printed.
-    With a terminal, it asks for what is missing. Outside of a crate, an example
-    is written. `--ci` writes the workflow that gates a scenario in CI.
+    In a crate, the scenario builds its binary. The binary, the features and the
+    profile are read from `cargo metadata` and the sources. Each guess is printed.
+    On a terminal, benchctl asks for what is missing. Outside of a crate, it
+    writes an example. `--ci` writes a CI workflow for an existing scenario.
     """
     from bench_framework.workflow import crate_scenario
     from bench_framework.workflow.scenarios import start_folder
@@ -111,7 +117,7 @@ def init(
         names = [str(path) for path in files]
         console.emit_json({"files": names, "guesses": draft.guesses, "next": following})
     else:
-        console.say("its comments explain what to change; check it, then run it with:")
+        console.say("next: check the scenario, then measure:")
         console.emit("\n".join(following))
 
 
@@ -124,7 +130,7 @@ def _write_ci(
         raise typer.BadParameter("add --ci github or --ci gitlab", param_hint="--from")
     files, left = write_ci(service, scenario, source=source, force=force)
     for path in files:
-        console.say(f"wrote {path}")
+        console.say(f"wrote {os.path.relpath(path)}")
     if console.json:
         console.emit_json({"files": [str(path) for path in files], "next": [left]})
     else:

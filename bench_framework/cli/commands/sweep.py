@@ -24,10 +24,11 @@ def sweep(
         list[str] | None,
         typer.Argument(
             metavar="NAME=VALUES",
-            help="Values, separated by commas, of {NAME} in the command, or of ENV:VARIABLE. For a "
-            "crate: PROFILE:KEY, or FEATURES:NAME with sets such as none,a,a+b, "
-            "which the default features then do not enable. The command "
-            "follows after `--`; its program {bin} is the binary of the crate.",
+            help="What to vary, and its values. NAME=1,2 replaces {NAME} in the command, and "
+            "ENV:NAME=1,2 sets an environment variable. For a crate, PROFILE:KEY=1,2 sets a key "
+            "of its cargo profile, and FEATURES:NAME=none,a,a+b selects features; a listed "
+            "feature is off in the other variants, even if it is a default one. Write the command "
+            "after `--`; {bin} is the binary of the crate.",
         ),
     ] = None,
     crate: arguments.CrateFolder = None,
@@ -45,8 +46,8 @@ def sweep(
 ) -> None:
     """Compare values of a variable, an argument or a build setting of one program.
 
-    With several lists, every combination is measured. The first values are the
-    baseline.
+    With several lists, every combination is measured. The baseline has the
+    first value of each list.
     """
     from bench_framework.cli.measurement import measure_plan
     from bench_framework.workflow.sweep import Sweep, plan_sweep

@@ -34,10 +34,10 @@ INDENT = 12
 def try_scenario(
     context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None
 ) -> None:
-    """Build the baseline and run each command once: exit code, output, time, memory and answer.
+    """Build the baseline, run each command once, and show its exit code, output, time and memory.
 
-    A variant with another build runs on that of the baseline. `benchctl run` does
-    the same before it builds the other variants.
+    Only the baseline is built; the commands of all variants run on this build.
+    `benchctl run` does the same before it builds the other variants.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow import trial

@@ -145,6 +145,8 @@ def one_at_a_time(at: Evidence, item: Input) -> list[Claim]:
     if not better:
         effects = _effects(at, [(at.label(c), pair) for c, pair in pairs], "each change alone")
         lead = f"None of the {changes} makes {base} significantly faster"
+        if len(pairs) == 1:
+            lead = f"The single change does not make {base} significantly faster"
         return [statement("answer", "", lead), statement("answer", "", effects)]
     first, *others = [c for c in at.leaders(group) if c in better] or better[:1]
     label, pair = at.label(first), dict(pairs)[first]

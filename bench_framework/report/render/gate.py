@@ -119,7 +119,7 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
     rows += tuple(_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets)
     order = {state: number for number, state in enumerate((*FULL_ROWS, "passed"))}
     how = (
-        f"{gating.rounds} rounds; family-wise error rate of the first pass at most "
+        f"{counted(gating.rounds, 'round')}; family-wise error rate of the first pass at most "
         f"{gating.level * 100:g} % for {counted(gating.family, 'timed comparison')} and "
         f"{interim_analyses(gating.looks)}"
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.execution.answer_checks import _as_option
 from bench_framework.execution.answer_differences import (
     LONGEST_LINE,
     differing_share,
@@ -98,3 +99,16 @@ def test_the_share_of_differing_lines(
     tmp_path: Path, policy: AnswerPolicy, one: str, other: str, share: float
 ) -> None:
     assert differing_share(policy, *both(tmp_path, one, other)) == share
+
+
+@pytest.mark.parametrize(
+    ("advice", "option"),
+    [
+        ("x: set compare: sorted-lines under `answer`", "x: --answer sorted-lines"),
+        ("set ignore: ['a [\\d.]+'] under `answer`", "--answer \"{ignore: ['a [\\d.]+']}\""),
+        ("set ignore: ['$x'] under `answer`", "--answer '{ignore: ['\"'\"'$x'\"'\"']}'"),
+        ("set tolerance: 1e-9 under `answer`", "--answer '{tolerance: 1e-9}'"),
+    ],
+)
+def test_advice_for_a_command_line_can_be_pasted(advice: str, option: str) -> None:
+    assert _as_option(advice) == option

@@ -67,6 +67,10 @@ def test_single_changes_are_answered_by_the_best_one_and_those_without_effect(
     assert texts(judged, "answer")[0] == (
         "None of the 3 single changes makes a significantly faster"
     )
+    example = study(arms=("a", "slow"))
+    plan = replace(example.plan, design="one-at-a-time")
+    judged = judge(plan, example.blocks(nothing), {}, example.inputs(), example.looks())
+    assert texts(judged, "answer")[0] == "The single change does not make a significantly faster"
 
 
 def test_a_limit_is_answered_by_the_share_that_is_reached(study: type[Study]) -> None:

@@ -1009,6 +1009,12 @@ class TestFiles:
             f"there is no file `{tmp_path / 'no.yaml'}`",
         )
 
+    def test_a_similar_name_in_the_folder_is_suggested(self, tmp_path: Path) -> None:
+        (tmp_path / "sort.yaml").write_text("version: 1\n")
+        with pytest.raises(ScenarioError) as caught:
+            load(tmp_path / "sort.yml")
+        assert caught.value.problems[0].fix == "did you mean `sort.yaml`?"
+
     def test_a_folder(self, tmp_path: Path) -> None:
         assert self.only(tmp_path) == ("BC003", f"`{tmp_path}` is a folder")
 

@@ -162,6 +162,8 @@ def test_both_words_of_a_list_reach_the_command() -> None:
         (["./old"], {}, "there is only one command"),
         (["./old {n}"], {"lists": ["n=1"]}, "there is only one command"),
         (["./old", "./old"], {}, "`./old` is given twice"),
+        (["./old | sort", "./new"], {}, "`./old | sort` contains `|`, but commands are not run by"),
+        (["./old 'a|b' > x", "./new"], {}, "`./old 'a|b' > x` contains `>`, but commands are not"),
         (["./old {n}", "./new"], {}, "the placeholder {n} in `./old {n}` has no values"),
         (["./old", "./new"], {"lists": ["n=1,2"]}, "no command contains {n}"),
         (["./old {n}"], {"lists": ["n"]}, "-L needs a name and its values, got `n`"),
