@@ -124,6 +124,6 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
     if not words:
         raise unfit("a command is empty", "write a program with its arguments")
     if found := _OPERATOR.search(_QUOTED.sub("q", command)):
-        message = f"`{command}` contains `{found[1]}`, but commands are not run by a shell"
+        message = f"`{command}` contains `{found[1]}`, but no shell runs it"
         raise unfit(message, f"add --shell, or quote `{found[1]}` if it is an argument")
     return [program_path(words[0], folder), *map(escaped, words[1:])]
