@@ -123,7 +123,7 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
     words = split_command(command)
     if not words:
         raise unfit("a command is empty", "write a program with its arguments")
-    if found := _OPERATOR.search(_QUOTED.sub("q", command)):
-        message = f"`{command}` contains `{found[1]}`, but no shell runs it"
-        raise unfit(message, f"add --shell, or quote `{found[1]}` if it is an argument")
+    if operator := _OPERATOR.search(_QUOTED.sub("q", command)):
+        message = f"`{command}` contains `{operator[1]}`, but no shell runs it"
+        raise unfit(message, f"add --shell, or quote `{operator[1]}` if it is an argument")
     return [program_path(words[0], folder), *map(escaped, words[1:])]
