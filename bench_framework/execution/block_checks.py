@@ -15,7 +15,7 @@ from bench_framework.execution.answer_checks import AnswerChecks
 from bench_framework.execution.answers import AnswerReader
 from bench_framework.execution.input_progress import InputProgress
 from bench_framework.execution.target import Target
-from bench_framework.model.plan import Cell, Plan
+from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Block, Event
 
 if TYPE_CHECKING:
@@ -85,8 +85,9 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
     if again is not None:
         how, stderr = again
         if stderr:
-            excerpt = f"{stderr}   (last {STDERR_LINES} lines; all in {block.stderr_log})"
-            details.append(("stderr", excerpt))
+            if stderr.count("\n") + 1 == STDERR_LINES:
+                stderr += f"   (last {STDERR_LINES} lines; all in {block.stderr_log})"
+            details.append(("stderr", stderr))
         bad_end = any(code not in plan.answer.exit_codes for code in block.exit_codes)
         if how == SUCCEEDED_AGAIN and bad_end:
             how += "; the cause may be a data race or files of the previous run"
@@ -101,7 +102,11 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
         block.cell_id,
         block.round,
         effect="its failed rounds are left out of comparisons; "
-        "all other configurations are measured",
+        + (
+            "no variant can be compared with the baseline"
+            if target.cell.role is Role.BASELINE
+            else "all other configurations are measured"
+        ),
         help=f"reproduce: {reproduction(plan, target.cell)}"
         if plan.scenario_path
         else "run the command by itself; it must exit with 0",

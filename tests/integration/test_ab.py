@@ -107,6 +107,7 @@ def test_a_saved_scenario_measures_the_same_commands(folder: Path) -> None:
 def test_a_command_that_fails_is_named(folder: Path) -> None:
     done = benchctl(folder, "ab", "echo -old", "echo -broken", code=3)
     assert "error[BX201]: echo -broken failed in warm-up round 1 (exit status 7)" in done.stderr
+    assert "lines; all in" not in done.stderr  # the whole stderr is shown
     assert sentence(done.stdout).startswith("`echo -broken`: failed (exit status 7")
     missing = benchctl(folder, "ab", "./missing", "echo -old", code=3)
     assert "error[BX234]" in missing.stderr

@@ -53,8 +53,9 @@ def ab(
 ) -> None:
     """Compare two or more commands in interleaved rounds, without a scenario file.
 
-    Measuring stops when every comparison is conclusive, or when the budget is
-    used up. If outputs differ, a warning shows the first difference.
+    A round runs every command once, in random order. Measuring stops when
+    every comparison is conclusive, or when the budget is used up. If outputs
+    differ, a warning shows the first difference.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.cli.measurement import print_outcome
