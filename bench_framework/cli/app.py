@@ -21,13 +21,13 @@ from bench_framework.errors import EXIT_BUG, BenchError, MachineError
 from bench_framework.version import __version__
 
 EXAMPLES = """
-benchctl ab './old data' './new data'    # compare two commands
-benchctl run quickstart              # measure a bundled scenario
-benchctl init -- --count data.txt     # write a scenario for the crate in this folder
-benchctl plan bench/parse.yaml    # preview builds, runs and duration
-benchctl run bench/parse.yaml     # build, measure and report
-benchctl compare @prev @last         # compare the last two records
-benchctl gate bench/parse.yaml --base main    # fail CI on a regression
+benchctl ab './old data' './new data'             # compare two commands
+benchctl run quickstart                           # measure a bundled scenario
+benchctl init -- --count data.txt                 # write a scenario for the crate in this folder
+benchctl plan bench/parse.yaml                    # preview builds, runs and duration
+benchctl run bench/parse.yaml                     # build, measure and report
+benchctl compare @prev @last                      # compare the last two records
+benchctl gate bench/parse.yaml --base main        # fail CI on a regression
 Exit codes: [bold]benchctl help exit-codes[/bold]. Error codes: e.g. [bold]benchctl help BC104[/bold].
 """
 
