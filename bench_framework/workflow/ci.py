@@ -51,6 +51,8 @@ def write_ci(
             unknown.
         ScenarioError: the scenario has errors.
     """
+    if not scenario.exists():
+        raise unwritten(f"there is no {scenario}", "name the scenario file")
     if scenario.is_dir():
         scenarios = sorted(p for p in scenario.glob("*.yaml") if p.is_file())
         if len(scenarios) != 1:
@@ -88,7 +90,7 @@ def write_ci(
     if service == "gitlab":
         main, line = top / _GITLAB[0], _GITLAB[1]
         left = f"commit them and {name}"
-        if main.exists() and "benchmarks.yml" not in main.read_text(encoding="utf-8"):
+        if main.exists() and _FILES["gitlab"]["gitlab.yml"] not in main.read_text(encoding="utf-8"):
             left = f"add to {_GITLAB[0]}: {line}"
         elif not main.exists():
             files[main] = f"{line}\n"
@@ -108,9 +110,11 @@ def _installed_from() -> str:
 def _source(text: str) -> tuple[str, str]:
     """Return the https URL of a repository, and the revision."""
     parts = re.fullmatch(
-        r"(?:git\+)?(?:https://|(?:ssh://)?git@)([\w.-]+(?::\d+)?)[/:]([\w./-]+?)(?:\.git)?@([\w./-]+)",
+        r"(?:git\+)?(?:https://([\w.-]+(?::\d+)?)/|git@([\w.-]+):|ssh://git@([\w.-]+)(?::\d+)?/)"
+        r"([\w./-]+?)(?:\.git)?@([\w./-]+)",
         text,
     )
     if parts is None:
         raise unwritten(f"{text} is not a repository with a revision", f"write {_FROM}")
-    return f"https://{parts[1]}/{parts[2]}", parts[3]
+    # The port of ssh is not that of https.
+    return f"https://{parts[1] or parts[2] or parts[3]}/{parts[4]}", parts[5]

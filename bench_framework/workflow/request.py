@@ -26,8 +26,10 @@ COMMA: Final = re.compile(r"(?<!\\),")
 _WORD: Final = re.compile(
     r"(?!(?:true|false|yes|no|on|off|null|y|n)$)-{0,2}[a-z./_][\w./+=-]*", re.IGNORECASE
 )
-_DECIDES: Final = re.compile(r"\b(check|differs)\s*:")
+_DECIDES: Final = re.compile(r"[{,]\s*(check|differs)\s*:")
 """Keys of `answer` that decide what happens to other outputs."""
+_RELATIVE: Final = re.compile(r"[{,]\s*(check|file|filter)\s*:")
+"""Keys of `answer` whose relative paths start at the folder of the scenario."""
 _OPTIONS: Final = {
     "margin": ("margin", "--margin"),
     "name": ("name", "--name"),
@@ -107,6 +109,9 @@ class Request:
             form = f"{{compare: {flow(form)}}}"
         if not form.endswith("}"):
             raise unfit("--answer has no closing brace", "write --answer '{ignore: [REGEX]}'")
+        if self.folder != Path.cwd() and (key := _RELATIVE.search(form)):
+            message = f"relative paths of `{key[1]}` in --answer would start at {self.folder}"
+            raise unfit(message, "save the scenario in the current folder")
         return form if _DECIDES.search(form) else f"{{differs: warn, {form[1:]}"
 
     def plan(self, text: str) -> Plan:

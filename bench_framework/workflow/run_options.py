@@ -70,6 +70,8 @@ def plan_run(name: str, options: RunOptions) -> Plan:
         raise UsageError(message, effect="nothing was measured", fix="write --idle 0.3")
     plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     require_outside(plan, options.results)
+    if options.base is not None and not options.base.strip():
+        raise UsageError("--base is empty", effect=NOTHING, fix="write a branch, tag or commit")
     base = options.base or (plan.judge.gate.against if options.gate else "")
     if base:
         plan = plan_between(plan, base, options.head)

@@ -252,6 +252,7 @@ def test_nothing_to_compare_is_not_a_pass(project: Project) -> None:
         (("--base", "v9"), 3, "there is no revision v9 in"),
         (("--base", "main", "--head", "v9"), 3, "there is no revision v9 in"),
         (("--head", "topic"), 4, "base and head are the same commit"),
+        (("--base", " "), 2, "--base is empty"),
     ],
 )
 def test_a_missing_revision_is_one_error(
@@ -262,6 +263,14 @@ def test_a_missing_revision_is_one_error(
     assert done.returncode == code, done.stderr
     assert done.stderr.count("error[") == 1
     assert message in done.stderr
+    assert not project.records
+
+
+def test_a_cache_inside_the_repository_is_refused(project: Project) -> None:
+    project.branch(MAIN.replace("42", "43"))
+    done = project("gate", "scenario.yaml", BENCHCTL_CACHE=str(project.folder / ".cache"))
+    assert done.returncode == 3
+    assert "is inside the repository" in done.stderr
     assert not project.records
 
 

@@ -17,7 +17,8 @@ from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
 FROM = "https://github.com/acme/bench.git@v1.2"
-MARKER = "<!-- benchctl:gate scenario=toy -->"
+MARKER = "<!-- benchctl:gate -->"
+GATE = "<!-- benchctl:gate scenario=toy -->"
 GH = """#!{python} -IS
 import json, os, sys
 from pathlib import Path
@@ -26,6 +27,9 @@ if words[:2] == ["run", "download"]:
     target = Path(words[words.index("--dir") + 1]) / "toy" / "20260101T0000Z"
     target.mkdir(parents=True)
     (target / "comment.md").write_bytes((folder / "comment.md").read_bytes())
+elif words[1].endswith("/artifacts"):
+    names = ["benchmarks"] if (folder / "comment.md").exists() else []
+    print(json.dumps({{"artifacts": [{{"name": name}} for name in names]}}))
 elif "--input" in words:
     with (folder / "posted.jsonl").open("a") as file:
         file.write(json.dumps([words[2], words[3], json.loads(sys.stdin.read())["body"]]) + "\\n")
@@ -110,14 +114,20 @@ def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository
 def test_gitlab_gets_a_job_and_its_include(repository: Path) -> None:
     init(repository, "--ci", "gitlab", "bench/toy.yaml", "--from", "git@git.acme.io:a/bench.git@v1")
     job = require_schema("gitlab-ci", repository / ".gitlab" / "benchmarks.yml")["benchmarks"]
+    assert "BENCHCTL_CACHE" not in job["variables"]
     assert job["script"] == ["/opt/benchctl/bin/benchctl gate --base merge-base bench/toy.yaml"]
     assert "install --quiet git+https://git.acme.io/a/bench@v1" in job["before_script"][1]
     main = repository / ".gitlab-ci.yml"
     assert require_schema("gitlab-ci", main) == {"include": [{"local": ".gitlab/benchmarks.yml"}]}
-    main.write_text("stages: [test]\n")
+    main.write_text("include: [{local: ci/other-benchmarks.yml}]\n")
     printed = init(repository, "--ci", "gitlab", "--from", "git@git.acme.io:a/bench.git@v1")
     assert "add to .gitlab-ci.yml: include: [{local: .gitlab/benchmarks.yml}]" in printed
-    assert main.read_text() == "stages: [test]\n"
+    assert "other" in main.read_text()
+    ssh = "ssh://git@git.acme.io:2222/a/bench@v2"
+    init(repository, "--ci", "gitlab", "--from", ssh, "--force")
+    assert "git+https://git.acme.io/a/bench@v2" in (
+        repository / ".gitlab" / "benchmarks.yml"
+    ).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -131,7 +141,8 @@ def test_gitlab_gets_a_job_and_its_include(repository: Path) -> None:
             ["--ci", "github", "--from", "https://git.acme.io/a/b@v1"],
             "GitHub cannot use the action",
         ),
-        (["--ci", "github", "--from", FROM, "none.yaml"], "there is no file `none.yaml`"),
+        (["--ci", "github", "--from", FROM, "none.yaml"], "there is no none.yaml"),
+        (["--ci", "github", "--from", FROM, "--crate", "."], "it writes no scenario"),
         (["--ci", "github", "--from", FROM, "src"], "src does not have exactly one scenario: none"),
         (["--ci", "github", "--from", FROM, "sort.yaml"], "its program is not built"),
         (["--ci", "github", "--from", FROM, "a b.yaml"], "without quotes"),
@@ -150,12 +161,12 @@ def test_what_cannot_be_gated_is_refused(repository: Path, words: list[str], tex
 def test_the_action_ends_as_the_gate_does(tmp_path: Path, code: int) -> None:
     action = require_schema("github-actions", ROOT / "action.yml")
     gate = step(action, "Measure and judge", "runs")
-    assert {value for value in gate["env"].values() if "inputs." not in value} == set()
+    assert action["runs"]["steps"][-1]["with"]["path"] == gate["env"]["BENCHCTL_RESULTS"]
     program = tmp_path / "benchctl" / "bin" / "benchctl"
     program.parent.mkdir(parents=True)
     program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/words\nexit {code}\n')
     program.chmod(0o755)
-    env = {"SCENARIO": "a; touch x", "BASE": "main", "ARGUMENTS": "-k 'n=1' --quick"}
+    env = {"SCENARIO": "a; touch x", "BASE": "main", "ARGUMENTS": "-k\nn=1 size=2\n--quick\n"}
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", gate["run"]],
         check=False,
@@ -170,26 +181,28 @@ def test_the_action_ends_as_the_gate_does(tmp_path: Path, code: int) -> None:
     assert done.returncode == code
     assert (tmp_path / "o").read_text() == f"exit-code={code}\n"
     words = (tmp_path / "words").read_text().splitlines()
-    assert words == ["gate", "--base", "main", "-k", "'n=1'", "--quick", "a; touch x"]
+    assert words == ["gate", "--base", "main", "-k", "n=1 size=2", "--quick", "a; touch x"]
 
 
 @pytest.mark.parametrize(
-    ("comments", "sha", "first", "expected"),
+    ("comments", "shas", "first", "expected"),
     [
-        ([], "abc", MARKER, ["POST", "repos/a/b/issues/7/comments"]),
-        ([("Bot", MARKER)], "abc", MARKER, ["PATCH", "repos/a/b/issues/comments/10"]),
-        ([("User", MARKER)], "abc", MARKER, ["POST", "repos/a/b/issues/7/comments"]),
-        ([("Bot", "other")], "abc", MARKER, ["POST", "repos/a/b/issues/7/comments"]),
-        ([], "older", MARKER, None),
-        ([], "abc", "not of the gate", None),
+        ([], ["abc"], GATE, ["POST", "repos/a/b/issues/7/comments"]),
+        ([("Bot", MARKER)], ["abc"], GATE, ["PATCH", "repos/a/b/issues/comments/10"]),
+        ([("User", MARKER)], ["abc"], GATE, ["POST", "repos/a/b/issues/7/comments"]),
+        ([("Bot", "other")], ["abc"], GATE, ["POST", "repos/a/b/issues/7/comments"]),
+        ([], ["older"], GATE, None),
+        ([], ["abc", "abc"], GATE, None),
+        ([], ["abc"], None, None),
+        ([], ["abc"], "not of the gate", None),
     ],
 )
 def test_one_comment_of_the_pull_request_is_updated(
     repository: Path,
     tmp_path: Path,
     comments: list[tuple[str, str]],
-    sha: str,
-    first: str,
+    shas: list[str],
+    first: str | None,
     expected: list[str] | None,
 ) -> None:
     init(repository, "--ci", "github", "--from", FROM)
@@ -206,8 +219,13 @@ def test_one_comment_of_the_pull_request_is_updated(
         for n, (kind, text) in enumerate(comments)
     ]
     (tmp_path / "comments.json").write_text(json.dumps([listed]))
-    (tmp_path / "pulls.json").write_text(json.dumps([{"number": 7, "head": {"sha": sha}}]))
-    (tmp_path / "comment.md").write_text(f"{first}\n### nothing is slower\n")
+    (tmp_path / "pulls.json").write_text(
+        json.dumps([{"number": 7, "head": {"sha": sha}} for sha in shas])
+    )
+    if first is not None:
+        (tmp_path / "comment.md").write_text(
+            f"{first}\n### nothing is slower, @all\n" + "é" * 99999
+        )
     given: Mapping[str, str] = {
         "REPOSITORY": "a/b",
         "RUN": "1",
@@ -216,14 +234,21 @@ def test_one_comment_of_the_pull_request_is_updated(
         "BRANCH": "x",
     }
     assert {*script["env"]} == {*given, "GH_TOKEN"}
-    subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", script["run"]],
         env={**os.environ, **given, "PATH": f"{tool.parent}:{os.environ['PATH']}"},
         cwd=tmp_path,
-        check=True,
+        check=False,
     )
+    assert done.returncode == int(first == "not of the gate")
     posted = tmp_path / "posted.jsonl"
     if expected is None:
         assert not posted.exists()
     else:
-        assert json.loads(posted.read_text()) == [*expected, f"{MARKER}\n### nothing is slower\n"]
+        *where, body = json.loads(posted.read_text())
+        assert where == expected
+        assert body.startswith(
+            f"{MARKER}\n_Measured by the code of this pull request._\n\n### nothing"
+        )
+        assert "@all" not in body
+        assert len(body) < 65536

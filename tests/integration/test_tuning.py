@@ -150,7 +150,5 @@ def test_a_baseline_that_cannot_be_built_is_named(
     assert done.returncode == NOT_MEASURED
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
-    assert (
-        "error[BX204]: the command under `tuning` failed: the baseline's program could not be built"
-        in done.stderr
-    ), done.stderr
+    assert done.stderr.count("error[BX220]") == 1
+    assert "nothing was measured, because every variant is compared with it" in done.stderr

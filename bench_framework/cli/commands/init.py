@@ -98,11 +98,15 @@ def init(
     from bench_framework.workflow.scenarios import start_folder
 
     console: Console = context.obj
+    given = (crate, package, binary, input_file, words)
     if ci is not None or source is not None:
+        if yes or any(value is not None for value in given):
+            raise typer.BadParameter(
+                "it writes no scenario: leave out the others", param_hint="--ci"
+            )
         _write_ci(console, ci, folder, source, force=force)
         return
     options = crate_scenario.CrateOptions(folder, crate, package, binary, input_file, words)
-    given = (crate, package, binary, input_file, words)
     draft = crate_scenario.Draft("scenario")
     if crate_scenario.crate_above(Path.cwd()) or any(value is not None for value in given):
         terminal = sys.stdin.isatty() and sys.stderr.isatty() and not yes

@@ -145,6 +145,11 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
         message = f"{crate} is in no git repository, so it has no revision {revision}"
         fix = "run `git init` and commit, or measure without revisions"
         raise BuildError(message, code="BX225", effect="nothing was built or measured", fix=fix)
+    if cache.resolve().is_relative_to(Path(top).resolve()):
+        # cargo and rustup would find the working tree's configuration above the other revision.
+        message = f"benchctl's cache {cache} is inside the repository {top}"
+        fix = "set BENCHCTL_CACHE to a folder outside of it"
+        raise BuildError(message, code="BX225", effect="nothing was built or measured", fix=fix)
     return Path(top)
 
 
