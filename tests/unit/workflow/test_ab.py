@@ -109,8 +109,8 @@ def test_outputs_are_compared_as_in_a_scenario(
     strict = plan_of("./old", "new", answer="{differs: refuse, compare: json}").answer
     assert (strict.compare, strict.differs) == ("json", "refuse")
     assert plan_of("./old", "new", answer="{check: [grep, a]}").answer.check == ("grep", "a")
-    kept = plan_of("./old", "new", answer="{ignore: ['differs: .*']}").answer
-    assert (kept.ignore, kept.differs) == (("differs: .*",), "warn")
+    ignoring = plan_of("./old", "new", answer="{ignore: ['differs: .*']}").answer
+    assert (ignoring.ignore, ignoring.differs) == (("differs: .*",), "warn")
     with pytest.raises(UsageError, match="relative paths of `check`"):
         plan_of("./old", "new", answer="{check: [./ok.sh]}", save=folder / "sub" / "x.yaml")
 
