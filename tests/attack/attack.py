@@ -33,7 +33,9 @@ def main() -> int:
         "--quick", action="store_true", help="a small part of each attack, in about two minutes"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes")
-    parser.add_argument("--seconds", type=float, default=60.0, help="duration of each fuzz target")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="processor time of each fuzz target"
+    )
     parser.add_argument("--only", default="", metavar="REGEX", help="attacks of these names")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
