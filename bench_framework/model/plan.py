@@ -254,6 +254,15 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class TrainingRun:
+    """A configuration of the whole scenario that trains a build with PGO."""
+
+    build: BuildSpec
+    cell: Cell
+    input: Input
+
+
+@dataclass(frozen=True, slots=True)
 class Hole:
     """A combination of values that is not measured, with the reason."""
 
@@ -325,6 +334,9 @@ class Plan:
     asked: tuple[str, ...] = ()
     """Command-line arguments after the scenario that changed the plan, such as ``("-k",
     "io=mmap")``; without a scenario, the whole command. No id depends on them."""
+    training: tuple[TrainingRun, ...] = ()
+    """The runs that train builds with PGO. They do not depend on ``-k``, nor on what the gate measures
+    again, so that a build is the same program in each of these plans."""
 
     @property
     def command(self) -> str:

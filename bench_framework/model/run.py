@@ -203,15 +203,20 @@ class Training:
     tool: str
     """Version of llvm-profdata, such as ``LLVM 19.1.7``."""
     mismatches: int = 0
-    """Warnings of the compiler that the profile does not fit a function."""
+    """Functions of local packages for which the compiler warned that the profile does not fit."""
+    missing: int | None = None
+    """Functions of local packages for which the compiler found no profile, `None` in old records."""
+    skipped: tuple[tuple[str, str], ...] = ()
+    """Command line and failure of each training run that failed. The profile does not contain it."""
 
     @property
-    def proof(self) -> str:
-        """Return what shows that the profile was recorded and used."""
-        warnings = f"{self.mismatches} warnings" if self.mismatches else "no warning"
+    def evidence(self) -> str:
+        """Return what is known about the profile. It does not show that the compiler used it."""
+        missing = "" if self.missing is None else f" and none for {self.missing}"
         return (
-            f"the profile counts {self.functions} functions, one of them {self.largest} times; "
-            f"the compiler used it with {warnings} that it does not fit"
+            f"the profile counts {self.functions} functions, one of them {self.largest} times; in "
+            f"local packages, the compiler found one that does not fit for {self.mismatches} "
+            f"functions{missing}"
         )
 
 

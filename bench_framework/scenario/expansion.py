@@ -134,7 +134,8 @@ class Expansion:
             profile, keys = _profile(profile, keys, setting.profile)
             default = default and not setting.no_default_features
             toolchain, revision = setting.toolchain or toolchain, setting.revision or revision
-            version, pgo = setting.version or version, setting.pgo or pgo
+            version = setting.version or version
+            pgo = setting.pgo if "pgo" in setting.model_fields_set else pgo
             features |= set(setting.features)
             dependencies |= setting.dependencies
             flags += setting.rustflags

@@ -9,7 +9,7 @@ from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model import policies
 from bench_framework.model.declarations import DerivedRow, Note
 from bench_framework.model.looks import GRID
-from bench_framework.model.plan import Hole, Input, Plan, Variant
+from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
 from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.scenario import template
 from bench_framework.scenario.axes import AxisView
@@ -40,7 +40,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
     Raises `ScenarioError` (BC207): `only` is invalid (BC113) or selects nothing.
     """
     expansion = Expansion(scenario, combine(scenario))
-    pairs = expansion.pairs()
+    everything = pairs = expansion.pairs()
     holes = list(expansion.matrix.holes)
     if only is not None:
         pairs, left_out = _select(expansion, pairs, only)
@@ -97,6 +97,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         ),
         data_dir=scenario.resolve(scenario.spec.data_dir) if scenario.spec.data_dir else None,
         design=scenario.spec.design,
+        training=_training(expansion, everything),
     )
     return with_gate(scenario, plan)
 
@@ -127,6 +128,17 @@ def _select(
         elif variant.experiment is None:
             left_out.append(Hole(expansion.values_of(variant, given), f"not selected by -k {only}"))
     return selected, left_out
+
+
+def _training(
+    expansion: Expansion, pairs: Sequence[tuple[Variant, Input]]
+) -> tuple[TrainingRun, ...]:
+    trained = [(v, i) for v, i in pairs if v.build is not None and v.build.pgo]
+    return tuple(
+        TrainingRun(v.build.program, expansion.cell(v, i, Role.CANDIDATE, v.label), i)
+        for v, i in trained
+        if v.build is not None
+    )
 
 
 def _program(scenario: Scenario) -> tuple[str, ...] | None:

@@ -64,6 +64,11 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
         variants=variants,
         inputs=tuple(pairs.input(cell) for cell in measured),
         cells=tuple(side for cell in measured for side in pairs.cells(cell)),
+        training=tuple(
+            replace(run, build=replace(run.build, revision=commit))
+            for commit in pairs.commits.values()
+            for run in plan.training
+        ),
         holes=(*plan.holes, *pairs.holes()),
         baseline_id=variants[0].id,
         further_baselines=(),

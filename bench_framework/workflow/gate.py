@@ -172,6 +172,7 @@ def _confirm(options: RunOptions, record: Record, first: Gating, observer: Obser
     what = counted(count, "possible regression")
     observer.notify(Message(f"gate: measuring {what} again, in at most {most}"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
+    options = replace(options, first_pass=record.contents.builds)
     outcome = run_plan(plan, text, options, observer)
     if outcome.judgement is None or outcome.record is None:
         raise _interrupted("possible regressions were measured again")

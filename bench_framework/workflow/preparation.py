@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,9 +12,9 @@ from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.model import environment_variables
 from bench_framework.model.metrics import METRICS, DeclaredMetric
-from bench_framework.model.plan import PROGRAM, Plan
+from bench_framework.model.plan import PROGRAM, Input, Plan
 from bench_framework.model.policies import Metric
-from bench_framework.model.run import Build, Event, Host, PreparedInput
+from bench_framework.model.run import Build, Event, Host, PreparedInput, Training
 from bench_framework.units import counted, format_size
 from bench_framework.workflow.capability import leave_out, limits
 from bench_framework.workflow.time_estimates import built_binary
@@ -39,9 +39,12 @@ class Prepared:
     events: tuple[Event, ...] = ()
 
 
-def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
+def prepare(
+    plan: Plan, options: RunOptions, session: Session, earlier: Sequence[Build] = ()
+) -> Prepared:
     """Prepare tools, builds and inputs of a plan, and collect facts about the machine.
 
+    `earlier` are the builds of a record that is continued or confirmed, whose profiles are kept.
     Nothing is measured on this machine meanwhile, and other processes may build too.
 
     Raises:
@@ -52,10 +55,12 @@ def prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
 
     what = f"the builds of {plan.name}"
     with MachineLock(what, session.observer, session.stop, shared=True):
-        return _prepare(plan, options, session)
+        return _prepare(plan, options, session, earlier)
 
 
-def _prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
+def _prepare(
+    plan: Plan, options: RunOptions, session: Session, earlier: Sequence[Build]
+) -> Prepared:
     from bench_framework.execution import hyperfine
     from bench_framework.execution.build import binaries
     from bench_framework.execution.counting import instructions
@@ -65,7 +70,7 @@ def _prepare(plan: Plan, options: RunOptions, session: Session) -> Prepared:
     launcher, env, careful = session.launcher, session.env, session.interruptible
     tool = hyperfine.find(launcher, env, careful)
     event: Event | None = None
-    builds = _all_programs(plan, session)
+    builds = _all_programs(plan, session, earlier=earlier)
     descriptions = {build.id: build.describe for build in builds if build.describe}
     able = leave_out(plan, descriptions)
     if able is not plan:
@@ -146,16 +151,24 @@ def _try_builds(plan: Plan, builds: Sequence[Build], session: Session) -> Trials
     return trials
 
 
-def _inputs(plan: Plan, session: Session) -> tuple[PreparedInput, ...]:
+def _inputs(
+    plan: Plan, session: Session, inputs: Sequence[Input] | None = None
+) -> tuple[PreparedInput, ...]:
     from bench_framework.execution.inputs import datasets
 
     data = datasets.data_dir(plan.data_dir, session.env)
     return datasets.prepare_inputs(
-        plan.inputs, data, session.env, session.interruptible, session.launcher
+        plan.inputs if inputs is None else inputs,
+        data,
+        session.env,
+        session.interruptible,
+        session.launcher,
     )
 
 
-def _all_programs(plan: Plan, session: Session, *, all_builds: bool = True) -> tuple[Build, ...]:
+def _all_programs(
+    plan: Plan, session: Session, *, all_builds: bool = True, earlier: Sequence[Build] = ()
+) -> tuple[Build, ...]:
     """Return the programs of a plan with their preloaded allocators.
 
     Without `all_builds`, only the program of the baseline is built.
@@ -170,7 +183,9 @@ def _all_programs(plan: Plan, session: Session, *, all_builds: bool = True) -> t
         name: library(name, session.launcher, session.env, session.interruptible)
         for name in dict.fromkeys(names.values())
     }
-    builds = _programs(plan, session) or _builds(plan, session, all_builds=all_builds)
+    builds = _programs(plan, session) or _builds(
+        plan, session, all_builds=all_builds, earlier=earlier
+    )
     _require_builds(plan, builds)
     return tuple(
         replace(build, preload=libraries[names[build.id]]) if build.id in names else build
@@ -213,14 +228,7 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
             advice = "use the dependency in the program, or remove the setting"
             yield Event("BX337", f"{labels}: {remark}", effect=effect, help=advice)
         if (training := build.training) is not None:
-            first, *others = training.commands
-            rest = f" and {counted(len(others), 'further run')}" if others else ""
-            message = f"{labels}: built with PGO, trained by `{first}`{rest}"
-            runs = tuple(("training", command) for command in training.commands)
-            more = (("profile", f"sha256 {training.sha256}, merged by {training.tool}"),)
-            details = (*runs, *more, ("proof", training.proof))
-            effect = "it is optimised for these runs, so other inputs may gain less"
-            yield Event("BX338", message, "note", effect=effect, details=details)
+            yield _trained(build, training, labels, _without_profile(plan, build, builds))
         if (preload := build.preload) is None:
             continue
         message = f"{labels}: {preload} replaces malloc in the unchanged program by LD_PRELOAD"
@@ -228,6 +236,33 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
         details = (("library", preload.path), ("sha256", preload.sha256), ("proof", preload.proof))
         effect = f"hyperfine also uses it, so a peak memory below {least} is unknown"
         yield Event("BX336", message, "note", effect=effect, details=details)
+
+
+def _without_profile(plan: Plan, build: Build, builds: Iterable[Build]) -> Build | None:
+    """Return the build of the plan that differs from a build with PGO in the profile only."""
+    spec = next((s for s in plan.builds if s.id == build.id), None)
+    plain = {s.id for s in plan.builds if spec and s == replace(spec, pgo=False, train=())}
+    return next((other for other in builds if other.id in plain), None)
+
+
+def _trained(build: Build, training: Training, labels: str, plain: Build | None) -> Event:
+    """Return the event of a build with PGO: a warning if its code is that of `plain`."""
+    first, *others = training.commands
+    rest = f" and {counted(len(others), 'further run')}" if others else ""
+    message = f"{labels}: built with a profile (PGO), trained by `{first}`{rest}"
+    details = (
+        *(("training", command) for command in training.commands),
+        *(("left out", f"{command}: {reason}") for command, reason in training.skipped),
+        ("profile", f"sha256 {training.sha256}, merged by {training.tool}"),
+        ("functions", training.evidence),
+    )
+    if plain is not None and build.code_sha256 and build.code_sha256 == plain.code_sha256:
+        message += "; its code is equal to that of the build without the profile"
+        effect = "nothing shows that the compiler used the profile"
+        advice = "train with the work that is measured: pgo: {train: [...]}"
+        return Event("BX338", message, effect=effect, help=advice, details=details)
+    effect = "its training is these runs, so other inputs may gain less"
+    return Event("BX338", message, "note", effect=effect, details=details)
 
 
 def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
@@ -252,16 +287,20 @@ def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
     return builds
 
 
-def _builds(plan: Plan, session: Session, *, all_builds: bool = True) -> tuple[Build, ...]:
+def _builds(
+    plan: Plan, session: Session, *, all_builds: bool, earlier: Sequence[Build]
+) -> tuple[Build, ...]:
     """Build the baseline, try its commands unless all builds exist, then build all others."""
     from bench_framework.execution.build import cargo, pgo
     from bench_framework.execution.inputs import datasets
     from bench_framework.execution.machine.host import cache_root
 
+    programs = {spec.id: spec.program.id for spec in plan.builds}
     trainer = pgo.Trainer(
         plan,
-        lambda: _inputs(plan, session),
+        partial(_inputs, plan, session),
         pgo.find_tools(plan.builds, session.launcher, session.env),
+        {programs.get(build.id, ""): build.training for build in earlier if build.training},
     )
     mine, cache = plan.variant(plan.baseline_id).build_id, cache_root(session.env)
     specs = sorted(plan.builds, key=lambda spec: spec.id != mine)

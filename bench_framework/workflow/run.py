@@ -15,6 +15,7 @@ from bench_framework.errors import (
     CellError,
     Interrupted,
     MachineError,
+    RecordError,
     UsageError,
 )
 from bench_framework.execution import progress
@@ -93,7 +94,10 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
 
     record: Record | None = None
     try:
-        prepared = prepare(plan, options, session)
+        earlier = _earlier_builds(plan, options)
+        prepared = prepare(plan, options, session, earlier)
+        if options.first_pass:
+            require_programs(earlier, prepared.builds)
         plan = prepared.plan
         with ExitStack() as opened:
             with MachineLock(plan.name, session.observer, session.stop):
@@ -122,6 +126,34 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
         resume += f"profile {record.path}`"
     events = tuple(record.contents.events)
     return Outcome(record.path, judgement, document, failures, resume, code, events)
+
+
+def _earlier_builds(plan: Plan, options: RunOptions) -> Sequence[Build]:
+    """Return the builds of the gate's first pass, or of the record that will be continued."""
+    from bench_framework.store.records import Record, find_resumable
+
+    if options.first_pass or not any(spec.pgo for spec in plan.builds):
+        return options.first_pass
+    if options.record is None:
+        record = None if options.fresh else find_resumable(options.results, plan)
+    else:
+        record = Record.open(options.record)
+    return record.contents.builds if record is not None else ()
+
+
+def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
+    """Refuse to confirm a result with other programs. Raises `RecordError` (BX410)."""
+    known = {build.id: build.sha256 for build in first if build.sha256}
+    for build in builds:
+        before = known.get(build.id)
+        if before is not None and build.sha256 is not None and build.sha256 != before:
+            raise RecordError(
+                f"cannot confirm: the program {Path(build.path or '').name} {before[:12]} → "
+                f"{build.sha256[:12]} since the first pass of the gate",
+                code="BX410",
+                effect="the second pass would measure another program, so nothing was measured",
+                fix="measure both again with `benchctl run FILE --gate --fresh`",
+            )
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:

@@ -16,6 +16,7 @@ from bench_framework.workflow.scenarios import plan_scenario, require_outside
 if TYPE_CHECKING:
     from bench_framework.model.plan import BuildSpec, Plan
     from bench_framework.model.policies import Accepted
+    from bench_framework.model.run import Build
 
 BUILTIN: Final = "builtin"
 NOTHING: Final = "nothing was built or measured"
@@ -40,6 +41,7 @@ class RunOptions:
         idle: load average of the last minute below which measuring starts; `None`: do not wait.
         sign: SSH key that signs the finished record; `None`: do not sign.
         record: a record to continue until the gate can judge, even if it is complete.
+        first_pass: builds of the record that this run confirms, which must be the same programs.
         pages: write the pages of the record. The second pass of a gate has only results.
     """
 
@@ -56,6 +58,7 @@ class RunOptions:
     idle: float | None = None
     sign: Path | None = None
     record: Path | None = None
+    first_pass: Sequence[Build] = ()
     pages: bool = True
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from bench_framework.store.records import Record
 
 ROOT = Path(__file__).parents[2]
 FAKES = ROOT / "tests" / "fakes"
+PROFILE = ROOT / "tests" / "fixtures" / "pgo" / "empty.profdata"
 CALL = """
 import sys
 from pathlib import Path
@@ -34,8 +35,12 @@ fn main() {
     match std::fs::read_to_string(path).unwrap().trim() {
         "slow" => std::thread::sleep(std::time::Duration::from_secs(60)),
         "bad" => std::process::exit(3),
+        "weak" if std::env::var_os("LLVM_PROFILE_FILE").is_some() => std::process::exit(3),
         "abort" => unsafe { _exit(0) },
         _ => {}
+    }
+    if let Some(answer) = std::env::args().nth(2) {
+        std::fs::write(answer, "1").unwrap();
     }
     println!("1");
 }
@@ -81,11 +86,17 @@ def benchctl(tmp_path: Path) -> Benchctl:
         "BENCHCTL_CACHE": str(tmp_path / "cache"),
         "BENCHCTL_HYPERFINE": str(tmp_path / "hyperfine"),
         "BENCHCTL_FAKE_SCRIPT": str(tmp_path / "script.json"),
-        "FAKE_PROFDATA_PROFILE": str(ROOT / "tests" / "fixtures" / "pgo" / "empty.profdata"),
+        "FAKE_PROFDATA_PROFILE": str(PROFILE),
     }
 
-    def call(*words: str, pgo: str = "true", **more: str) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "trained.yaml").write_text(SCENARIO.replace("FORM", pgo))
+    def call(
+        *words: str, pgo: str = "true", change: Mapping[str, str] | None = None, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        text = SCENARIO.replace("FORM", pgo)
+        for old, new in (change or {}).items():
+            assert old in text
+            text = text.replace(old, new)
+        (tmp_path / "trained.yaml").write_text(text)
         return subprocess.run(
             [sys.executable, "-c", CALL, str(tmp_path), *words],
             env={**env, **more},
@@ -103,7 +114,7 @@ def contents(folder: Path) -> Contents:
     return Record.open(max(find_records(folder / "results"))).contents
 
 
-def test_the_profile_of_the_training_is_used_recorded_and_kept(
+def test_the_program_is_built_with_the_recorded_profile_of_its_training(
     benchctl: Benchctl, tmp_path: Path
 ) -> None:
     (tmp_path / "other.txt").write_text("fast\n")
@@ -117,21 +128,66 @@ def test_the_profile_of_the_training_is_used_recorded_and_kept(
     assert plain.training is None
     assert trained.training.commands == ("prog other.txt",)
     assert trained.training.tool == "LLVM 19.1.7"
+    # The stored profile is of another program, so it has none of the functions of this one.
+    assert trained.training.missing
     expected = (
-        "the profile counts 9 functions, one of them 1 times; the compiler used it with no warning"
+        "the profile counts 9 functions, one of them 1 times; in local packages, the compiler "
+        "found one that does not fit for 0 functions and none for "
     )
-    assert trained.training.proof.startswith(expected)
+    assert trained.training.evidence == f"{expected}{trained.training.missing}"
     (event,) = [event for event in record.events if event.code == "BX338"]
-    assert event.message == "pgo=on: built with PGO, trained by `prog other.txt`"
+    assert event.message == "pgo=on: built with a profile (PGO), trained by `prog other.txt`"
     assert dict(event.details)["training"] == "prog other.txt"
     assert expected in next((tmp_path / "results").rglob("appendix.md")).read_text()
-    # rustc got the profile: without its file, the unchanged program cannot be built.
+    assert trained.build_s is not None
+    # The program may read other files than those that its command names, so it is trained again.
     again = benchctl("run", "trained.yaml", "--out", "results", pgo=train)
-    assert "training for" not in again.stderr
-    assert contents(tmp_path).builds[1].cached
-    (tmp_path / "other.txt").write_text("fast again\n")
-    changed = benchctl("run", "trained.yaml", "--out", "results", pgo=train)
-    assert "training for prog pgo" in changed.stderr
+    assert "training for prog pgo: prog other.txt" in again.stderr
+    unchanged = contents(tmp_path).builds[1]
+    assert (unchanged.cached, unchanged.build_s) == (True, None)
+    assert unchanged.sha256 == trained.sha256
+    # Other counts give another profile. Only the second half is built, so its time is not that of
+    # the build.
+    other = tmp_path / "other.profdata"
+    other.write_bytes(PROFILE.read_bytes() + bytes(8))
+    benchctl("run", "trained.yaml", "--out", "results", pgo=train, FAKE_PROFDATA_PROFILE=str(other))
+    half = contents(tmp_path).builds[1]
+    assert half.training is not None
+    assert half.training.sha256 != trained.training.sha256
+    assert (half.ok, half.cached, half.build_s) == (True, False, None)
+
+
+def test_all_configurations_train_whatever_is_measured_and_one_may_fail(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    for name in ("one", "two", "weak"):
+        (tmp_path / f"{name}.txt").write_text(name)
+    several = {
+        "input: {file: measured.txt}": 'input: {file: "{size}.txt"}',
+        "axes:": "axes:\n  size: [one, two, weak]",
+    }
+    first = benchctl("run", "trained.yaml", "--out", "results", change=several)
+    assert "the training failed: exit status 3; it is left out: prog " in first.stderr
+    whole = contents(tmp_path).builds[1].training
+    second = benchctl("run", "trained.yaml", "--out", "results", "-k", "size=one", change=several)
+    assert second.returncode in {0, 4}, second.stderr
+    part = contents(tmp_path)
+    assert whole is not None
+    assert [Path(command.split()[1]).name for command in whole.commands] == ["one.txt", "two.txt"]
+    ((command, reason),) = whole.skipped
+    assert command.endswith("/weak.txt")
+    assert part.builds[1].training == whole
+    (event,) = [event for event in part.events if event.code == "BX338"]
+    assert dict(event.details)["left out"] == f"{command}: {reason}"
+
+
+def test_a_training_command_need_not_write_the_answer(benchctl: Benchctl, tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("fast\n")
+    (tmp_path / "out.txt").write_text("0")
+    answer = {'"{input}"]': '"{input}", out.txt]\ncwd: .\nanswer: {file: out.txt}'}
+    train = '{train: ["{bin}", other.txt]}'
+    result = benchctl("run", "trained.yaml", "--out", "results", pgo=train, change=answer)
+    assert contents(tmp_path).builds[1].ok, result.stderr
 
 
 @pytest.mark.parametrize(

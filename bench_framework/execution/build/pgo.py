@@ -1,6 +1,7 @@
 """Builds with profile-guided optimisation (PGO): instrument, train, merge the counts, build again.
 
-The profile is kept until the instrumented binary, a training command or an input changes.
+The training runs for each record, because nothing shows which files a program reads. Equal counts
+give the same profile, so cargo builds nothing again.
 """
 
 from __future__ import annotations
@@ -17,14 +18,13 @@ from typing import Final, NamedTuple
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.build.cargo import Builder, label_of
 from bench_framework.execution.counting.single_run import SingleRunner
-from bench_framework.execution.inputs.command_output import digests_of
 from bench_framework.execution.process import Captured, Launcher, scratch_folder
 from bench_framework.execution.progress import Message
 from bench_framework.execution.target import Target, target_of
 from bench_framework.execution.worker import sha256_of
-from bench_framework.model.plan import BuildSpec, Plan, Role, stable_id
+from bench_framework.model.plan import BuildSpec, Input, Plan
 from bench_framework.model.run import Build, PreparedInput, Training
-from bench_framework.store.layout import writing
+from bench_framework.store.layout import write_whole, writing
 
 INSTRUMENT: Final = ("-Cprofile-generate=/dev/null",)
 """Flags of the instrumented build. Processes without ``LLVM_PROFILE_FILE`` write no profile."""
@@ -33,8 +33,16 @@ MERGE_TIMEOUT_S: Final = 600.0
 _VERSIONED: Final = re.compile(r"llvm-profdata-(\d+)")
 MISMATCH: Final = "hash mismatch"
 """Words of the compiler's warning about a function that the profile does not fit."""
+_MISSING: Final = re.compile(
+    r"^warning: (?!build_script_).*no profile data available for function", re.MULTILINE
+)
+"""The compiler's warning about a function without a profile, except in build scripts."""
 _COUNT: Final = re.compile(r"^(Total functions|Maximum function count): (\d+)$", re.MULTILINE)
 _LARGEST: Final = "Maximum function count"
+_INSTALL: Final = (
+    "use an llvm-profdata that reads the profiles of this compiler: run "
+    "`rustup component add llvm-tools` for its toolchain"
+)
 _NO_PROFILE: Final = (
     "let the program return from main or call exit: one that is killed or calls _exit writes no "
     "profile"
@@ -42,8 +50,12 @@ _NO_PROFILE: Final = (
 
 
 def use_flags(profile: str) -> tuple[str, ...]:
-    """Return the flags of a build that uses a profile."""
-    return (f"-Cprofile-use={profile}",)
+    """Return the flags of a build with a profile, which count the functions without one."""
+    return (f"-Cprofile-use={profile}", "-Cllvm-args=-pgo-warn-missing-function")
+
+
+Source = tuple[str | None, str | None]
+"""Toolchain and folder of the crate, which may have a ``rust-toolchain.toml``."""
 
 
 class Tool(NamedTuple):
@@ -53,18 +65,20 @@ class Tool(NamedTuple):
     version: str
 
 
+def source_of(spec: BuildSpec) -> Source:
+    """Return what selects the compiler of a build: its toolchain and the folder of its crate."""
+    return spec.toolchain, spec.crate if Path(spec.crate).is_absolute() else None
+
+
 def find_tools(
     specs: Iterable[BuildSpec], launcher: Launcher, env: Mapping[str, str]
-) -> Mapping[str | None, Tool]:
-    """Return llvm-profdata for each toolchain of the builds with PGO.
+) -> Mapping[Source, Tool]:
+    """Return llvm-profdata for each compiler of the builds with PGO.
 
     Raises `MachineError` (BX246): none is installed that fits the compiler.
     """
-    trained = [spec for spec in specs if spec.pgo]
-    crates = {
-        spec.toolchain: spec.crate if Path(spec.crate).is_absolute() else None for spec in trained
-    }
-    return {name: _find_tool(name, crate, launcher, env) for name, crate in crates.items()}
+    sources = dict.fromkeys(source_of(spec) for spec in specs if spec.pgo)
+    return {source: _find_tool(*source, launcher, env) for source in sources}
 
 
 def _find_tool(
@@ -140,75 +154,96 @@ def _first_line(output: Captured) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Trainer:
-    """The training runs of a plan. `inputs` prepares its inputs, and `tools` is of `find_tools`."""
+    """The training runs of a plan. `inputs` prepares their inputs, and `tools` is of `find_tools`.
+
+    `earlier` has the training by build id of a record that is continued or confirmed. These programs are
+    measured again, so they are built with the same profile.
+    """
 
     plan: Plan
-    inputs: Callable[[], Sequence[PreparedInput]]
-    tools: Mapping[str | None, Tool]
+    inputs: Callable[[Sequence[Input]], Sequence[PreparedInput]]
+    tools: Mapping[Source, Tool]
+    earlier: Mapping[str, Training] = field(default_factory=dict)
 
     def train(self, spec: BuildSpec, instrumented: Build, builder: Builder) -> Training:
-        """Run the training commands, each once, and return their profile, which is kept.
+        """Run the training commands, each once, and return their profile.
 
-        Raises `BuildError` (BX247): a command failed or timed out, or wrote no profile.
+        A run that fails is skipped. Its counts are not part of the profile.
+
+        Raises `BuildError` (BX247): every command failed or timed out, or none wrote a profile.
         """
-        inputs = {item.input_id: item for item in self.inputs()}
-        targets = self._targets(spec, instrumented, inputs, builder.env)
-        tool = self.tools[spec.toolchain]
-        key: list[str | None] = [tool.version, instrumented.sha256]
-        for target in targets:
-            hashed = {target.binary, target.input_path, *target.input_files}
-            words = [word for word in target.argv if word not in hashed]
-            given = inputs[target.cell.input_id].sha256
-            start = Path(target.cwd or ".")
-            key += [*target.argv, *digests_of(words, start), given, repr(target.cell.env)]
-        profile = builder.cache / "builds" / f"{spec.id}-{stable_id(*key)}.profdata"
-        commands = tuple(
-            shlex.join(Path(word).name if word == target.binary else word for word in target.argv)
-            for target in targets
-        )
-        if not profile.is_file():
-            with scratch_folder() as scratch:
-                for target, command in zip(targets, commands, strict=True):
-                    builder.observer.notify(Message(f"training for {label_of(spec)}: {command}"))
-                    self._run(target, Path(scratch), command, builder.launcher)
-                self._merge(tool, Path(scratch), profile, commands, builder)
+        earlier = self.earlier.get(spec.id)
+        if (
+            earlier is not None
+            and Path(earlier.path).is_file()
+            and sha256_of(Path(earlier.path)) == earlier.sha256
+        ):
+            builder.observer.notify(Message(f"keeping the profile of {label_of(spec)}"))
+            return earlier
+        tool, commands, skipped = self.tools[source_of(spec)], list[str](), list[BuildError]()
+        with scratch_folder() as scratch:
+            folder, merged = Path(scratch, "counts"), Path(scratch, "merged.profdata")
+            folder.mkdir()
+            for number, target in enumerate(self._targets(spec, instrumented, builder.env)):
+                command = shlex.join(
+                    Path(word).name if word == target.binary else word for word in target.argv
+                )
+                builder.observer.notify(Message(f"training for {label_of(spec)}: {command}"))
+                try:
+                    self._run(target, folder / f"{number}-%m-%p.profraw", command, builder.launcher)
+                    commands.append(command)
+                except BuildError as error:
+                    skipped.append(error)
+                    builder.observer.notify(Message(f"{error.message}; it is left out: {command}"))
+                    for path in folder.glob(f"{number}-*"):
+                        path.unlink()
+            if not commands:
+                raise skipped[0]
+            self._merge(tool, folder, merged, commands, builder)
+            # The name has the digest, as cargo does not see that a file of the same name changed.
+            digest = sha256_of(merged)
+            profile = builder.cache / "builds" / f"{spec.id}-{digest[:12]}.profdata"
+            if not profile.is_file() or sha256_of(profile) != digest:
+                with writing(profile):
+                    profile.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(profile, merged.read_bytes())
         summary = builder.launcher.capture([tool.path, "show", str(profile)], builder.env).stdout
         counts = {name: int(number) for name, number in _COUNT.findall(summary)}
         functions, largest = counts.get("Total functions", 0), counts.get(_LARGEST, 0)
         if not (functions and largest):
-            profile.unlink(missing_ok=True)
             raise _failed(commands, "counted no function of the program", _NO_PROFILE)
         return Training(
-            commands, str(profile), sha256_of(profile), functions, largest, tool.version
+            tuple(commands),
+            str(profile),
+            digest,
+            functions,
+            largest,
+            tool.version,
+            skipped=tuple((error.details[0][1], error.message) for error in skipped),
         )
 
-    def _targets(
-        self,
-        spec: BuildSpec,
-        build: Build,
-        inputs: Mapping[str, PreparedInput],
-        env: Mapping[str, str],
-    ) -> list[Target]:
-        """Return the training runs: of each cell that uses the build, without equal ones."""
-        plan, targets = self.plan, dict[object, Target]()
-        users = {v.id for v in plan.variants if v.build is not None and v.build.program == spec}
-        folder = str(Path(plan.scenario_path).absolute().parent)
-        for cell in plan.cells:
-            if cell.variant_id not in users or cell.role is Role.CONTROL:
-                continue
-            trained = replace(cell, command=spec.train, shell=False, cwd=folder)
+    def _targets(self, spec: BuildSpec, build: Build, env: Mapping[str, str]) -> list[Target]:
+        """Return the training runs of a build, without equal ones."""
+        runs = [run for run in self.plan.training if run.build == spec]
+        given = tuple(dict.fromkeys(run.input for run in runs))
+        inputs = {item.input_id: item for item in self.inputs(given)}
+        folder = str(Path(self.plan.scenario_path).absolute().parent)
+        targets = dict[object, Target]()
+        for run in runs:
+            trained = replace(run.cell, command=spec.train, shell=False, cwd=folder)
             target = target_of(
-                trained if spec.train else cell, build, inputs.get(cell.input_id), env
+                trained if spec.train else run.cell, build, inputs.get(run.input.id), env
             )
-            same = (target.argv, cell.env, target.cwd, target.stdin, target.prepare)
+            setup = (target.prepare, target.cleanup)
+            same = (target.argv, run.cell.env, target.cwd, target.stdin, setup, target.cpus)
             targets.setdefault(same, target)
         return list(targets.values())
 
-    def _run(self, target: Target, folder: Path, command: str, launcher: Launcher) -> None:
+    def _run(self, target: Target, counts: Path, command: str, launcher: Launcher) -> None:
         limit = self.plan.measure.timeout_s
         # The answer is that of a training command, and of no cell.
-        policy = replace(self.plan.answer, contract=False, stdout="null")
-        env = {**target.env, VARIABLE: str(folder / "%m-%p.profraw")}
+        policy = replace(self.plan.answer, contract=False, stdout="null", compare="none", file=None)
+        env = {**target.env, VARIABLE: str(counts)}
         run = SingleRunner(launcher, policy, limit).run(replace(target, env=env), None, limit)
         if run.status == "timeout":
             fix = "train with less work: pgo: {train: [...]}; or raise measure.timeout"
@@ -217,23 +252,19 @@ class Trainer:
             raise _failed([command], f"failed: {run.message}", "correct the training command")
 
     def _merge(
-        self, tool: Tool, folder: Path, profile: Path, commands: Sequence[str], builder: Builder
+        self, tool: Tool, folder: Path, merged: Path, commands: Sequence[str], builder: Builder
     ) -> None:
         if not any(path.stat().st_size for path in folder.glob("*.profraw")):
             raise _failed(commands, "wrote no profile", _NO_PROFILE)
-        part = profile.with_suffix(f".{os.getpid()}.part")
-        with writing(profile):
-            profile.parent.mkdir(parents=True, exist_ok=True)
-        argv = [tool.path, "merge", "-o", str(part), str(folder)]
-        merged = builder.launcher.capture(argv, builder.env, timeout_s=MERGE_TIMEOUT_S)
-        if not merged.ok:
+        argv = [tool.path, "merge", "-o", str(merged), str(folder)]
+        output = builder.launcher.capture(argv, builder.env, timeout_s=MERGE_TIMEOUT_S)
+        if not output.ok:
+            line = _first_line(output)
             raise _failed(
                 commands,
-                f"wrote a profile that {tool.path} cannot merge: {_first_line(merged)}",
-                _NO_PROFILE,
+                f"wrote a profile that {tool.path} cannot merge: {line}",
+                _INSTALL if "version" in line else _NO_PROFILE,
             )
-        with writing(profile):
-            part.replace(profile)
 
 
 def _failed(commands: Sequence[str], what: str, fix: str) -> BuildError:
@@ -264,10 +295,13 @@ class TrainingBuilder(Builder):
         training = self.trainer.train(spec, instrumented, self)
         build = Builder.build_or_raise(replace(self, flags=use_flags(training.path)), spec, place)
         log = Path(str(build.log)).read_text(encoding="utf-8", errors="replace")
-        taken = [b.build_s for b in (instrumented, build) if b.build_s is not None]
+        # The time of one half is not that of the build.
+        first_s, second_s = instrumented.build_s, build.build_s
         return replace(
             build,
-            training=replace(training, mismatches=log.count(MISMATCH)),
-            build_s=sum(taken) if taken else None,
-            cached=build.ok and not taken,
+            training=replace(
+                training, mismatches=log.count(MISMATCH), missing=len(_MISSING.findall(log))
+            ),
+            build_s=None if first_s is None or second_s is None else first_s + second_s,
+            cached=instrumented.cached and build.cached,
         )

@@ -69,7 +69,7 @@ def _row(data: ReportData, b: Build) -> Row:
 def _reached(b: Build) -> list[str]:
     """Return what the binary and a run outside timing show of the settings."""
     texts = [f"linked by {b.linker}"] if b.linker else []
-    texts += [f"PGO: {b.training.proof}"] if b.training else []
+    texts += [f"PGO: {b.training.evidence}"] if b.training else []
     return [*texts, f"LD_PRELOAD: {b.preload}"] if b.preload else texts
 
 

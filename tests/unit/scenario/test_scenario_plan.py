@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench_framework.errors import ScenarioError
+from bench_framework.features.gate.outcome import narrowed
 from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import BIN, INPUT, TUNING, Plan, Role
 
@@ -562,6 +564,40 @@ class TestAxesOfTheBuild:
         assert other.train == ((BIN,), ("--io={x}",), (INPUT,))
         assert plain == replace(same, pgo=False)
         assert len({plain.id, same.id, other.id}) == 3
+
+    def test_a_later_axis_switches_pgo_off(self, plans: Plans) -> None:
+        with pytest.raises(ScenarioError) as error:
+            plans(
+                """
+                axes:
+                  how: {plain: {}, trained: {pgo: true}}
+                  then: {same: {}, without: {pgo: false}}
+                baseline: {how: plain, then: same}
+                """,
+                head=TALLY,
+            )
+        assert [problem.message for problem in error.value.problems] == [
+            "two variants are the same program: plain + same, plain + without",
+            "two variants are the same program: plain + same, trained + without",
+        ]
+
+    def test_a_selection_and_the_gate_keep_the_training_of_the_scenario(self, plans: Plans) -> None:
+        text = """
+            axes:
+              size: [1MiB, 2MiB]
+              how: {plain: {}, trained: {pgo: true}}
+            input: {dataset: prose, size: "{size}"}
+            baseline: {how: plain}
+            """
+        whole = plans(text, head=TALLY)
+        assert [run.input for run in whole.training] == list(whole.inputs)
+        (spec,) = {run.build for run in whole.training}
+        assert spec.pgo
+        part = plans(text, head=TALLY, only="size=1MiB")
+        assert len(part.inputs) == 1
+        assert part.training == whole.training
+        (candidate, *_) = (cell for cell in whole.cells if cell.role is Role.CANDIDATE)
+        assert narrowed(whole, frozenset({candidate.id})).training == whole.training
 
     def test_an_existing_program_gets_a_build_for_each_allocator(self, plans: Plans) -> None:
         plan = plans(

@@ -1,0 +1,76 @@
+"""Builds with PGO: their events, their compilers, and the second pass of a gate."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from bench_framework.errors import RecordError
+from bench_framework.execution.build.pgo import Tool, find_tools, source_of
+from bench_framework.execution.process import Launcher
+from bench_framework.model.plan import BuildSpec, Plan
+from bench_framework.model.run import Build, Training
+from bench_framework.workflow.preparation import build_events
+from bench_framework.workflow.run import require_programs
+
+PLAIN = BuildSpec("/crate", "prog")
+TRAINED = BuildSpec("/crate", "prog", pgo=True)
+TRAINING = Training(("prog a",), "p", "d" * 64, 9, 5, "LLVM 19", 0, 2, (("prog b", "it failed"),))
+
+
+def event(code: str | None) -> Any:
+    variants = [
+        SimpleNamespace(label=name, build_id=spec.id)
+        for name, spec in (("off", PLAIN), ("on", TRAINED))
+    ]
+    plan = cast("Plan", SimpleNamespace(builds=(PLAIN, TRAINED), variants=variants))
+    builds = [
+        Build(PLAIN.id, ok=True, code_sha256="a"),
+        Build(TRAINED.id, ok=True, code_sha256=code, training=TRAINING),
+    ]
+    (only,) = build_events(plan, builds)
+    return only
+
+
+def test_no_message_says_that_the_compiler_used_a_profile() -> None:
+    note = event("b")
+    assert (note.code, note.severity) == ("BX338", "note")
+    assert note.message == "on: built with a profile (PGO), trained by `prog a`"
+    details = dict(note.details)
+    assert details["left out"] == "prog b: it failed"
+    assert details["functions"].endswith("for 0 functions and none for 2")
+    assert "used" not in str(note)
+
+
+def test_a_profile_that_changes_no_code_is_a_warning() -> None:
+    warning = event("a")
+    assert warning.severity == "warning"
+    assert "its code is equal to that of the build without the profile" in warning.message
+    assert event(None).severity == "note"  # nothing is known
+
+
+def test_each_crate_and_toolchain_has_its_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "bench_framework.execution.build.pgo._find_tool",
+        lambda toolchain, crate, *_: Tool(str(crate), str(toolchain)),
+    )
+    specs = [
+        PLAIN,
+        TRAINED,
+        BuildSpec("/other", "prog", pgo=True),
+        BuildSpec("/crate", "prog", pgo=True, toolchain="beta"),
+    ]
+    with Launcher() as launcher:
+        tools = find_tools(specs, launcher, {})
+    assert set(tools) == {(None, "/crate"), (None, "/other"), ("beta", "/crate")}
+    assert tools[source_of(TRAINED)] == Tool("/crate", "None")
+
+
+def test_another_program_is_not_a_confirmation() -> None:
+    first = [Build("x", ok=True, sha256="a" * 64), Build("y", ok=False)]
+    require_programs(first, [*first, Build("z", ok=True, sha256="c" * 64)])
+    with pytest.raises(RecordError, match="cannot confirm: the program prog aaaaaaaaaaaa → b") as e:
+        require_programs(first, [Build("x", ok=True, sha256="b" * 64, path="/store/prog")])
+    assert e.value.code == "BX410"
