@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -79,7 +80,8 @@ def signature(path: str | Path | None) -> Signature:
 class AnswerReader:
     """Reader of the answers of a plan.
 
-    `timeout_s` is the time limit of `filter`, of `check` and of all regular expressions together.
+    `timeout_s` is the time limit of `filter`, of `check` and of all regular expressions of `answer`
+    or of the metrics of one output together.
     """
 
     launcher: Launcher
@@ -167,12 +169,10 @@ class AnswerReader:
     def _search(self, target: Target, path: Path, edited: Path) -> None:
         """Write what `extract` and `ignore` leave of a file to `edited`."""
         policy = self.policy
-        pairs = [("extract", policy.extract)] if policy.extract else []
-        pairs += [("ignore", expression) for expression in policy.ignore]
-        keys = list(dict(pairs))
-        argv = (*script("expressions.py"), json.dumps(pairs), str(edited))
-        finished, words = self._run(keys[0], argv, target, path, LARGEST_EDITED)
-        words = words.removeprefix(": ")
+        pairs = [("answer.extract", policy.extract)] if policy.extract else []
+        pairs += [("answer.ignore", expression) for expression in policy.ignore]
+        keys = [key.removeprefix("answer.") for key in dict(pairs)]
+        finished, words = self.search(pairs, target, path, edited)
         if finished.exit_code == NOTHING_LEFT:
             message = (
                 f"answer: {' and '.join(keys)} leave{'s' * (len(keys) == 1)} nothing to compare"
@@ -188,6 +188,17 @@ class AnswerReader:
             )
         if not finished.ok:
             raise _failed(keys[0], ("regular expression",), f"{finished.how}: {words}")
+
+    def search(
+        self, pairs: Sequence[tuple[str, str]], target: Target, path: Path, edited: Path
+    ) -> tuple[Finished, str]:
+        """Run the script `expressions` on a file. Return how it ended, and its last message.
+
+        Raises `AnswerError`: the file cannot be read (BX215). `Interrupted`: it was killed.
+        """
+        argv = (*script("expressions.py"), json.dumps(pairs), str(edited))
+        finished, words = self._run("regex", argv, target, path, LARGEST_EDITED)
+        return finished, words.removeprefix(": ")
 
     def _check(self, target: Target, path: Path) -> Answer:
         finished, words = self._run("check", self.policy.check, target, path)

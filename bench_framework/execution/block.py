@@ -63,7 +63,7 @@ class BlockRunner:
         self._policy, self._timeout_s = plan.answer, plan.measure.timeout_s
         self.reader = AnswerReader(launcher, plan.answer, plan.measure.timeout_s)
         file = Path(self._policy.file) if self._policy.file is not None else None
-        self._readings = declared_metrics.Readings(plan.metrics, raw.stdout, file)
+        self._readings = declared_metrics.Readings(plan.metrics, raw.stdout, file, self.reader)
         self._log = raw.log("hyperfine.log")
         with writing(raw.root):
             raw.log("").mkdir(parents=True, exist_ok=True)
@@ -243,7 +243,7 @@ class BlockRunner:
         if failure := failure_of(block.exit_codes, self._policy.exit_codes):
             return replace(block, status="failed", **failure)
         try:
-            return self._readings.read(self._add_answer(target, block, runs))
+            return self._readings.read(target, self._add_answer(target, block, runs))
         except WrongAnswer as error:
             return replace(block, status="other-output", message=error.line)
         except AnswerError as error:

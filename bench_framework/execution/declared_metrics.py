@@ -9,12 +9,14 @@ import errno
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.execution.answers import Signature, signature
+from bench_framework.errors import AnswerError
+from bench_framework.execution.answers import AnswerReader, Signature, signature
+from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.target import Target
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model import json_path
@@ -26,6 +28,10 @@ LARGEST_BYTES: Final = 64 << 20
 _EXCERPT: Final = 40
 """Characters of a value that a message quotes."""
 _NUMBER: Final = re.compile(r"[-+]?(\d+(_\d+)*\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+
+Matches = Sequence[str | None]
+"""The different values of a regular expression's first group."""
 
 
 class _Duplicate:
@@ -46,6 +52,7 @@ class Readings:
     declared: Sequence[DeclaredMetric]
     stdout: Path
     answer: Path | None
+    reader: AnswerReader
     before: Signature = field(default=None, init=False)
     """State of the answer file before the block, which is ignored if the block does not change it."""
 
@@ -54,11 +61,12 @@ class Readings:
         """True if the output of a program must be stored."""
         return any(metric.source == "stdout" for metric in self.declared)
 
-    def read(self, block: Block) -> Block:
+    def read(self, target: Target, block: Block) -> Block:
         """Return the block with the metrics of its last run and the reasons for missing ones."""
         values: dict[str, float] = {}
         missing: dict[str, str] = {}
         texts: dict[str, str | Missing] = {}
+        matches: dict[str, Mapping[str, Matches] | Missing] = {}
         for metric in self.declared:
             if metric.source == "worker":
                 continue
@@ -68,16 +76,46 @@ class Readings:
                 text = texts[metric.source]
                 if isinstance(text, Missing):
                     raise text
-                values[metric.name] = number_in(text, metric)
+                if not metric.regex:
+                    values[metric.name] = _number_at(_document(text), metric.path, metric)
+                    continue
+                if metric.source not in matches:
+                    matches[metric.source] = self._matches(target, metric.source)
+                several = matches[metric.source]
+                if isinstance(several, Missing):
+                    raise several
+                values[metric.name] = _number_of(several[metric.name], metric)
             except Missing as reason:
                 missing[metric.name] = str(reason)
         if values or missing:
             return replace(block, metrics=values, missing={**block.missing, **missing})
         return block
 
-    def _text(self, source: str) -> str | Missing:
+    def _path(self, source: str) -> Path:
         path = self.stdout if source == "stdout" else self.answer
         assert path is not None
+        return path
+
+    def _matches(self, target: Target, source: str) -> Mapping[str, Matches] | Missing:
+        """Return what the regular expressions match, in a process that can be killed."""
+        metrics = [m for m in self.declared if m.source == source and m.regex]
+        pairs = [(f"metrics.{m.name}", m.regex) for m in metrics]
+        with scratch_folder() as scratch:
+            edited = Path(scratch, "matches.json")
+            try:
+                finished, words = self.reader.search(pairs, target, self._path(source), edited)
+            except AnswerError as error:
+                return Missing(error.line)
+            if finished.timed_out:
+                limit = f"exceeded the time limit of {self.reader.timeout_s:g} s"
+                return Missing(f"{words} {limit}")
+            if not finished.ok:
+                return Missing(f"{words}: {finished.how}")
+            groups = parse_json(edited.read_bytes())
+        return {m.name: values for m, values in zip(metrics, groups, strict=True)}
+
+    def _text(self, source: str) -> str | Missing:
+        path = self._path(source)
         if source == "answer" and signature(path) == self.before:
             return Missing(f"the run did not write {path}")
         try:
@@ -123,11 +161,7 @@ class Readings:
         return missing
 
 
-def number_in(text: str, metric: DeclaredMetric) -> float:
-    """Return a metric's value in stored units. Raises `Missing`: absent, ambiguous or no number."""
-    if not metric.regex:
-        return _number_at(_document(text), metric.path, metric)
-    matches = {match[1] for match in re.finditer(metric.regex, text, re.MULTILINE)}
+def _number_of(matches: Matches, metric: DeclaredMetric) -> float:
     if not matches:
         raise Missing(f"`{metric.regex}` matches nothing in {metric.source}")
     if len(matches) > 1:

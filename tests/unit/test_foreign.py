@@ -9,16 +9,17 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import AnswerError, MachineError, UsageError
-from bench_framework.execution.answers import digest_file
+from bench_framework.execution.answers import AnswerReader, digest_file
 from bench_framework.execution.declared_metrics import Readings
 from bench_framework.execution.inputs.datasets import prepare_inputs
 from bench_framework.execution.inputs.folders import digest
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
+from bench_framework.execution.target import Target
 from bench_framework.execution.worker import answer_lines, sha256_of
 from bench_framework.foreign import fault_of, open_regular, parse_json, read_regular
 from bench_framework.model.metrics import DeclaredMetric
-from bench_framework.model.plan import Dataset, Input
+from bench_framework.model.plan import Cell, Dataset, Input, Role
 from bench_framework.model.policies import AnswerKind, AnswerPolicy
 from bench_framework.model.run import Block
 from bench_framework.scenario.document import MAX_BYTES
@@ -81,7 +82,12 @@ def test_an_answer_that_is_too_large_is_an_error(
 def test_a_metric_of_an_endless_file_is_missing(endless: Path, tmp_path: Path) -> None:
     metric = DeclaredMetric("m", "answer", regex="(.)")
     block = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="")
-    assert Readings([metric], tmp_path / "stdout", endless).read(block).missing["m"] in {
+    reader = AnswerReader(Launcher(), AnswerPolicy(), 1.0)
+    target = Target(
+        Cell("c", "v", "i", "c", Role.CANDIDATE, ()), (), {}, None, None, (), None, (), ()
+    )
+    block = Readings([metric], tmp_path / "stdout", endless, reader).read(target, block)
+    assert block.missing["m"] in {
         f"{endless} cannot be read: not a regular file",
         f"the run did not write {endless}",
     }

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench_framework.execution.answers import signature
-from bench_framework.execution.declared_metrics import Missing, Readings, number_in
+from bench_framework.execution.answers import AnswerReader, signature
+from bench_framework.execution.declared_metrics import Readings
+from bench_framework.execution.process import Launcher
+from bench_framework.execution.target import Target
 from bench_framework.model.json_path import parse
 from bench_framework.model.metrics import DeclaredMetric
+from bench_framework.model.plan import Cell, Role
+from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Block, Receipt
 
+CELL = Cell("c", "v", "i", "c", Role.CANDIDATE, ())
+TARGET = Target(CELL, (), {}, None, None, (), None, (), ())
+NO_READER = AnswerReader(Launcher(), AnswerPolicy(), 1.0)  # starts nothing
 BLOCK = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(0.1,))
+
+
+def read(folder: Path, *metrics: DeclaredMetric, text: str, timeout_s: float = 60.0) -> Block:
+    (folder / "out").write_text(text)
+    with Launcher() as launcher:
+        reader = AnswerReader(launcher, AnswerPolicy(), timeout_s)
+        return Readings(metrics, folder / "out", None, reader).read(TARGET, BLOCK)
 
 
 def printed(**fields: Any) -> DeclaredMetric:
@@ -34,8 +47,10 @@ def printed(**fields: Any) -> DeclaredMetric:
         ("v=1_000", printed(regex=r"v=(\S+)"), 1000.0),
     ],
 )
-def test_a_number_is_read_in_stored_units(text: str, metric: DeclaredMetric, value: float) -> None:
-    assert number_in(text, metric) == pytest.approx(value)
+def test_a_number_is_read_in_stored_units(
+    tmp_path: Path, text: str, metric: DeclaredMetric, value: float
+) -> None:
+    assert read(tmp_path, metric, text=text).metrics == {"x": pytest.approx(value)}
 
 
 @pytest.mark.parametrize(
@@ -60,31 +75,37 @@ def test_a_number_is_read_in_stored_units(text: str, metric: DeclaredMetric, val
     ],
 )
 def test_an_unreadable_number_is_missing_with_a_reason(
-    text: str, metric: DeclaredMetric, words: str
+    tmp_path: Path, text: str, metric: DeclaredMetric, words: str
 ) -> None:
-    with pytest.raises(Missing, match=re.escape(words)):
-        number_in(text, metric)
+    assert words in read(tmp_path, metric, text=text).missing["x"]
+
+
+def test_an_expression_that_never_ends_is_stopped(tmp_path: Path) -> None:
+    metrics = (printed(regex="((?:a+)+)$"), DeclaredMetric("y", "stdout", path=()))
+    block = read(tmp_path, *metrics, text="a" * 40 + "b", timeout_s=0.3)
+    assert block.missing["x"] == "metrics.x (((?:a+)+)$) exceeded the time limit of 0.3 s"
+    assert "neither the whole text" in block.missing["y"]
 
 
 def test_a_block_has_its_metrics_and_the_reasons_for_missing_ones(tmp_path: Path) -> None:
-    (tmp_path / "out").write_text("x=5")
     metrics = (printed(regex=r"x=(\d)"), DeclaredMetric("y", "stdout", regex=r"y=(\d)"))
-    read = Readings(metrics, tmp_path / "out", None).read(BLOCK)
-    assert read.metrics == {"x": 5.0}
-    assert read.missing == {"y": r"`y=(\d)` matches nothing in stdout"}
-    assert (read.metric("x"), read.metric("y")) == (5.0, None)
+    block = read(tmp_path, *metrics, text="x=5")
+    assert block.metrics == {"x": 5.0}
+    assert block.missing == {"y": r"`y=(\d)` matches nothing in stdout"}
+    assert (block.metric("x"), block.metric("y")) == (5.0, None)
 
 
 def test_an_answer_file_of_an_earlier_run_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "out.json"
     file.write_text('{"x": 1}')
-    readings = Readings((DeclaredMetric("x", "answer", path=("x",)),), tmp_path / "none", file)
+    metric = DeclaredMetric("x", "answer", path=("x",))
+    readings = Readings((metric,), tmp_path / "none", file, NO_READER)
     readings.before = signature(file)
-    assert "did not write" in readings.read(BLOCK).missing["x"]
+    assert "did not write" in readings.read(TARGET, BLOCK).missing["x"]
     file.write_text('{"x": 22}')
-    assert readings.read(BLOCK).metrics == {"x": 22.0}
+    assert readings.read(TARGET, BLOCK).metrics == {"x": 22.0}
     file.unlink()
-    assert "cannot be read" in readings.read(BLOCK).missing["x"]
+    assert "cannot be read" in readings.read(TARGET, BLOCK).missing["x"]
 
 
 def test_a_number_may_be_anywhere_in_a_workers_line(tmp_path: Path) -> None:
@@ -93,7 +114,7 @@ def test_a_number_may_be_anywhere_in_a_workers_line(tmp_path: Path) -> None:
         DeclaredMetric("own", "worker"),
         DeclaredMetric("lacking", "worker"),
     )
-    readings = Readings(metrics, tmp_path / "none", None)
+    readings = Readings(metrics, tmp_path / "none", None, NO_READER)
     line = json.dumps({"phases_s": {"count": 250}, "metrics": {"own": 3, "other": 4}}).encode()
     (receipt,) = readings.of_replies([line], [Receipt(metrics={"own": 3.0, "other": 4.0})])
     assert receipt.metrics == {"own": 3.0, "other": 4.0, "deep": 0.25}
