@@ -92,7 +92,9 @@ def _builds(forecast: Forecast) -> str:
 
 def _trained(plan: Plan) -> str:
     """Return the training of builds with PGO; empty without one."""
-    commands = [_filled(s.train) or "the measured commands" for s in plan.builds if s.pgo]
+    commands = [
+        _filled(s.train) or "the commands of all configurations" for s in plan.builds if s.pgo
+    ]
     return f"trained by {'; '.join(dict.fromkeys(commands))}" if commands else ""
 
 

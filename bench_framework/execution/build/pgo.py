@@ -198,7 +198,8 @@ class Trainer:
                     for path in folder.glob(f"{number}-*"):
                         path.unlink()
             if not commands:
-                raise skipped[0]
+                fix = "write a training command: pgo: {train: [...]}"
+                raise skipped[0] if skipped else _failed((), "has no run", fix)
             self._merge(tool, folder, merged, commands, builder)
             # The name has the digest, as cargo does not see that a file of the same name changed.
             digest = sha256_of(merged)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from bench_framework.errors import RecordError
-from bench_framework.execution.build.pgo import Tool, find_tools, source_of
+from bench_framework.errors import BuildError, RecordError
+from bench_framework.execution.build.pgo import Tool, Trainer, find_tools, source_of
 from bench_framework.execution.process import Launcher
+from bench_framework.execution.progress import SilentObserver
+from bench_framework.execution.worker import sha256_of
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.run import Build, Training
 from bench_framework.workflow.preparation import build_events
@@ -74,3 +78,32 @@ def test_another_program_is_not_a_confirmation() -> None:
     with pytest.raises(RecordError, match="cannot confirm: the program prog aaaaaaaaaaaa → b") as e:
         require_programs(first, [Build("x", ok=True, sha256="b" * 64, path="/store/prog")])
     assert e.value.code == "BX410"
+
+
+def test_a_continued_record_has_its_profile_and_another_one_is_trained(tmp_path: Path) -> None:
+    profile = tmp_path / "p.profdata"
+    profile.write_bytes(b"counts")
+    training = replace(TRAINING, path=str(profile), sha256=sha256_of(profile))
+    plan = cast("Plan", SimpleNamespace(training=(), scenario_path=""))
+    builder: Any = SimpleNamespace(observer=SilentObserver(), env={})
+    tools = {source_of(TRAINED): Tool("t", "LLVM")}
+    trainer = Trainer(plan, lambda _: (), tools, {TRAINED.id: training})
+    built = Build("x", ok=True)
+    assert trainer.train(TRAINED, built, builder) == training
+    profile.write_bytes(b"other counts")
+    with pytest.raises(BuildError, match="has no run"):
+        trainer.train(TRAINED, built, builder)
+
+
+def test_a_tool_that_is_too_old_for_the_profile_is_named_in_the_fix(tmp_path: Path) -> None:
+    (tmp_path / "0-1.profraw").write_bytes(b"counts")
+    tool = tmp_path / "tool"
+    tool.write_text("#!/bin/sh\necho 'unsupported profile format version' >&2; exit 1\n")
+    tool.chmod(0o755)
+    plan = cast("Plan", SimpleNamespace())
+    trainer, merged = Trainer(plan, lambda _: (), {}), tmp_path / "merged"
+    with Launcher() as launcher:
+        builder: Any = SimpleNamespace(launcher=launcher, env={})
+        with pytest.raises(BuildError, match="cannot merge") as error:
+            trainer._merge(Tool(str(tool), "x"), tmp_path, merged, ["c"], builder)
+    assert "rustup component add llvm-tools" in str(error.value.fix)
