@@ -14,6 +14,7 @@ import shlex
 import shutil
 import subprocess  # noqa: TID251 -- the rule is for the package
 import sys
+import tarfile
 import tempfile
 import tomllib
 from pathlib import Path
@@ -224,6 +225,7 @@ def statistics(session: nox.Session) -> None:
         "coverage",
         "time_to_decision",
         "sessions",
+        "history",
         "words_of_intervals",
         "acceptance",
         "gate_false_alarms",
@@ -240,7 +242,8 @@ def bench(session: nox.Session) -> None:
     ``nox -s bench -- peers_tally`` runs one script.
     """
     scripts = sorted(path.stem for path in (ROOT / "tests" / "bench").glob("peers_*.py"))
-    names = session.posargs or ["overhead", "startup", "large_record", "judging", *scripts]
+    large = ("large_record", "judging", "long_history", "large_site")
+    names = session.posargs or ["overhead", "startup", *large, *scripts]
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
@@ -274,6 +277,28 @@ def browser(session: nox.Session) -> None:
     )
     path = os.pathsep.join(part for part in (str(tools), os.environ.get("PYTHONPATH", "")) if part)
     pytest(session, "tests/browser", PYTHONPATH=path, BENCHCTL_BROWSER=str(chromium))
+
+
+@nox.session
+def junit(session: nox.Session) -> None:
+    """Validate ``junit.xml`` by the XSD of Jenkins, which is in the source archive of pytest.
+
+    pip installs xmlschema and downloads the archive into the cache.
+    """
+    tools = CACHE / "junit"
+    pip = (sys.executable, "-m", "pip")
+    install = ("install", "--quiet", "--upgrade", "--target", str(tools), "xmlschema>=4")
+    session.run(*pip, *install, external=True)
+    download = ("download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", str(tools))
+    session.run(*pip, *download, "pytest==8.4.2", external=True)
+    with tarfile.open(tools / "pytest-8.4.2.tar.gz") as archive:
+        content = archive.extractfile("pytest-8.4.2/testing/example_scripts/junit-10.xsd")
+        assert content is not None
+        (tools / "junit-10.xsd").write_bytes(content.read())
+    path = os.pathsep.join(part for part in (str(tools), os.environ.get("PYTHONPATH", "")) if part)
+    schema = str(tools / "junit-10.xsd")
+    tests = "tests/unit/report/test_gate_junit.py"
+    pytest(session, tests, PYTHONPATH=path, BENCHCTL_JUNIT_XSD=schema)
 
 
 @nox.session

@@ -1,7 +1,7 @@
 """Benchmark framework for Rust programs, and its notebook API.
 
-Example: ``import bench_framework as bf; bf.load("@last").runs``. The import is cheap: `load`,
-`figures` and `plot` are loaded from `bench_framework.notebook` on first use.
+Example: ``import bench_framework as bf; bf.load("@last").runs``. The import is cheap: the functions
+are loaded from `bench_framework.notebook` on first use.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from bench_framework.version import __version__
 
 if TYPE_CHECKING:
-    from bench_framework.notebook import figures, load, plot
+    from bench_framework.notebook import concat, figures, history, load, plot, table
 
-__all__ = ["__version__", "figures", "load", "plot"]
+__all__ = ["__version__", "concat", "figures", "history", "load", "plot", "table"]
 
 if not TYPE_CHECKING:  # type checkers read the imports above
 

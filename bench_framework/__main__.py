@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from types import FrameType
 
 INTERRUPTED = 130
+_AGAIN_S = 0.02
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """Raise `KeyboardInterrupt`, but only after pydantic, which would print it and continue."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] == "pydantic":
+            threading.Timer(_AGAIN_S, os.kill, (os.getpid(), number)).start()
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 def main() -> None:
@@ -14,6 +28,8 @@ def main() -> None:
     if sys.stdout is None or sys.stderr is None:
         sink = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 -- as long as the process
         sys.stdout, sys.stderr = sys.stdout or sink, sys.stderr or sink
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
     try:
         from bench_framework.cli.app import run_command_line  # noqa: PLC0415 -- Ctrl-C works from here on
 

@@ -21,7 +21,7 @@ from bench_framework.model.metrics import METRICS, PEAK_RSS, UNITS
 from bench_framework.model.words import MEANINGS, WORDS, word
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
-from bench_framework.workflow.scenarios import codes
+from bench_framework.workflow.scenarios.files import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -135,7 +135,12 @@ def _commands(_path: str) -> str:
         "",
         *_options(group),
     ]
-    for name, command in group.commands.items():
+    commands = {
+        f"{name} {part}".rstrip(): command
+        for name, parent in group.commands.items()
+        for part, command in {"": parent, **getattr(parent, "commands", {})}.items()
+    }
+    for name, command in commands.items():
         lines += [f"## benchctl {name}", "", *_paragraphs(command.help), *_arguments(command)]
         lines += [*_options(command), *_examples(command.epilog)]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -181,13 +186,7 @@ def _cell(text: str | None) -> str:
 def _default(parameter: Any) -> str:
     """Return the default, unless it is empty or the help text contains it."""
     value = parameter.default
-    if (
-        value is None
-        or value is False
-        or value == 0
-        or callable(value)
-        or "efault" in (parameter.help or "")
-    ):
+    if not value or callable(value) or "efault" in (parameter.help or ""):
         return ""
     return f" Default: `{value}`."
 
@@ -195,7 +194,7 @@ def _default(parameter: Any) -> str:
 def _examples(epilog: str | None) -> Iterator[str]:
     """Return the commands as a code block and all other paragraphs as text."""
     parts = [part.replace("\n", " ") for part in (epilog or "").strip().split("\n\n")]
-    commands = [part for part in parts if part.startswith("benchctl ")]
+    commands = [part for part in parts if part.startswith(("benchctl ", "git "))]
     notes = [re.sub(r"\[/?bold\]", "", part) for part in parts if part not in commands]
     if commands:
         yield from ("Examples:", "", "```sh", *commands, "```", "")

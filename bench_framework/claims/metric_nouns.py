@@ -43,7 +43,7 @@ def frame(metric: Metric | None) -> Frame:
     kind = METRICS.get(metric or WALL)
     if kind is None:
         return _DECLARED
-    if kind.name in (WALL, "build_time"):
+    if kind.elapsed:
         return _TIME
     if kind.judged == "exact" and kind.unit == "bytes":
         return _SIZE

@@ -14,9 +14,8 @@ from decimal import Decimal
 from typing import Final
 
 from bench_framework.claims import metric_nouns, value_phrases
-from bench_framework.compare.decide import REACHES_ONE
 from bench_framework.model import words
-from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Claim
+from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE, Claim
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
@@ -196,11 +195,9 @@ def predicate(claim: Claim, times_from: float = TIMES_FROM) -> str:
     if certain:
         return text
     low, _, high = (decimal(t) for t in thresholds(margin))
-    below = "below" if low < ratio.lo and ratio.hi < high else "possibly below"
-    # The verdict follows from the adjusted interval, which is wider than the printed one.
-    corrected = " after correction" if ratio.hi < low or high < ratio.lo else ""
-    limit = f"the margin of {format_percent(margin)}{corrected}"
-    return f"{text} (significant, but {below} {limit})"
+    if low < ratio.lo and ratio.hi < high:
+        return f"{text} (significant, but below the margin of {format_percent(margin)})"
+    return f"{text} (size uncertain)"
 
 
 def aspect(claim: Claim) -> str:

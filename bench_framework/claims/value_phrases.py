@@ -34,6 +34,12 @@ def size(count: float, family: str) -> str:
     return f"{int(count)}{THIN_SPACE}B"
 
 
+def rate(count: float, family: str) -> str:
+    """Return a number of bytes per second in the unit family of the scenario: ``"2.1 GiB/s"``."""
+    unit, scale = size_unit(count, family)
+    return f"{up_to_digits(count * scale, 3)}{THIN_SPACE}{unit}/s"
+
+
 def up_to_digits(value: float, digits: int) -> str:
     """Return a value with the given significant digits. A whole number keeps all of its digits."""
     return f"{value:.{max(0, digits - len(str(int(abs(value)))))}f}"

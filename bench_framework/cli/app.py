@@ -15,9 +15,10 @@ from typing import Annotated, Literal
 import typer
 from typer import Option
 
+from bench_framework.cli.arguments import Command, Group
 from bench_framework.cli.commands import COMMANDS, NAMES
-from bench_framework.cli.console import Console, unwritable_stdout
-from bench_framework.errors import EXIT_BUG, BenchError, MachineError
+from bench_framework.cli.console import Console, discard, unwritable_stdout
+from bench_framework.errors import EXIT_BUG, EXIT_STOPS_GIT, BenchError, MachineError
 from bench_framework.version import __version__
 
 EXAMPLES = """
@@ -46,6 +47,7 @@ def _epilog(examples: str) -> str:
 
 app = typer.Typer(
     name="benchctl",
+    cls=Group,
     help=(
         "Compare variants of a Rust program, and write a report with confidence intervals.\n\n"
         "A scenario is a YAML file that describes the variants and how to measure them. "
@@ -61,9 +63,16 @@ app = typer.Typer(
 for panel, modules in COMMANDS.items():
     for module in modules:
         name = module.__name__.rpartition(".")[2]
+        if parts := getattr(module, "PARTS", None):
+            group = typer.Typer(name=name, cls=Group, help=module.HELP, no_args_is_help=True)
+            for function, examples in parts.items():
+                part = function.__name__.rstrip("_")
+                group.command(part, cls=Command, epilog=_epilog(examples))(function)
+            app.add_typer(group, epilog=_epilog(module.EXAMPLES), rich_help_panel=panel)
+            continue
         app.command(
             NAMES.get(name, name),
-            cls=getattr(module, "COMMAND", None),
+            cls=getattr(module, "COMMAND", Command),
             epilog=_epilog(module.EXAMPLES),
             rich_help_panel=panel,
         )(getattr(module, name))
@@ -80,7 +89,14 @@ def shared(
     context: typer.Context,
     *,
     verbose: Annotated[
-        int, Option("--verbose", "-v", count=True, help="Print more; -vv adds tracebacks.")
+        int,
+        Option(
+            "--verbose",
+            "-v",
+            count=True,
+            show_default=False,
+            help="Print more; -vv adds tracebacks.",
+        ),
     ] = 0,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print results and errors only.")] = False,
     color: Annotated[
@@ -113,10 +129,20 @@ def shared(
 
 def run_command_line(arguments: list[str]) -> int:
     """Run one command line. Turn every failure into a message and return the exit code."""
+    code = _run(arguments)
+    # `git bisect run` takes codes from 1 to 124 for a bad commit, and ends at a code above 127.
+    failed = "--step" in arguments and code not in (0, 1, 125)
+    return max(code, EXIT_STOPS_GIT) if failed else code
+
+
+def _run(arguments: list[str]) -> int:
     try:
         require_resources()
         typer.main.get_command(app)(args=_options_first(arguments), prog_name="benchctl")
     except SystemExit as stop:
+        end = stop.__context__
+        if end is not None and isinstance(end.__cause__, KeyboardInterrupt):
+            raise end.__cause__ from None  # typer would exit without a message
         return stop.code if isinstance(stop.code, int) else 0
     except BenchError as error:
         console = Console()
@@ -127,6 +153,7 @@ def run_command_line(arguments: list[str]) -> int:
     except OSError as error:
         if error.filename is None and error.errno in {errno.ENOSPC, errno.EIO, errno.EBADF}:
             # Typer writes help texts to stdout itself.
+            discard(sys.stdout)
             Console().error(unwritable_stdout(error))
             return MachineError.exit_code
         return _report_refusal(error, arguments)

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from typer import Argument, Option
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 ScenarioFile = Annotated[
     str, Argument(metavar="FILE", help="A scenario file, or the name of a bundled scenario.")
 ]
 RecordName = Annotated[
-    str, Argument(metavar="RECORD", help="A record: its folder, SCENARIO/ID, @last or @prev.")
+    str,
+    Argument(
+        metavar="RECORD", help="A record: its folder, SCENARIO/ID, @last, @prev or @BASELINE."
+    ),
 ]
 Only = Annotated[
     str | None,
@@ -56,6 +59,10 @@ Template = Annotated[
     Option(
         "--template", metavar="DIR", help="Folder with templates that replace the default ones."
     ),
+]
+Insecure = Annotated[
+    bool,
+    Option("--insecure", help="Permit a scheduler on another machine without TLS."),
 ]
 EmbedRuns = Annotated[
     bool | None,
@@ -124,7 +131,7 @@ _OF_REQUEST: Final = (
 
 
 def request_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a `workflow.request.Request` from the parameters of its command."""
+    """Return the fields of a `workflow.scenarios.request.Request` from the parameters of its command."""
     options = {name: given[name] for name in _OF_REQUEST if name in given}
     return {**options, "input": given["input_file"], "words": sys.argv[1:]}
 
@@ -133,7 +140,31 @@ AFTER_DASHES: Final = "benchctl.after_dashes"
 """Key of ``context.meta``: the words after ``--``, or `None` without them."""
 
 
-class CommandLine(TyperCommand):
+def _without_types(parameters: list[Any]) -> list[Any]:
+    """Remove the type from the help of options that take no value; typer prints ``<bool>``."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) or getattr(parameter, "count", False):
+            parameter.metavar = ""
+    return parameters
+
+
+class Command(TyperCommand):
+    """A command whose help shows no type for options without a value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return all parameters, with the option ``--help``."""
+        return _without_types(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """A group of commands whose help shows no type for options without a value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return all parameters, with the option ``--help``."""
+        return _without_types(super().get_params(ctx))
+
+
+class CommandLine(Command):
     """A command line that ends with ``--`` and the words of another command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -62,9 +62,9 @@ class Console:
         """Print a result that is one sentence, wrapped to the width of the terminal."""
         self.emit(wrap_sentence(text, self.width) if sys.stdout.isatty() else text)
 
-    def emit_json(self, document: Any) -> None:
+    def emit_json(self, document: Any, *, indent: int | None = 2) -> None:
         """Print one JSON document, the only thing on stdout with ``--json``."""
-        self.emit(escape_active_json(json.dumps(document, ensure_ascii=False, indent=2)))
+        self.emit(escape_active_json(json.dumps(document, ensure_ascii=False, indent=indent)))
 
     def emit_document(self, document: Document, *, full: bool = False) -> None:
         """Print a report; with `full`, all sections with their tables."""
@@ -89,7 +89,7 @@ class Console:
 
     def warn_of_changes(self, *names: str | None) -> None:
         """Print a warning for each record whose files were changed after it was written."""
-        from bench_framework.workflow.corrupt_records import change_warning
+        from bench_framework.workflow.records.corrupt_records import change_warning
 
         for name in names:
             if name is not None and (text := change_warning(self.results, name)):
@@ -98,6 +98,10 @@ class Console:
     def error(self, error: BenchError) -> None:
         """Print an error with its details, effect and fix."""
         _write(sys.stderr, fold_diagnostic(describe(error), self.stderr_width))
+
+    def warn_of(self, error: BenchError) -> None:
+        """Print an error that ends nothing as a warning."""
+        self.say(fold_diagnostic(describe(error, "warning"), self.stderr_width), level=-1)
 
     def warn(self, event: Event) -> None:
         """Print a warning: the first ones of a code with details, further ones in one line each."""
@@ -190,13 +194,13 @@ def fold_diagnostic(text: str, width: int | None) -> str:
     return "\n".join(lines)
 
 
-def describe(error: BenchError) -> str:
+def describe(error: BenchError, severity: str = "error") -> str:
     """Return the text of an error: message, details, effect and fix."""
     if isinstance(error, ScenarioError):
         from bench_framework.scenario.load import render
 
         return render(error)
-    lines = [f"error[{error.code}]: {error.message}"]
+    lines = [f"{severity}[{error.code}]: {error.message}"]
     lines += _labelled((*error.details, ("effect", error.effect), ("fix", error.fix)))
     return "\n".join(lines)
 
@@ -227,10 +231,14 @@ def _write(stream: TextIO, text: str) -> None:
         stream.write(in_ascii(line).encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except OSError as error:
-        # Without this, Python reports the error again when it closes the stream at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        discard(stream)
         if stream is sys.stdout and not isinstance(error, BrokenPipeError):
             raise unwritable_stdout(error) from error
+
+
+def discard(stream: TextIO) -> None:
+    """Discard what is left in a stream; otherwise Python reports its error again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def unwritable_stdout(error: OSError) -> MachineError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from rich.cells import cell_len
 from rich.console import Console as RichConsole
@@ -234,10 +235,11 @@ def display_for(console: Console) -> Iterator[Observer]:
 
 
 class LineDisplay:
-    """A display that writes one line per event to stderr."""
+    """A display that writes one line per event to stderr; each names the host, if there are several."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, host: str = "") -> None:
         self._console = console
+        self._host = host
         self._work: Work | None = None
         self._last = 0.0
         self._grouped = False
@@ -273,7 +275,9 @@ class LineDisplay:
                     update.verb, f"{update.what}: configuration {update.index} of {update.total}"
                 )
             case progress.Remark():
-                self._console.warn(update.event)
+                event = update.event
+                where = f"{self._host}: " if self._host else ""
+                self._console.warn(replace(event, message=f"{where}{event.message}"))
             case _:
                 self._preparation(update)
 
@@ -286,7 +290,7 @@ class LineDisplay:
                 self._seldom(
                     "wait", f"for {update.reason}: {units.format_clock(update.elapsed_s)} so far"
                 )
-            case progress.BuildStarted() if on_github() and not self._grouped:
+            case progress.BuildStarted() if on_github() and not (self._grouped or self._host):
                 self._grouped = True
                 self._console.say("::group::builds")
             case progress.BuildStep():
@@ -355,4 +359,5 @@ class LineDisplay:
 
     def _line(self, word: str, text: str) -> None:
         self._last = seconds()
-        self._console.say(f"{utc_now()[11:19]} {word:<6} {text}")
+        where = f"{self._host}  " if self._host else ""
+        self._console.say(f"{utc_now()[11:19]} {where}{word:<6} {text}")

@@ -10,48 +10,135 @@ import typer
 
 from bench_framework.cli import github
 from bench_framework.cli.console import Console, wrap_sentence
-from bench_framework.errors import BuildError
+from bench_framework.errors import EXIT_INTERRUPTED, EXIT_NOT_MEASURED, BuildError, UsageError
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
+    from bench_framework.workflow.fleet.client import Fleet
     from bench_framework.workflow.gate import GateResult
     from bench_framework.workflow.run import Outcome
     from bench_framework.workflow.run_options import RunOptions
 
 
-def measure(console: Console, file: str, options: RunOptions, *, confirm: bool = True) -> None:
-    """Run a scenario, print the result, apply the gate. Raises `typer.Exit`: exit code not 0."""
+def measure(
+    console: Console,
+    file: str,
+    options: RunOptions,
+    *,
+    confirm: bool = True,
+    fleet: Fleet | None = None,
+) -> None:
+    """Run a scenario here or on a host of a fleet, print the result, apply the gate.
+
+    Raises `typer.Exit`: the exit code is not 0.
+    """
     from bench_framework.cli.display import display_for
-    from bench_framework.store import manifest
     from bench_framework.workflow.gate import gate_record
     from bench_framework.workflow.run import run_scenario
 
-    if options.sign is not None:  # an unusable key is found before the measurement
-        from bench_framework.workflow import signatures
-
-        signatures.signature_of("benchctl", options.sign)
+    _require_key(options)
     gated = options.gate
     if gated:
         console.results = options.results
     with display_for(console) as display:
-        outcome = run_scenario(file, options, display)
+        outcome = (fleet.run if fleet else run_scenario)(file, options, display)
     if not (gated and console.json):  # with --json, stdout contains only the document of the gate
         print_outcome(console, outcome)
     code = outcome.exit_code
-    if gated and outcome.judgement is not None and outcome.record is not None:
+    if gated and code == EXIT_INTERRUPTED and outcome.judgement is not None:
+        console.say(f"the gate was not applied: `benchctl gate {outcome.record}`", level=-1)
+    elif gated and outcome.judgement is not None and outcome.record is not None:
         with display_for(console) as display:
             record = str(outcome.record)
             result = gate_record(console.results, record, confirm=confirm, observer=display)
         show(console, result)
         code = code or result.gating.exit_code  # a failed measurement has priority over the gate
-    if outcome.judgement is not None and outcome.record is not None:
-        if options.sign is not None:
-            signatures.sign_record(outcome.record, options.sign)
-        digest = manifest.digest_of(manifest.read_manifest(outcome.record))
-        console.say(f"digest of the measured files: {digest} (`benchctl verify --digest`)")
+    _sign(console, outcome, options)
     if code:
         raise typer.Exit(code)
+
+
+def _require_key(options: RunOptions) -> None:
+    """Refuse an unusable key before the measurement. Raises `UsageError` (BX115)."""
+    if options.sign is not None:
+        from bench_framework.workflow.records import signatures
+
+        signatures.signature_of("benchctl", options.sign)
+
+
+def _sign(console: Console, outcome: Outcome, options: RunOptions, host: str = "") -> None:
+    """Sign a finished record if the user requested it, and print its digest."""
+    from bench_framework.store import manifest
+
+    if outcome.judgement is None or outcome.record is None:
+        return
+    if options.sign is not None:
+        from bench_framework.workflow.records import signatures
+
+        signatures.sign_record(outcome.record, options.sign)
+    digest = manifest.digest_of(manifest.read_manifest(outcome.record))
+    console.say(f"{host}digest of the measured files: {digest} (`benchctl verify --digest`)")
+
+
+def measure_on_hosts(console: Console, file: str, options: RunOptions, fleet: Fleet) -> None:
+    """Run a scenario on several hosts, and print where their results agree.
+
+    Raises `typer.Exit`: the exit code is not 0. It is 130 after an interruption, and 3 if a host failed.
+    """
+    from bench_framework.cli.display import LineDisplay
+    from bench_framework.workflow.fleet import host_results
+
+    _require_key(options)
+
+    def display_of(host: str) -> LineDisplay:
+        return LineDisplay(console, host)
+
+    results = fleet.run_on_hosts(file, options, LineDisplay(console), display_of)
+    codes = [result.exit_code for result in results]
+    measured = []
+    for result in results:
+        if result.error is not None:
+            console.error(result.error)
+        elif result.outcome is not None:
+            _print_host(console, result.host, result.outcome)
+            _sign(console, result.outcome, options, f"host {result.host}: ")
+            if result.outcome.judgement is not None:
+                measured.append(str(result.outcome.record))
+    page = None
+    if len(measured) > 1:
+        try:
+            page = host_results.compare_records_of_hosts(options.results, measured)
+        except UsageError as error:  # the records are complete
+            console.error(error)
+            codes.append(EXIT_NOT_MEASURED)
+    code = EXIT_INTERRUPTED if EXIT_INTERRUPTED in codes else max(codes)
+    if console.json:
+        hosts = [result.document for result in results]
+        comparison = page.json if page is not None else None
+        console.emit_json({"exit_code": code, "hosts": hosts, "comparison": comparison})
+    if page is not None:
+        if not console.json:
+            console.emit_document(page.document)
+        for path in page.write(host_results.pages_of(options.results, page)):
+            console.say(f"wrote {path}")
+    if code:
+        raise typer.Exit(code)
+
+
+def _print_host(console: Console, host: str, outcome: Outcome) -> None:
+    """Print the record of one of several hosts, what failed there, and how to resume."""
+    if outcome.judgement is not None:
+        console.say(f"host {host}: {outcome.judgement.status}, record {outcome.record}")
+    for error in outcome.failures:
+        if isinstance(error, BuildError):
+            error.details = (("host", host), *error.details)
+            console.error(error)
+    if outcome.failures:
+        number = counted(len(outcome.failures), "failure")
+        console.say(f"host {host}: {number}, see its report: exit {outcome.exit_code}", level=-1)
+    if outcome.resume is not None:
+        console.say(f"host {host}: {outcome.resume}", level=-1)
 
 
 def measure_plan(console: Console, plan: Plan, text: str, *, fresh: bool) -> None:

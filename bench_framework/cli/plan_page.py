@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework.cli.console import wrap
-from bench_framework.model.plan import Cell, Plan, Role, Slot, Word
+from bench_framework.model.plan import Cell, Plan, Role, Word, filled
 from bench_framework.model.words import noun
 from bench_framework.units import counted, format_clock, format_percent, format_size
 
 if TYPE_CHECKING:
-    from bench_framework.workflow.forecast import Forecast
+    from bench_framework.workflow.setup.forecast import Forecast
 
 INDENT = 11
 MOST_HOLES = 6
@@ -236,6 +236,5 @@ def _command(cell: Cell) -> str:
 
 
 def _filled(words: Iterable[Word]) -> str:
-    parts = ([f"{{{p.slot}}}" if isinstance(p, Slot) else p for p in word] for word in words)
-    texts = map("".join, parts)
+    texts = map(filled, words)
     return " ".join(text if text.startswith("{") else shlex.quote(text) for text in texts)

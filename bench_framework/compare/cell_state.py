@@ -61,7 +61,7 @@ def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
     void = [block for block in blocks if block.status in VOIDING]
     other = [block for block in blocks if block.status == "other-output"]
     if void:
-        return CellState(cell.id, "failed", 0, len(void), f"{_message(void[0])} (during warm-up)")
+        return CellState(cell.id, "failed", 0, len(void), f"{_message(void[0])} during warm-up")
     if other:
         return CellState(cell.id, "other-output", 0, 0, other[0].message or DIFFERS)
     return None

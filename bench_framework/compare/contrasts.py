@@ -9,7 +9,7 @@ runs over the family, and J interim analyses are adjusted for as in all comparis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -44,6 +44,20 @@ NO_WEIGHT: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
+class Weighted:
+    """A contrast before it is judged: a weighted sum of the log values of an input's cells.
+
+    Attributes:
+        values: the sum by round, shape (rounds,).
+        weights: cell id → factor of its logarithm, up to a common factor.
+    """
+
+    input_id: str
+    values: Floats
+    weights: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """The data of a record from which contrasts are computed.
 
@@ -67,21 +81,24 @@ class Measured:
     reported: Mapping[tuple[str, str], Comparison] = field(default_factory=dict)
     same: Pairs = frozenset()
 
-    def logs(self, cell_ids: Sequence[str], input_id: str) -> tuple[tuple[int, ...], Floats]:
-        """Return the rounds in which every cell has a positive value, and the logarithms.
+    def logs(
+        self, cell_ids: Sequence[str], input_id: str
+    ) -> tuple[tuple[int, ...], dict[str, Weighted]]:
+        """Return the rounds in which every cell has a positive value, and the logarithms by cell.
 
-        The logarithms have the shape (rounds, cells). Rounds after the last interim analysis of the
-        input are left out.
+        Rounds after the last interim analysis of the input are left out.
         """
-        series = [self.samples[cell].values(self.metric) for cell in cell_ids]
-        last = self.last.get(input_id, 0)
+        series = {cell: self.samples[cell].values(self.metric) for cell in cell_ids}
+        last, sign = self.last.get(input_id, 0), -1.0 if self.higher else 1.0
         rounds = tuple(
-            r for r in sorted(series[0]) if r <= last and all(s.get(r, 0.0) > 0 for s in series)
+            r
+            for r in sorted(series[cell_ids[0]])
+            if r <= last and all(s.get(r, 0.0) > 0 for s in series.values())
         )
-        table = np.array([[log(s[r]) for s in series] for r in rounds]).reshape(
-            len(rounds), len(series)
-        )
-        return rounds, -table if self.higher else table
+        return rounds, {
+            cell: Weighted(input_id, np.array([sign * log(s[r]) for r in rounds]), {cell: 1.0})
+            for cell, s in series.items()
+        }
 
     def one_program(self, weights: Mapping[str, float]) -> bool:
         """Return whether a contrast compares programs only with themselves (an A/A test)."""
@@ -94,25 +111,18 @@ class Measured:
         return all(abs(total) < NO_WEIGHT for total in sums.values())
 
 
-def weighted_sum(terms: Sequence[tuple[float, Floats]]) -> Floats:
-    """Return Σ weight · series, shape (rounds,).
+def weighted_sum(terms: Sequence[tuple[float, Weighted]]) -> Weighted:
+    """Return Σ weight · contrast, for contrasts of one input.
 
     Terms are added one after the other, because a matrix product adds them in an order that depends
     on the processor.
     """
-    total = np.zeros_like(terms[0][1])
-    for weight, series in terms:
-        total += weight * series
-    return total
-
-
-def summed_weights(terms: Iterable[tuple[float, Mapping[str, float]]]) -> dict[str, float]:
-    """Return the weights of a weighted sum of contrasts, by cell id."""
-    sums: dict[str, float] = {}
-    for factor, weights in terms:
-        for cell, weight in weights.items():
+    values, sums = np.zeros_like(terms[0][1].values), dict[str, float]()
+    for factor, term in terms:
+        values += factor * term.values
+        for cell, weight in term.weights.items():
             sums[cell] = sums.get(cell, 0.0) + factor * weight
-    return sums
+    return Weighted(terms[0][1].input_id, values, sums)
 
 
 def measured(
@@ -141,57 +151,41 @@ def measured(
     )
 
 
-def judge_contrasts(
-    series: Sequence[Floats],
-    at: Measured,
-    *,
-    size: int | None = None,
-    tripped: Sequence[bool] = (),
-    weights: Sequence[Mapping[str, float]] = (),
-) -> tuple[Contrast, ...]:
-    """Judge the contrasts of one family.
+def judge_contrasts(family: Sequence[Weighted], at: Measured) -> tuple[Contrast, ...]:
+    """Judge the contrasts of one family, each with at least one round.
 
-    `series` has the values of each contrast by round, on the log scale, shape (rounds,), with at
-    least one round. The family has `size` contrasts, by default those of `series`. A contrast is
-    inconclusive if it is `tripped` by the A/A control of its input, or if its `weights` by cell id
-    compare a program only with itself.
+    A contrast is inconclusive if the A/A control of its input differs, or if it compares a program
+    only with itself. A contrast of two cells has the verdict that the report has for the pair
+    (`docs/method.md#one-verdict-per-pair`).
     """
-    policy, looks = at.plan.judge, max(1, at.looks.count)
-    size = max(1, len(series) if size is None else size)
-    p_values = [signed_rank.p_value(s) for s in series]
+    policy, looks, size = at.plan.judge, max(1, at.looks.count), max(1, len(family))
+    p_values = [signed_rank.p_value(c.values) for c in family]
     adjusted = holm([adjust_for_looks(p, looks) for p in p_values], size=size, level=policy.level)
     contrasts = []
-    for i, (values, p, holm_result) in enumerate(zip(series, p_values, adjusted, strict=True)):
-        at_level = intervals.typical(values, 1 - policy.level / (looks * holm_result.divisor)).ratio
-        equivalence = partial(_equivalence, values, equivalence_level(looks))
+    for c, p, holm_result in zip(family, p_values, adjusted, strict=True):
+        level = 1 - policy.level / (looks * holm_result.divisor)
+        at_level = intervals.typical(c.values, level).ratio
+        equivalence = partial(_equivalence, c.values, equivalence_level(looks))
         decision = decide(
             Evidence(holm_result.rejected, at_level, "typical", equivalence),
             policy.thresholds_of(at.metric),
         )
         verdict, interval, reason = decision.verdict, decision.interval, decision.reason
-        if verdict is Verdict.INCONCLUSIVE and len(values) < rounds_needed(
-            looks, size, policy.level
-        ):
+        rounds = len(c.values)
+        if verdict is Verdict.INCONCLUSIVE and rounds < rounds_needed(looks, size, policy.level):
             reason = reason or TOO_FEW
-        if tripped and tripped[i]:
+        if c.input_id in at.tripped:
             verdict, interval, reason = Verdict.INCONCLUSIVE, at_level, CONTROL_DIFFERS
-        if weights and at.one_program(weights[i]):
+        if at.one_program(c.weights):
             verdict, interval, reason = Verdict.INCONCLUSIVE, at_level, ONE_PROGRAM
-        plain = intervals.typical(values, PLAIN_LEVEL).ratio
-        contrasts.append(Contrast(verdict, interval, len(values), p, holm_result.p, reason, plain))
+        plain = intervals.typical(c.values, PLAIN_LEVEL).ratio
+        contrast = Contrast(verdict, interval, rounds, p, holm_result.p, reason, plain)
+        contrasts.append(_with_reported_verdict(contrast, tuple(c.weights), at))
     return tuple(contrasts)
 
 
-def with_reported_verdict(contrast: Contrast, cell_ids: Sequence[str], at: Measured) -> Contrast:
-    """Return a contrast of two cells with the verdict that the report has for the pair.
-
-    A pair has one verdict in a report (`docs/method.md#one-verdict-per-pair`).
-
-    A contrast of more than two cells is returned unchanged.
-    """
-    if len(cell_ids) != PAIR:
-        return contrast
-    comparison = at.reported.get((cell_ids[0], cell_ids[1]))
+def _with_reported_verdict(contrast: Contrast, cell_ids: Sequence[str], at: Measured) -> Contrast:
+    comparison = at.reported.get((cell_ids[0], cell_ids[1])) if len(cell_ids) == PAIR else None
     if comparison is None or comparison.shown is None:
         return contrast
     return replace(

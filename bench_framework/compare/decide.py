@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bench_framework import rounding
+from bench_framework.model.judgement import REACHES_ONE
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.portable_math import log, log1p
 
@@ -27,7 +28,6 @@ EQUIVALENCE_LEVEL: Final = 0.05
 
 Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
 """
-REACHES_ONE: Final = "significant, but the displayed confidence interval contains 1"
 TOO_SMALL: Final = "significant, but below the minimum effect size"
 
 Statistic = Literal["typical", "median", "exact", "welch"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -28,12 +29,12 @@ _FORMULA: Final = re.compile(r"rate\((\w+)\) / (\w+)")
 
 @dataclass(frozen=True, slots=True)
 class LimitShare:
-    """The share of a limit that a configuration reaches.
+    """The rate of a configuration, relative to a derived rate.
 
     Attributes:
         name: name of the configuration in formulas.
         share: rate ÷ limit.
-        limit: derived rate that contains ``min(…)``.
+        limit: derived rate, such as ``min(…)``.
     """
 
     name: str
@@ -44,17 +45,24 @@ class LimitShare:
 
 def limit_shares(derived: Sequence[Derived], input_id: str) -> list[LimitShare]:
     """Return the shares of the limit that most shares refer to, the largest one first."""
+    every = shares(derived, input_id, "min(")
+    most = Counter(s.limit.name for s in every).most_common(1)
+    largest = (s for s in every if s.limit.name == most[0][0])
+    return sorted(largest, key=lambda s: -(s.share.value or 0.0))
+
+
+def shares(derived: Sequence[Derived], input_id: str, function: str) -> list[LimitShare]:
+    """Return the rates divided by a derived rate with a function."""
     rows = {row.name: row for row in derived if row.input_id == input_id}
-    groups: dict[str, list[LimitShare]] = {}
+    quotients = []
     for row in rows.values():
         parts = _FORMULA.fullmatch(row.formula)
         rate, top = (rows.get(parts[1]), rows.get(parts[2])) if parts else (None, None)
         if not parts or rate is None or top is None or row.value is None:
             continue
-        if not top.measured and "min(" in top.formula:
-            groups.setdefault(top.name, []).append(LimitShare(parts[1], row, rate, top))
-    largest = max(groups.values(), key=len) if groups else []
-    return sorted(largest, key=lambda s: -(s.share.value or 0.0))
+        if not top.measured and function in top.formula:
+            quotients.append(LimitShare(parts[1], row, rate, top))
+    return quotients
 
 
 PAIR: Final = 2

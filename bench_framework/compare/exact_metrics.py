@@ -11,7 +11,7 @@ from typing import Final
 from bench_framework.compare import cell_state, medians
 from bench_framework.compare.interim_analysis import best_of
 from bench_framework.model.judgement import BestGroup, Comparison, Summary
-from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Thresholds, Verdict
@@ -95,11 +95,7 @@ def best_group(
 ) -> BestGroup:
     """Return the best group by the first judged metric, if that metric is deterministic."""
     metric = plan.judge.headline
-    cells = [
-        c
-        for c in plan.cells_of(input_id)
-        if c.role in (Role.BASELINE, Role.CANDIDATE) and c.id in usable
-    ]
+    cells = [c for c in plan.compared_cells(input_id) if c.id in usable]
     judged = [exact(b, a, metric) for a, b in itertools.combinations(cells, 2)]
     complete = bool(judged) and all(c.shown is not None for c in judged)
     choices = [c for c in cells if plan.is_choice(c)]

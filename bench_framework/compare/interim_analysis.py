@@ -297,8 +297,7 @@ def best_group(
     The pairs of `tripped` metrics, in which the A/A control differs, are inconclusive.
     """
     metric = stage.plan.judge.headline
-    roles = (Role.BASELINE, Role.CANDIDATE)
-    planned = [cell for cell in stage.plan.cells_of(input_id) if cell.role in roles]
+    planned = stage.plan.compared_cells(input_id)
     usable = [c for c in planned if c.id in stage.runs.usable]
     pairs: list[Request] = [(stage, (b, a, metric)) for a, b in itertools.combinations(usable, 2)]
     if not pairs or not stage.reached:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from bench_framework.compare.stage import Stage
 from bench_framework.compare.verdict import PLAIN_LEVEL
 from bench_framework.model.judgement import Comparison, NoiseFloor
 from bench_framework.model.verdict import Interval
-
-if TYPE_CHECKING:
-    from bench_framework.compare.stage import Stage
 
 
 def noise_floors(

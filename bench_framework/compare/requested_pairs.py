@@ -9,7 +9,7 @@ from bench_framework.compare.cell_state import refuse_invalid
 from bench_framework.compare.stage import Request, runs_of, stage_of
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import Looks, looks_of
-from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Block, Build, Look
 
@@ -23,9 +23,7 @@ def axis_pairs(plan: Plan, axis: str, included: frozenset[str]) -> tuple[Pair, .
     cells = [
         c
         for c in plan.cells
-        if c.id in included
-        and c.role in (Role.BASELINE, Role.CANDIDATE)
-        and plan.variant(c.variant_id).experiment is None
+        if c.id in included and c.role.compared and plan.variant(c.variant_id).experiment is None
     ]
     place = {(c.input_id, tuple(sorted(plan.variant(c.variant_id).values))): c for c in cells}
     pairs = []

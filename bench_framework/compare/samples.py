@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.model.metrics import OF_A_BLOCK
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import CacheState
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Block
+from bench_framework.model.plan import CacheState
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Block
 
 VOID_SHARE: Final = 0.05
 """A cell with a larger share of void rounds has failed (`docs/method.md#schedule`)."""

@@ -6,13 +6,11 @@ import math
 import statistics
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.compare.samples import Sample
 from bench_framework.model.judgement import Summary
 from bench_framework.model.policies import Metric
-
-if TYPE_CHECKING:
-    from bench_framework.compare.samples import Sample
 
 LEVEL: Final = 0.95
 """Confidence level of the interval of a median."""

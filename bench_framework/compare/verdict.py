@@ -10,11 +10,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare import paired_test
 from bench_framework.compare.decide import (
-    REACHES_ONE,
     Decision,
     Evidence,
     decide,
@@ -22,14 +21,11 @@ from bench_framework.compare.decide import (
     rounds_for_margin,
 )
 from bench_framework.compare.samples import Pair
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.judgement import REACHES_ONE, Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
-from bench_framework.stats import holm_family
+from bench_framework.stats import holm_family, intervals, welch
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
-
-if TYPE_CHECKING:
-    from bench_framework.stats import intervals, welch
 
 PLAIN_LEVEL: Final = 0.95
 """Level of the intervals that are not adjusted for interim analyses and the family."""

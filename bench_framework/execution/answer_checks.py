@@ -8,19 +8,17 @@ import shlex
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.execution.answer_differences import Difference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
+from bench_framework.execution.input_progress import InputProgress
+from bench_framework.execution.target import Target
 from bench_framework.model.plan import Cell, Role
 from bench_framework.model.run import Answer, Block, Event
 from bench_framework.store.layout import writing
+from bench_framework.store.records import Record
 from bench_framework.units import format_percent
-
-if TYPE_CHECKING:
-    from bench_framework.execution.input_progress import InputProgress
-    from bench_framework.execution.target import Target
-    from bench_framework.store.records import Record
 
 LARGEST_REFERENCE_BYTES: Final = LARGEST_EDITED
 """A larger output is compared by its digest only; a copy would fill the disk."""

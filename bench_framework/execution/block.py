@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError
 from bench_framework.execution import declared_metrics, worker
@@ -29,10 +29,8 @@ from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.run import Block, PageCache
 from bench_framework.store.journal import LineWriter
 from bench_framework.store.layout import writing
+from bench_framework.store.records import Record
 from bench_framework.units import format_size
-
-if TYPE_CHECKING:
-    from bench_framework.store.records import Record
 
 HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine itself takes 5 ms, and much longer on a busy machine."""

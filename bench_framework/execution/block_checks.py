@@ -7,7 +7,7 @@ import re
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import MeasureError
 from bench_framework.execution import declared_metrics, schedule
@@ -17,10 +17,7 @@ from bench_framework.execution.input_progress import InputProgress
 from bench_framework.execution.target import Target
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Block, Event
-
-if TYPE_CHECKING:
-    from bench_framework.store.records import Record
-
+from bench_framework.store.records import Record
 
 STDERR_LINES: Final = 20
 SUCCEEDED_AGAIN: Final = "a second run succeeded"

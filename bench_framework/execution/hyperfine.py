@@ -19,6 +19,7 @@ from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.process import Command, Finished, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
+from bench_framework.foreign import parse_json
 from bench_framework.store.importers.hyperfine import UNREADABLE, read_export
 from bench_framework.store.layout import writing
 
@@ -62,7 +63,7 @@ def parse(text: str | bytes) -> dict[str, Any]:
         CellError: BX233, it is not JSON of hyperfine, or does not contain exactly one command.
     """
     try:
-        results = read_export(text).commands
+        results = read_export(parse_json(text)).commands
         peaks = [int(max(result.memory)) for result in results if result.memory]
     except UNREADABLE as error:
         raise _unreadable(f"{type(error).__name__}: {error}") from error

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule
@@ -20,16 +19,14 @@ from bench_framework.execution.input_progress import InputProgress
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.schedule import REASONS, Looker, drop_pending
+from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.model import race
 from bench_framework.model.looks import LAST_LOOK, Looks, decidable, limit_of_rounds, looks_of
 from bench_framework.model.plan import Input, Plan
 from bench_framework.model.run import Build, Event, Look, PreparedInput
 from bench_framework.store import layout, lines
-
-if TYPE_CHECKING:
-    from bench_framework.execution.stop import Session
-    from bench_framework.store.records import Record
+from bench_framework.store.records import Record
 
 
 def measure(
@@ -265,6 +262,13 @@ class Measuring:
                 words = blocks[-1].message or "its output differs from the baseline's"
                 if cell_id != state.reference_id or self.plan.answer.check:
                     self._drop(state, cell_id, number, "other-output", words, warmup=warmup)
+        state.stopped = state.stopped or not self._comparable(state)
+
+    def _comparable(self, state: InputProgress) -> bool:
+        """Return false if cells failed and no two of the others can be compared."""
+        failed, cells = self._failed(), self.plan.compared_cells(state.input.id)
+        active = sum(cell.id in state.targets for cell in cells)
+        return active > 1 or not any(cell.id in failed for cell in cells)
 
     def _drop(
         self,
@@ -344,9 +348,12 @@ class Measuring:
             if not (state.stopped or (look.stopped and state.input.id == look.input_id))
             for cell_id in state.targets
         }
-        contents = self.record.contents
-        failed = {cell_id for cell_id, line in contents.dropped.items() if not line.left}
-        return race.leaving(self.plan, [*contents.looks, look], measured, failed)
+        looks = [*self.record.contents.looks, look]
+        return race.leaving(self.plan, looks, measured, self._failed())
+
+    def _failed(self) -> set[str]:
+        """Return the cells that were dropped because of a failure or other output."""
+        return {id_ for id_, line in self.record.contents.dropped.items() if not line.left}
 
     def _add_event(self, event: Event) -> None:
         if self.record.note(event):

@@ -6,15 +6,13 @@ import math
 import random
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bench_framework.model import race
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block
 from bench_framework.store import lines
-
-if TYPE_CHECKING:
-    from bench_framework.store.records import Record
+from bench_framework.store.records import Record
 
 SHORTEST_BLOCK_S: Final = 0.020
 """Blocks of shorter runs repeat them until they take this long."""

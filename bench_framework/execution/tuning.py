@@ -7,17 +7,14 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError
 from bench_framework.execution.process import Command
+from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.foreign import parse_json
 from bench_framework.store import layout
-
-if TYPE_CHECKING:
-    from bench_framework.execution.stop import Session
-    from bench_framework.store.records import Record
+from bench_framework.store.records import Record
 
 LARGEST_BYTES = 1 << 20
 """Largest output; reports show it as a table."""

@@ -24,7 +24,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.context import ReportData
 from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
 from bench_framework.report.headline_table import effect_note
-from bench_framework.report.numbers import DASH, show_comparison
+from bench_framework.report.numbers import DASH, replication, show_comparison
 from bench_framework.units import counted
 
 
@@ -101,7 +101,7 @@ def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
         Cell(figures.estimate, c.shown.ratio if c.shown else None) if figures else DASH,
         figures.bounds if figures else "",
         Cell(verdict_text(c.verdict, c.metric), c.verdict.value, None, c.verdict),
-        f"{c.rounds}×{max(1, round(c.runs / c.rounds))}" if c.rounds else DASH,
+        replication(c.rounds, c.runs),
         notes,
         verdict=c.verdict,
         reason=notes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench_framework.model.plan import BuildSpec, Cell, Plan, Word
+from bench_framework.model.plan import BuildSpec, Cell, Plan, filled
 
 
 def changed_settings(plan: Plan, before: Cell, after: Cell) -> str:
@@ -49,7 +49,7 @@ def _versions(spec: BuildSpec) -> list[str]:
 
 
 def _run(before: Cell, after: Cell) -> list[str]:
-    words, others = ([_text(w) for w in cell.command] for cell in (before, after))
+    words, others = ([filled(w) for w in cell.command] for cell in (before, after))
     env = [f"{name}={value}" for name, value in after.env if (name, value) not in before.env]
     unset = [name for name, _ in before.env if name not in dict(after.env)]
     groups = (
@@ -73,7 +73,3 @@ def _arguments(before: Sequence[str], after: Sequence[str]) -> list[str]:
             takes = option.startswith("-") and "=" not in option and not new.startswith("-")
             arguments.append(f"{option} {new}" if takes else new)
     return arguments
-
-
-def _text(word: Word) -> str:
-    return "".join(piece if isinstance(piece, str) else f"{{{piece.slot}}}" for piece in word)

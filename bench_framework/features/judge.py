@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from bench_framework.compare import (
     cell_state,
@@ -19,9 +20,11 @@ from bench_framework.compare import (
     summaries,
 )
 from bench_framework.compare import samples as sampling
+from bench_framework.compare.contrasts import Measured
 from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.compare.medians import EXACT_METRICS
-from bench_framework.compare.stage import Runs, Stage, runs_of, stage_of
+from bench_framework.compare.samples import Sample
+from bench_framework.compare.stage import Request, Runs, Stage, runs_of, stage_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.effects import compute as effects
@@ -34,31 +37,21 @@ from bench_framework.model.judgement import (
     ONE_PROGRAM,
     BestGroup,
     Comparison,
+    Family,
     Judgement,
     NoiseFloor,
     RecordStatus,
     Summary,
 )
-from bench_framework.model.looks import looks_of
+from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Block, Build, Look, Observation, PreparedInput
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Verdict
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from bench_framework.compare.samples import Sample
-    from bench_framework.compare.stage import Request
-    from bench_framework.model.judgement import Family
-    from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.run import Block, Build, Look, Observation, PreparedInput
-
-    Exact = Callable[[Cell, Cell, Metric], Comparison]
-    from bench_framework.compare.contrasts import Measured
-    from bench_framework.model.judgement import BestGroup, Comparison, Summary
+Exact = Callable[[Cell, Cell, Metric], Comparison]
 
 
 def judge(

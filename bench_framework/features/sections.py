@@ -9,8 +9,12 @@ from typing import Final
 
 from bench_framework.features.ablation.section import CONTRIBUTIONS
 from bench_framework.features.effects.section import EFFECTS, TURNING
-from bench_framework.features.experiments.before_after_section import BEFORE_AFTER
-from bench_framework.features.experiments.section import ADOPTED, EXPERIMENTS, HYPOTHESES
+from bench_framework.features.experiments.section import (
+    ADOPTED,
+    BEFORE_AFTER,
+    EXPERIMENTS,
+    HYPOTHESES,
+)
 from bench_framework.features.pareto.section import TRADEOFFS
 from bench_framework.features.profile.section import PROFILE
 from bench_framework.features.published.section import PUBLISHED

@@ -13,7 +13,9 @@ from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan import Axis, AxisValue, Cell, Input, Plan, Role, Variant, stable_id
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy, Metric
 
-Format = Literal["hyperfine-1", "hyperfine-2", "table"]
+Format = Literal[
+    "hyperfine-1", "hyperfine-2", "criterion", "google-benchmark", "pyperf", "runs", "table"
+]
 MemoryKind = Literal["none", "per-run", "one-figure", "running-maximum"]
 """Kind of the memory figures in a file. ``running-maximum`` is the largest value of this and all
 earlier commands (hyperfine 1.x)."""
@@ -70,6 +72,11 @@ class Session:
     def raw(self) -> bool:
         """True if the values of single runs are known."""
         return self.format != "table"
+
+    @property
+    def timed(self) -> tuple[Metric, ...]:
+        """Wall time, and CPU time if the format has it per run."""
+        return (WALL, CPU) if self.format in {"hyperfine-2", "google-benchmark"} else (WALL,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +142,5 @@ def plan_of(imported: Imported) -> Plan:
         program=None,
         answer=AnswerPolicy("none"),
         measure=MeasurePolicy(),
-        judge=JudgePolicy(metrics=_timed(imported)),
+        judge=JudgePolicy(metrics=max((s.timed for s in imported.sessions), key=len)),
     )
-
-
-def _timed(imported: Imported) -> tuple[Metric, ...]:
-    """Return wall time, and CPU time if a file has it per run."""
-    return (WALL, CPU) if any(s.format == "hyperfine-2" for s in imported.sessions) else (WALL,)

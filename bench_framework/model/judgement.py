@@ -18,6 +18,8 @@ from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
 ONE_PROGRAM: Final = "the same program; their difference is an A/A test"
 """Reason of a comparison whose two sides are equal code with equal commands."""
+REACHES_ONE: Final = "significant, but the displayed confidence interval contains 1"
+"""Reason of an inconclusive comparison whose adjusted interval contains 1."""
 CONTROL_DIFFERS: Final = "the A/A control differs significantly"
 """Reason of a comparison on an input whose A/A control differs from the baseline."""
 
@@ -353,47 +355,3 @@ class Judgement:
     hypotheses: tuple[HypothesisTest, ...] = ()
     race: Race | None = None
     """The race, `None` unless the plan has ``strategy: race``."""
-
-
-@dataclass(frozen=True, slots=True)
-class BridgedCell:
-    """A cell of the later record and its counterpart in the earlier record, on one metric.
-
-    The comparison's candidate is the cell of the later record. For an anchor, the ratio is later ÷
-    earlier. For a changed cell, the ratio is that of its ratios to the anchors of its record.
-    """
-
-    label: str
-    input: str
-    """Label of the input. It is empty if the later record has only one input."""
-    role: Literal["anchor", "changed"]
-    comparison: Comparison
-    before: float | None
-    """Median over the rounds of the earlier record, in the metric's unit. For an exact metric, it
-    is the value."""
-    after: float | None
-    """The same figure of the later record."""
-    change: str = ""
-    """Difference between the two cells, such as ``"code"`` or ``"code and command"``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bridge:
-    """The comparison of two records of one machine. It is exploratory: no gate reads it."""
-
-    before_id: str
-    after_id: str
-    conditions: tuple[str, ...]
-    """Differences of the machine that forbid a comparison of times, such as ``"governor: powersave
-    → performance"``."""
-    remarks: tuple[str, ...]
-    """Differences that are reported and do not forbid a comparison."""
-    cells: tuple[BridgedCell, ...]
-    unmatched: tuple[str, ...]
-    """Labels of the cells that only one of the records has."""
-    family: int
-    """Number of comparisons of changed cells, which share the level."""
-    level: float
-    """Family-wise α."""
-    margin: float
-    claims: tuple[Claim, ...] = ()

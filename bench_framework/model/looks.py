@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.model.pairs import comparisons_planned
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan import Plan
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Rounds of the looks, each about 1.5 times the previous one. Each look costs some level."""
@@ -133,9 +133,7 @@ def _steps(start: int, last: int) -> tuple[int, ...]:
 
 def rivals_of(plan: Plan) -> int:
     """Return K(K − 1)/2, the pairs of the input with most variants (docs/method.md#best-group)."""
-    racing = (Role.BASELINE, Role.CANDIDATE)
-    counts = [sum(cell.role in racing for cell in plan.cells_of(item.id)) for item in plan.inputs]
-    most = max(counts, default=0)
+    most = max((len(plan.compared_cells(item.id)) for item in plan.inputs), default=0)
     return most * (most - 1) // 2
 
 

@@ -62,6 +62,11 @@ class MetricKind:
         """Title of its column in the report, without the unit."""
         return self.title or self.noun[:1].upper() + self.noun[1:]
 
+    @property
+    def elapsed(self) -> bool:
+        """True for an elapsed time, false for processor time: a program takes the one and uses the other."""
+        return self.unit == "s" and self.name not in (CPU, "user", "sys")
+
 
 def _time(name: str, noun: str, about: str, title: str = "") -> MetricKind:
     return MetricKind(

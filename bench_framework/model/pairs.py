@@ -56,8 +56,7 @@ def contrast_pairs(plan: Plan, input_id: str) -> tuple[tuple[Cell, Cell, Metric]
 
 def _compared_cells(plan: Plan, input_id: str) -> dict[str, Cell]:
     """Return variant id → cell of the cells of an input that are compared."""
-    compared = (Role.BASELINE, Role.CANDIDATE)
-    return {c.variant_id: c for c in plan.cells_of(input_id) if c.role in compared}
+    return {cell.variant_id: cell for cell in plan.compared_cells(input_id)}
 
 
 def comparisons_planned(plan: Plan) -> int:

@@ -1,17 +1,21 @@
-"""A plan: a scenario expanded into builds, inputs and cells. Immutable, deterministic, no I/O."""
+"""A plan: a scenario expanded into builds, inputs and cells. Immutable, deterministic, no I/O.
+
+Ids are cached, because a large report looks up each of them many times.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import shlex
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property
+from types import MappingProxyType
 from typing import Final, Literal
 
 from bench_framework.model import declarations as declared
-from bench_framework.model.lookup import by_id
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.profile import ProfilePolicy
@@ -23,7 +27,6 @@ CacheState = Literal["warm", "cold", "unknown"]
 CONTROL_LABEL: Final = "control"
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
-_KEPT_IDS: Final = 4096
 _FIRST_FIELDS: Final = 11
 """Fields of `BuildSpec` that are always part of its id. A later field is one only if it is set, so
 that the ids of old records stay valid."""
@@ -52,20 +55,28 @@ class Role(StrEnum):
     CONTROL = "control"
     """A second copy of the baseline: the A/A control of the record."""
     BOUND = "bound"
-    """A limit of what candidates can reach. It does other work, so it is not compared with
-    candidates."""
+    """A limit of what candidates can reach. It does other work, so it is not compared."""
     ANCHOR = "anchor"
-    """A variant that is equal in several records and links them. It is not compared with other
-    cells of its record."""
+    """A variant that is equal in several records and links them, and is not compared in them."""
 
     @property
     def separate(self) -> bool:
         """True if the cell is compared with no other of its record. Its answer may differ."""
         return self in (Role.BOUND, Role.ANCHOR)
 
+    @property
+    def compared(self) -> bool:
+        """True for the baseline and the candidates."""
+        return self in (Role.BASELINE, Role.CANDIDATE)
+
 
 Word = tuple[str | Slot, ...]
 """One argument: literal parts and slots, joined without separators."""
+
+
+def filled(word: Word, values: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return an argument with the given values in its slots; others stay, such as ``{input}``."""
+    return "".join(p if isinstance(p, str) else values.get(p.slot, f"{{{p.slot}}}") for p in word)
 
 
 def stable_id(*parts: object) -> str:
@@ -100,13 +111,12 @@ Values = tuple[tuple[str, str], ...]
 """Axis name and value name, in the order of the scenario's axes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BuildSpec:
     """The specification of a build by cargo. Variants with equal specifications share a build."""
 
     crate: str
-    """``"builtin"``, the absolute path of a crate, or ``""`` for any other source and if nothing is
-    built."""
+    """``"builtin"``, the absolute path of a crate, or ``""`` for another source or no build."""
     bin: str
     """Binary target of the crate; path or name of a program that is not built."""
     git: str | None = None
@@ -140,10 +150,13 @@ class BuildSpec:
         """The specification without what is added to the built program when it is started."""
         return replace(self, preload="")
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Twelve hex digits over every field."""
-        return _build_id(self)
+        values = astuple(self)
+        named = [(field.name, value) for field, value in zip(fields(self), values, strict=True)]
+        later = (pair for pair in named[_FIRST_FIELDS:] if pair[1])
+        return stable_id("build", *values[:_FIRST_FIELDS], *later)
 
     @property
     def installed(self) -> bool:
@@ -184,14 +197,10 @@ class Dataset:
     @property
     def command_line(self) -> str:
         """The command for a shell, with ``{output}``; empty without one."""
-        words = (
-            "".join(part if isinstance(part, str) else f"{{{part.slot}}}" for part in word)
-            for word in self.command
-        )
-        return shlex.join(words)
+        return shlex.join(map(filled, self.command))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Variant:
     """One value for every build and run axis: a candidate to ship."""
 
@@ -206,10 +215,11 @@ class Variant:
     anchor: str = ""
     """Revision of the anchor, empty for every other variant."""
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Twelve hex digits over axis values in any order, experiment and anchor, without the label."""
-        return _variant_id(self.values, self.experiment, self.anchor)
+        anchor = (self.anchor,) if self.anchor else ()
+        return stable_id("variant", sorted(self.values), self.experiment, *anchor)
 
     @property
     def build_id(self) -> str:
@@ -217,7 +227,7 @@ class Variant:
         return self.build.id if self.build is not None else PROGRAM
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Input:
     """One value for every input axis, and the dataset if there is one."""
 
@@ -225,10 +235,10 @@ class Input:
     values: Values
     dataset: Dataset | None
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Twelve hex digits over axis values and dataset."""
-        return _input_id(self.values, self.dataset)
+        return stable_id("input", sorted(self.values), self.dataset.id if self.dataset else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +282,7 @@ class Hole:
     """``file:line`` of the scenario's rule that excludes it, if there is one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """An expanded scenario. Cells are grouped by input in scenario order, the control last."""
 
@@ -329,8 +339,7 @@ class Plan:
     """Texts of the author with references to results (`model.published.REFERENCE`)."""
     next_steps: tuple[str, ...] = ()
     confirms: str = ""
-    """Id of the record whose suspicious pairs the gate measures again with this plan, empty for
-    any other plan."""
+    """Id of the record whose suspicious pairs the gate measures again with this plan, or empty."""
     asked: tuple[str, ...] = ()
     """Command-line arguments after the scenario that changed the plan, such as ``("-k",
     "io=mmap")``; without a scenario, the whole command. No id depends on them."""
@@ -344,28 +353,42 @@ class Plan:
         file = ("run", self.scenario_path) if self.scenario_path else ()
         return shlex.join(("benchctl", *file, *self.asked))
 
+    @cached_property
+    def _variants(self) -> dict[str, Variant]:
+        return {variant.id: variant for variant in reversed(self.variants)}
+
+    @cached_property
+    def _inputs(self) -> dict[str, Input]:
+        return {item.id: item for item in reversed(self.inputs)}
+
+    @cached_property
+    def _cells(self) -> dict[str, Cell]:
+        return {cell.id: cell for cell in reversed(self.cells)}
+
     def variant(self, variant_id: str) -> Variant:
         """Return the variant with this id. Raises `KeyError` if it does not exist."""
-        return by_id(self.variants, variant_id)
+        return self._variants[variant_id]
 
     def input(self, input_id: str) -> Input:
         """Return the input with this id. Raises `KeyError` if it does not exist."""
-        return by_id(self.inputs, input_id)
+        return self._inputs[input_id]
 
     def cell(self, cell_id: str) -> Cell:
         """Return the cell with this id. Raises `KeyError` if it does not exist."""
-        return by_id(self.cells, cell_id)
+        return self._cells[cell_id]
 
     def is_choice(self, cell: Cell) -> bool:
         """Return whether the answer and the recommendation may choose a cell."""
-        values = dict(self.variant(cell.variant_id).values).items()
-        return not self.choose_from or any(
-            dict(given).items() <= values for given in self.choose_from
-        )
+        values = {*self.variant(cell.variant_id).values}
+        return not self.choose_from or any(values.issuperset(some) for some in self.choose_from)
 
     def cells_of(self, input_id: str) -> tuple[Cell, ...]:
         """Return the cells of one input, including the control."""
         return tuple(cell for cell in self.cells if cell.input_id == input_id)
+
+    def compared_cells(self, input_id: str) -> tuple[Cell, ...]:
+        """Return the baseline and the candidates of one input."""
+        return tuple(cell for cell in self.cells_of(input_id) if cell.role.compared)
 
     def baseline_cell(self, input_id: str) -> Cell | None:
         """Return the baseline's cell on an input, or `None` if a rule excludes it."""
@@ -374,23 +397,3 @@ class Plan:
     def control_cell(self, input_id: str) -> Cell | None:
         """Return the A/A control on an input, or `None` if it is switched off."""
         return next((cell for cell in self.cells_of(input_id) if cell.role is Role.CONTROL), None)
-
-
-@lru_cache(maxsize=_KEPT_IDS)
-def _variant_id(values: Values, experiment: str | None, anchor: str) -> str:
-    # Every look-up in a plan needs it. Without the cache, a large report spends half of its time here.
-    return stable_id("variant", sorted(values), experiment, *((anchor,) if anchor else ()))
-
-
-@lru_cache(maxsize=_KEPT_IDS)
-def _build_id(spec: BuildSpec) -> str:
-    values = dict(zip(BuildSpec.__slots__, astuple(spec), strict=True))
-    first, later = list(values)[:_FIRST_FIELDS], list(values)[_FIRST_FIELDS:]
-    return stable_id(
-        "build", *(values[name] for name in first), *((n, values[n]) for n in later if values[n])
-    )
-
-
-@lru_cache(maxsize=_KEPT_IDS)
-def _input_id(values: Values, dataset: Dataset | None) -> str:
-    return stable_id("input", sorted(values), dataset.id if dataset else None)

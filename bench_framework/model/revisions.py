@@ -1,4 +1,4 @@
-"""The two revisions of a crate that a plan compares. Immutable, no I/O."""
+"""Commits of a crate, and the two revisions that a plan compares. Immutable, no I/O."""
 
 from __future__ import annotations
 
@@ -9,6 +9,27 @@ MERGE_BASE: Final = "merge-base"
 """Name of a base: the commit at which the head branched off the main branch."""
 WORKING_TREE: Final = "working tree"
 _SHORT: Final = 7
+
+
+def short_name(commit: str | None) -> str:
+    """Return a commit as reports print it; `None` is the working tree."""
+    return commit[:_SHORT] if commit is not None else WORKING_TREE
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit with its full id. `date` is the author's, in ISO 8601."""
+
+    id: str
+    parents: tuple[str, ...]
+    author: str
+    date: str
+    subject: str
+
+    @property
+    def short(self) -> str:
+        """The id as reports print it."""
+        return short_name(self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +48,7 @@ class Revisions:
     @property
     def names(self) -> tuple[str, str]:
         """Base and head as reports print them."""
-        return self.base[:_SHORT], self.head[:_SHORT] if self.head is not None else WORKING_TREE
+        return short_name(self.base), short_name(self.head)
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -39,6 +39,11 @@ class Verdict(StrEnum):
         return self in _DECIDED
 
     @property
+    def size_uncertain(self) -> bool:
+        """True if a significant difference may be smaller than the margin."""
+        return self in _DECIDED[1:3]
+
+    @property
     def opposite(self) -> Verdict:
         """Verdict of the same pair with candidate and reference exchanged."""
         return _DECIDED[-1 - _DECIDED.index(self)] if self in _DECIDED else self

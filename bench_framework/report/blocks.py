@@ -190,6 +190,7 @@ class Figure(Block, kind="figure"):
         "runs",
         "order",
         "grid",
+        "history",
     ]
     title: str
     desc: str

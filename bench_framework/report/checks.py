@@ -266,8 +266,8 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
     for metric in data.plan.judge.metrics:
         margin = data.plan.judge.margin_of(metric)
         for floor in (f for f in data.judgement.floors if f.metric == metric):
-            name = data.on_input(data.plan.input(floor.input_id), ", ")
-            label = f"noise floor, {noun(metric)}{name}"
+            where = data.on_input(data.plan.input(floor.input_id), " on ")
+            label = f"noise floor of {noun(metric)}{where}"
             mark: Mark = "fail" if floor.tripped else "warn"
             if floor.tripped:
                 figure = f"A/A check failed: all verdicts on {noun(metric)} are withdrawn"
@@ -276,8 +276,8 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
             else:
                 inside = floor.fraction <= margin
                 mark = "pass" if inside else mark
-                where = f"{'within' if inside else 'above'} the margin of {margin_text(margin)}"
-                figure = f"{percent_up(floor.fraction)}, {where}"
+                side = f"{'within' if inside else 'above'} the margin of {margin_text(margin)}"
+                figure = f"{percent_up(floor.fraction)}, {side}"
             floors.append(Check(mark, label, figure))
     return tuple(floors)
 

@@ -40,6 +40,11 @@ def listed(items: Sequence[str], most: int = 6, separator: str = "; ") -> str:
     return separator.join(items[:most]) + rest
 
 
+def joined(names: Sequence[str]) -> str:
+    """Return all names, separated by semicolons if one of them contains a comma."""
+    return ("; " if any("," in name for name in names) else ", ").join(names)
+
+
 def key_claim(data: ReportData, item: Input) -> Claim | None:
     """Return the claim about the best group of an input."""
     return next(iter(data.claims(*MAIN_KINDS, item=item)), None)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bench_framework.model.imported import Imported
 from bench_framework.model.judgement import (
     BestGroup,
     CellState,
@@ -18,14 +19,11 @@ from bench_framework.model.judgement import (
     NoiseFloor,
     Summary,
 )
-from bench_framework.model.plan import INPUT, Cell, Input, Plan, Role, Variant, Word
+from bench_framework.model.plan import INPUT, Cell, Input, Plan, Role, Variant, filled
 from bench_framework.model.policies import Metric
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Block, Build, Event, Host, PreparedInput
 from bench_framework.report.numbers import DASH
-
-if TYPE_CHECKING:
-    from bench_framework.model.imported import Imported
 
 
 @dataclass(frozen=True)
@@ -337,10 +335,10 @@ class ReportData:
         words = [
             text
             for word in cell.command
-            for text in (files if files and word == (INPUT,) else (_filled(word, slots),))
+            for text in (files if files and word == (INPUT,) else (filled(word, slots),))
         ]
         env = [f"{name}={shlex.quote(value)}" for name, value in cell.env]
-        stdin = ["<", shlex.quote(_filled(cell.stdin, slots))] if cell.stdin else []
+        stdin = ["<", shlex.quote(filled(cell.stdin, slots))] if cell.stdin else []
         line = words[0] if cell.shell and len(words) == 1 else shlex.join(words)
         return " ".join([*env, line, *stdin])
 
@@ -364,7 +362,3 @@ def span(values: Iterable[int]) -> str:
     if not distinct:
         return "0"
     return str(distinct[0]) if len(distinct) == 1 else f"{distinct[0]}–{distinct[-1]}"
-
-
-def _filled(word: Word, slots: Mapping[str, str]) -> str:
-    return "".join(piece if isinstance(piece, str) else slots[piece.slot] for piece in word)

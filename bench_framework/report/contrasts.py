@@ -67,10 +67,11 @@ def interaction_cell(verdict: Verdict, *, higher: bool = False) -> Cell:
 
 
 def contrast_cells(
-    contrast: Contrast, data: ReportData, claim: str | None = None
+    contrast: Contrast, data: ReportData, claim: Claim | None = None
 ) -> tuple[Cell, Cell, Cell]:
     """Return ratio, interval and verdict of a contrast."""
-    ratio, bounds = interval_cells(contrast.shown, contrast.verdict, margin(data), claim)
+    claim_id = claim.id if claim else None
+    ratio, bounds = interval_cells(contrast.shown, contrast.verdict, margin(data), claim_id)
     return ratio, bounds, verdict_cell(contrast.verdict, data.metric)
 
 

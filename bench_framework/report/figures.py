@@ -14,9 +14,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import matplotlib as mpl  # noqa: TID251 -- the door
+from matplotlib.axes import Axes  # noqa: TID251 -- the door
 from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- the door
 
 from bench_framework.report.blocks import Document, Figure
@@ -25,6 +26,7 @@ from bench_framework.report.charts import (
     drift,
     forest,
     grid,
+    history,
     memory_time,
     order,
     runs,
@@ -33,10 +35,6 @@ from bench_framework.report.charts import (
 )
 from bench_framework.report.palette import LIGHT, SENTINELS
 from bench_framework.report.render.widths import visible, visible_lines
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes  # noqa: TID251 -- the door
-
 
 _TAG: Final = re.compile(r"<[^>]+>")
 _LOOK: Final = re.compile(r' (?:style|clip-path)="[^"]*"')
@@ -257,8 +255,8 @@ def scaling_plot(
     with mpl.rc_context(STYLE):
         if ax is None:
             first, second = scaling.places(figure)
-            left = _panel(scaling.size(figure), first)
-            right = _panel(scaling.size(figure), second, left.get_figure())
+            left = _panel(figure, scaling.size(figure), first)
+            right = _panel(figure, scaling.size(figure), second, left.get_figure())
         else:
             left, right = ax, ax.inset_axes((1.2, 0.0, 1.0, 1.0))
         scaling.draw(left, right, figure, colours)
@@ -279,7 +277,7 @@ def _plot(
         with mpl.rc_context(STYLE):
             whole = size(figure)
             if ax is None:
-                ax = _panel(whole, place(figure) if place else (0.0, 0.0, *whole))
+                ax = _panel(figure, whole, place(figure) if place else (0.0, 0.0, *whole))
             draw(ax, figure, colours)
         return ax
 
@@ -297,6 +295,7 @@ PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
     "order": _plot(order.size, order.draw),
     "grid": _plot(grid.size, grid.draw),
     "sensors": _plot(sensors.size, sensors.draw),
+    "history": _plot(history.size, history.draw),
 }
 """The plot function of each kind. A new chart is a file in `charts` and a line here."""
 
@@ -307,7 +306,7 @@ NARROW: Final = frozenset({"forest", "scaling", "memory-time", "drift", "waterfa
 
 def drawings(document: Document) -> dict[str, str]:
     """Return the SVG of each figure by anchor, with the sentinel colours."""
-    return {figure.anchor: _drawing(figure) for figure in document.figures()}
+    return {figure.anchor: draw(figure) for figure in document.figures()}
 
 
 def inline(drawing: str, figure: Figure) -> str:
@@ -323,7 +322,7 @@ def responsive(drawing: str, figure: Figure) -> str:
     if figure.chart not in NARROW:
         return wide
     small = replace(figure, anchor=f"{figure.anchor}-narrow", narrow=True)
-    drawn = (("wide", wide), ("narrow", inline(_drawing(small), small)))
+    drawn = (("wide", wide), ("narrow", inline(draw(small), small)))
     return "".join(svg.replace("<svg ", f'<svg class="{name}" ', 1) for name, svg in drawn)
 
 
@@ -335,7 +334,16 @@ def standalone(drawing: str, figure: Figure) -> str:
     return _titled(drawing, figure, extra=ground) + "\n"
 
 
-def _panel(size: Size, place: Place, canvas: object = None) -> Axes:
+class Panel(Axes):
+    """Axes that a notebook shows as SVG, together with all other Axes of the canvas."""
+
+    source: Figure | None = None
+
+    def _repr_svg_(self) -> str | None:
+        return standalone(_svg(self, self.source), self.source) if self.source else None
+
+
+def _panel(figure: Figure, size: Size, place: Place, canvas: object = None) -> Axes:
     """Return Axes at a place in units, on a canvas with a size in units."""
     width, height = size
     if not isinstance(canvas, Canvas):
@@ -344,11 +352,20 @@ def _panel(size: Size, place: Place, canvas: object = None) -> Axes:
         canvas.patch.set_visible(False)
     left, bottom, right, top = place
     extent = ((right - left) / width, (top - bottom) / height)
-    return canvas.add_axes((left / width, bottom / height, *extent))
+    panel = canvas.add_axes((left / width, bottom / height, *extent), axes_class=Panel)
+    if isinstance(panel, Panel):
+        panel.source = figure
+    return panel
 
 
-def _drawing(figure: Figure) -> str:
-    canvas = PLOTS[figure.chart](figure, None, SENTINELS).get_figure(root=True)
+def draw(figure: Figure) -> str:
+    """Return the SVG of a figure, with the sentinel colours."""
+    return _svg(PLOTS[figure.chart](figure, None, SENTINELS), figure)
+
+
+def _svg(axes: Axes, figure: Figure) -> str:
+    """Return the canvas of Axes as SVG, with ids that begin with the anchor of the figure."""
+    canvas = axes.get_figure(root=True)
     if not isinstance(canvas, Canvas):
         raise TypeError("the axes stand on no canvas")
     buffer = io.StringIO()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison
+from bench_framework.model.judgement import CONTROL_DIFFERS, REACHES_ONE, Comparison
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
@@ -23,7 +23,7 @@ from bench_framework.report.headline_table import (
     scale_on,
     stopped,
 )
-from bench_framework.report.numbers import DASH, TIMES_FROM, show_factor, show_percent
+from bench_framework.report.numbers import DASH, TIMES_FROM, margin_text, show_factor, show_percent
 from bench_framework.report.scales import titled
 from bench_framework.units import counted
 
@@ -46,7 +46,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     times = in_times(data.comparison(cell.id, data.metric) for cell in arms)
     described = len(arms) <= MOST_DESCRIBED
     rows = []
-    for cell in _in_report(data, arms):
+    for cell in in_report(data, arms):
         state = data.state(cell.id)
         comparison = data.comparison(cell.id, data.metric)
         summary = None if state.state in REFUSED else data.summary(cell.id, data.metric)
@@ -58,7 +58,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
             time.cell(summary),
             change_cell(data, cell, times=times),
             *((memory.cell(peak),) if memory else ()),
-            Cell(_note(data, cell, comparison)),
+            Cell(row_note(data, cell, comparison)),
         )
         reason = reason_of(state, variant, comparison)
         rows.append(Row(cells, verdict, cell.id in data.ahead(item.id), _is_base(cell), reason))
@@ -70,10 +70,14 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         Column("Note", drop=2, prose=True),
     )
     caption = (
-        f"{by_variant(data, item)}; ordered by the {noun(data.metric)} relative to the baseline in "
-        "the same rounds."
+        f"{by_variant(data, item)}. Sorted by the ratio to the baseline in the same rounds, which "
+        "can differ from the ratio of the medians."
     )
-    note = effects_note([data.comparison(cell.id, data.metric) for cell in data.measured(item.id)])
+    compared = [data.comparison(cell.id, data.metric) for cell in data.measured(item.id)]
+    if unsure := next((c for c in compared if c is not None and c.verdict.size_uncertain), None):
+        limit = margin_text(unsure.margin)
+        caption += f" Size uncertain: after correction, the difference may be below {limit}."
+    note = effects_note(compared)
     rest = len(arms) - len(rows)
     note += f" The appendix has {counted(rest, 'more variant')}." if rest else ""
     stub, note = data.on_input(item), note.strip()
@@ -85,7 +89,7 @@ def by_input_table(data: ReportData, first: Input, name: str) -> Table:
     cells = {(c.variant_id, c.input_id): c for item in data.plan.inputs for c in data.arms(item.id)}
     times = in_times(data.comparison(cell.id, data.metric) for cell in cells.values())
     rows = []
-    for variant_id in dict.fromkeys(c.variant_id for c in _in_report(data, data.arms(first.id))):
+    for variant_id in dict.fromkeys(c.variant_id for c in in_report(data, data.arms(first.id))):
         row = [cells.get((variant_id, item.id)) for item in data.plan.inputs]
         texts = (change_cell(data, c, times=times) if c else DASH for c in row)
         base = all(c is None or _is_base(c) for c in row)
@@ -148,7 +152,8 @@ def change_text(comparison: Comparison, metric: str, *, times: bool) -> str:
     return f"{text.estimate}× {words} {text.bounds}"
 
 
-def _note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:
+def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:
+    """Return what the figures of a row do not show, such as ``"inconclusive"``."""
     state = data.state(cell.id)
     parts = [reason_of(state, data.variant_of(cell), comparison), stopped(data, cell.id)]
     if comparison is not None and state.state not in REFUSED:
@@ -156,8 +161,10 @@ def _note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> st
         if comparison.verdict is Verdict.INCONCLUSIVE:
             excludes_1 = interval is not None and not interval.lo <= 1 <= interval.hi
             corrected = excludes_1 and comparison.reason != CONTROL_DIFFERS
-            parts[:0] = [word(comparison.verdict, data.metric), CORRECTED if corrected else ""]
-        elif comparison.verdict in _UNCERTAIN:
+            if corrected:  # the displayed 95 % interval does not contain 1
+                parts = [CORRECTED, *(part for part in parts if part != REACHES_ONE)]
+            parts[:0] = [word(comparison.verdict, data.metric)]
+        elif comparison.verdict.size_uncertain:
             parts.append("size uncertain")
         elif comparison.verdict is Verdict.EQUIVALENT:
             parts.append(word(comparison.verdict, data.metric))
@@ -178,10 +185,7 @@ def _finished_early(data: ReportData, cell: PlanCell, comparison: Comparison) ->
     return f"finished after {comparison.rounds} of {rounds} rounds"
 
 
-_UNCERTAIN: Final = frozenset({Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE_SIZE_UNCERTAIN})
-
-
-def _in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
+def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
     """Return all configurations, or the ones that the scenario names and the fastest."""
     plan = data.plan
     baseline = data.plan.baseline_cell(arms[0].input_id) if arms else None

@@ -217,6 +217,11 @@ def grouped(number: int) -> str:
     return f"{number:,}".replace(",", units.THIN_SPACE)
 
 
+def replication(rounds: int, runs: int) -> str:
+    """Return rounds × runs per round, such as ``40×2``, or a dash without a round."""
+    return f"{rounds}×{max(1, round(runs / rounds))}" if rounds else DASH
+
+
 def rate_unit(family: str) -> tuple[str, float]:
     """Return unit and factor of a throughput in bytes per second."""
     return ("MB/s", 1e-6) if family == "si" else ("MiB/s", 2.0**-20)

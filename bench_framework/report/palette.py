@@ -36,4 +36,18 @@ VERDICT_TOKENS: Final[dict[str, str]] = dict.fromkeys(
     ("better", "better-size-uncertain", "equivalent", "worse-size-uncertain", "worse"), "accent"
 )
 """Token of each conclusive verdict code. All other codes are muted."""
+BADGES: Final[dict[str, str]] = {
+    "better": "series-1",
+    "better-size-uncertain": "series-1",
+    "equivalent": "series-6",
+    "worse-size-uncertain": "series-2",
+    "worse": "series-2",
+    "failed": "series-3",
+    "other-output": "series-3",
+    "not-comparable": "series-3",
+}
+"""Token of the background of verdict codes in a table of a notebook, whose page can be light or dark.
+
+The background is the light colour, and the text is white. All other codes have no background.
+"""
 SERIES: Final = tuple(token for token in LIGHT if token.startswith("series-"))

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from bench_framework.model.plan import CONTROL_LABEL, Axis, AxisValue, Values
 from bench_framework.scenario import template
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.parts import DescribePart
 from bench_framework.scenario.schema.worker import Setting, settings_of
 from bench_framework.units import is_size, parse_size
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 BUILD_KEYS = (
     "features",

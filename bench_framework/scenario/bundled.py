@@ -11,15 +11,12 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework.scenario import template
 from bench_framework.scenario.axes import AxisView
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.schema.worker import BUILTIN
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
-
 
 NEEDS_COMMAND: Final = {
     "dgen": '["{bin}", run, write, --size, 64MiB, "{args}", out.dat]',

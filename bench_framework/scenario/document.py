@@ -117,7 +117,10 @@ def parse(text: str, file: str) -> Document:
     lines = LineStarts(text)
     try:
         # Not thread-safe and not reusable after an error: one reader per document.
-        root = YAML(typ="safe", pure=True).compose(text)
+        reader = YAML(typ="safe", pure=True)
+        # YAML 1.2 permits to use the name of an anchor again. An alias means the last one.
+        reader.composer.warn_double_anchors = False
+        root = reader.compose(text)
     except ReaderError as error:
         raise _bad_character(error, file, lines) from None
     except MarkedYAMLError as error:

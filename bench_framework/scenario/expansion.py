@@ -6,19 +6,17 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from bench_framework.model import plan
 from bench_framework.model.declarations import Experiment, Hypothesis, NamedCell
 from bench_framework.scenario import axes, bundled, template
 from bench_framework.scenario.crates import CrateMissing, read_crate
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.inputs import input_of
 from bench_framework.scenario.matrix import Matrix
 from bench_framework.scenario.schema.parts import ExperimentPart
 from bench_framework.scenario.schema.worker import BUILTIN, Pgo, Setting
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 _T = TypeVar("_T")
 

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import read_regular
-from bench_framework.model.metrics import METRICS
-from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.metrics import METRICS, UNITS
+from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Accepted, Budget, GatePolicy
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import MAX_BYTES, Document, Place, Scalar, Unreadable, parse
 from bench_framework.scenario.scalars import Refused
+from bench_framework.scenario.schema.measure import BudgetPart
 from bench_framework.scenario.selection import select_cells
 from bench_framework.units import parse_duration, parse_percent, parse_size
 
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
-    from bench_framework.scenario.schema.measure import BudgetPart
-
 KEYS: Final = ("cell", "metric", "level", "reason", "until")
+_ITEM: Final = re.compile(r"( *)- ")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.%-]*")
 _EXAMPLE: Final = (
     'accepted: [{cell: "size=1GiB", metric: wall, level: 10%, reason: "checks its input", '
     "until: 2026-12-31}]"
@@ -57,8 +60,7 @@ def with_gate(scenario: Scenario, plan: Plan) -> Plan:
 
 def selected(plan: Plan, words: str) -> tuple[Cell, ...]:
     """Return the compared cells that a selection matches. Raises `ScenarioError` (BC113)."""
-    compared = (Role.BASELINE, Role.CANDIDATE)
-    return tuple(c for c in select_cells(plan, words) if c.role in compared)
+    return tuple(c for c in select_cells(plan, words) if c.role.compared)
 
 
 def unit_of(scenario: Scenario, metric: str) -> str | None:
@@ -69,7 +71,6 @@ def unit_of(scenario: Scenario, metric: str) -> str | None:
         return kind.unit if kind.judged in {"rounds", "medians", "exact"} else None
     if declared is None:
         return None
-    from bench_framework.model.metrics import UNITS  # noqa: PLC0415 -- only for declared ones
 
     return UNITS[declared.unit][0]
 
@@ -102,13 +103,21 @@ def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
 
     Raises `UsageError` (BX112): the file does not exist, or an entry is invalid.
     """
+    return _parsed(path, accepted_text(path), plan)
+
+
+def accepted_text(path: Path) -> str:
+    """Return the text of a file of accepted changes. Raises `UsageError` (BX112): unreadable."""
     try:
-        text = read_regular(path, MAX_BYTES).decode("utf-8")
+        return read_regular(path, MAX_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise _fault(
             path, f"the file of accepted changes cannot be read: {reason}", None
         ) from error
+
+
+def _parsed(path: Path, text: str, plan: Plan) -> tuple[Accepted, ...]:
     try:
         document = parse(text, str(path))
     except Unreadable as unreadable:
@@ -120,6 +129,63 @@ def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
         _entry(path, item, document.place.at(("accepted", index)), plan)
         for index, item in enumerate(_items(path, document))
     )
+
+
+def with_entries(text: str, path: Path, plan: Plan, entries: Sequence[Mapping[str, str]]) -> str:
+    """Return the text of a file with these entries, which replace those of equal cells and metric.
+
+    `text` is empty for a new file. Lines and comments of a list in block style are kept; one in flow
+    style is written in block style. Raises `UsageError` (BX112): the text is invalid.
+    """
+    replaced = {(entry["cell"], entry["metric"]) for entry in entries}
+    old = _parsed(path, text, plan) if text.strip() else ()
+    others = [_fields(entry) for entry in old if (entry.cells, entry.metric) not in replaced]
+    edited = _edited(text, old, replaced, entries)
+    try:
+        if [_fields(entry) for entry in _parsed(path, edited, plan)] == [*others, *entries]:
+            return edited
+    except UsageError:
+        pass  # such as a list in flow style, or a line after the list
+    key = re.search("^accepted:", text, re.MULTILINE)
+    head = (text[: key.start()] if key else "") + "accepted:\n"
+    written = head + "".join(_written(entry, "  ") for entry in (*others, *entries))
+    _parsed(path, written, plan)
+    return written
+
+
+def _edited(
+    text: str,
+    old: Sequence[Accepted],
+    replaced: set[tuple[str, str]],
+    entries: Sequence[Mapping[str, str]],
+) -> str:
+    """Return a text with a list in block style, with these entries at its end."""
+    lines = text.splitlines(keepends=True)
+    starts = [int(entry.place.rpartition(":")[2]) - 1 for entry in old]
+    match = _ITEM.match(lines[starts[0]]) if old else None
+    indent = match[1] if match else "  "
+    remaining = lines[: starts[0]] if old else lines
+    for entry, start, end in zip(old, starts, [*starts, len(lines)][1:], strict=True):
+        part = lines[start:end]
+        if (entry.cells, entry.metric) in replaced:
+            part = [line for line in part if line.lstrip().startswith("#")]
+        remaining += part
+    head = "".join(remaining).rstrip("\n") + "\n"
+    return head + "".join(_written(entry, indent) for entry in entries)
+
+
+def _fields(entry: Accepted) -> dict[str, str]:
+    texts = (entry.cells, entry.metric, f"{entry.level * 100:.10g}%", entry.reason, entry.until)
+    return {key: text for key, text in zip(KEYS, texts, strict=True) if text}
+
+
+def _written(entry: Mapping[str, str], indent: str) -> str:
+    """Return an entry in block style. Words and numbers need no quotes."""
+    rows = (
+        f"{key}: {text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)}\n"
+        for key, text in entry.items()
+    )
+    return f"{indent}- " + f"{indent}  ".join(rows)
 
 
 def _items(path: Path, document: Document) -> list[Any]:
@@ -148,7 +214,8 @@ def _entry(path: Path, item: Any, place: Place, plan: Plan) -> Accepted:
     try:
         level = parse_percent(item["level"])
         until = item.get("until", "")
-        _ = dt.date.fromisoformat(until) if until else None
+        if until and dt.date.fromisoformat(until).isoformat() != until:
+            raise ValueError(until)  # noqa: TRY301 -- 20261231 is a date, too, but it is compared as text
     except (ValueError, TypeError):
         raise _fault(
             path, "`level` must be a percentage and `until` a date such as 2026-12-31", line

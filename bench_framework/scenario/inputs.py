@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Dataset, Input, Values
 from bench_framework.scenario import template
 from bench_framework.scenario.axes import AxisView, label_of
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.schema.parts import INPUT_NAMES, InputPart
 from bench_framework.units import parse_size
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 
 def input_of(

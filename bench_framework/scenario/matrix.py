@@ -5,14 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Hole, Values
 from bench_framework.scenario import bundled
 from bench_framework.scenario.axes import AxisView, axes_of, baseline_values
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
+from bench_framework.scenario.definition import Scenario
 
 
 @dataclass(frozen=True, slots=True)

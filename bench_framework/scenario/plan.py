@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model import policies
@@ -15,6 +15,7 @@ from bench_framework.scenario import template
 from bench_framework.scenario.axes import AxisView
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
 from bench_framework.scenario.contrasts import named_contrasts, published_of
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.expansion import Expansion, unique
 from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
@@ -23,9 +24,6 @@ from bench_framework.scenario.schema.parts import ProfilePart
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of
 from bench_framework.units import is_size
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 _DEFAULT_MIN = 12
 _SI_UNITS = ("kB", "KB", "MB", "GB", "TB")

@@ -1,12 +1,13 @@
-"""A plan at two revisions: every variant is built twice and compared with itself, on every input.
+"""A plan at several revisions: every variant is built at each and compared with itself.
 
-Each (variant, input) of the scenario becomes an input of its own, with two arms and a control: base
-and head of one cell run within the same rounds, and no variant is compared with another one.
+Each (variant, input) of the scenario becomes an input of its own, with one arm for each revision and
+a control: base and head of one cell run within the same rounds, and no variant is compared with
+another one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -25,7 +26,7 @@ from bench_framework.model.plan import (
     stable_id,
 )
 from bench_framework.model.policies import GatePolicy
-from bench_framework.model.revisions import Revisions
+from bench_framework.model.revisions import Revisions, short_name
 
 BASE, HEAD = "base", "head"
 AXIS_NAMES: Final = ("rev", "revision", "built-at", "benchctl-rev")
@@ -45,20 +46,29 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
         The plan, with the new axis ``rev`` (or another name if the scenario has such an axis). Every
         axis of the scenario is an axis of the input. Experiments, bounds and anchors become holes.
     """
+    base_name, head_name = revisions.names
+    question = f"Has anything become slower from {base_name} to {head_name}?"
+    at = at_commits(plan, {BASE: revisions.base, HEAD: revisions.head}, question)
+    return replace(at, revisions=revisions, asked=(*plan.asked, *revisions.words))
+
+
+def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> Plan:
+    """Return the plan that measures each cell of a scenario at several commits.
+
+    `commits` has the name of each side and its full commit id, `None` for the working tree. The first
+    side is the baseline, and the gate is about the last one.
+    """
     taken = {axis.name for axis in plan.axes}
     name = next(name for name in AXIS_NAMES if name not in taken)
-    pairs = _Pairs(plan, revisions, name)
+    pairs = _Pairs(plan, commits, name)
     measured = [cell for cell in plan.cells if pairs.takes(cell)]
-    heads = {cell.id: pairs.cell_id(cell, HEAD) for cell in measured}
+    heads = {cell.id: cell_id(cell, [*commits][-1]) for cell in measured}
     variants = tuple(
-        dict.fromkeys(
-            pairs.variant(cell.variant_id, side) for cell in measured for side in (BASE, HEAD)
-        )
+        dict.fromkeys(pairs.variant(cell.variant_id, side) for cell in measured for side in commits)
     )
-    base_name, head_name = revisions.names
     return replace(
         plan,
-        question=f"Has anything become slower from {base_name} to {head_name}?",
+        question=question,
         axes=(pairs.axis, *(replace(axis, kind="input") for axis in plan.axes)),
         builds=tuple(dict.fromkeys(v.build for v in variants if v.build is not None)),
         variants=variants,
@@ -66,7 +76,7 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
         cells=tuple(side for cell in measured for side in pairs.cells(cell)),
         training=tuple(
             replace(run, build=replace(run.build, revision=commit))
-            for commit in pairs.commits.values()
+            for commit in commits.values()
             for run in plan.training
         ),
         holes=(*plan.holes, *pairs.holes()),
@@ -80,12 +90,29 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
         hypotheses=(),
         design="full",
         profile=None,
-        revisions=revisions,
         measure=replace(plan.measure, strategy="fixed"),
         judge=replace(plan.judge, gate=_gate(plan.judge.gate, heads)),
         notes=(Note("The scenario's question", plan.question), *plan.notes),
-        asked=(*plan.asked, *revisions.words),
     )
+
+
+def at_revision(plan: Plan, commit: str) -> Plan:
+    """Return the plan whose builds without a revision are built at a commit."""
+
+    def moved(spec: BuildSpec) -> BuildSpec:
+        return spec if spec.revision or spec.installed else replace(spec, revision=commit)
+
+    return replace(
+        plan,
+        builds=tuple(moved(spec) for spec in plan.builds),
+        variants=tuple(replace(v, build=v.build and moved(v.build)) for v in plan.variants),
+        training=tuple(replace(run, build=moved(run.build)) for run in plan.training),
+    )
+
+
+def cell_id(cell: Cell, side: str, role: str = "") -> str:
+    """Return the id of a cell of the scenario at a side, which does not depend on the commits."""
+    return stable_id("cell", cell.id, side, role)
 
 
 def _gate(policy: GatePolicy, heads: dict[str, str]) -> GatePolicy:
@@ -99,12 +126,12 @@ def _gate(policy: GatePolicy, heads: dict[str, str]) -> GatePolicy:
 
 
 class _Pairs:
-    """The parts of the plan at two revisions."""
+    """The parts of the plan at several commits."""
 
-    def __init__(self, plan: Plan, revisions: Revisions, name: str) -> None:
+    def __init__(self, plan: Plan, commits: Mapping[str, str | None], name: str) -> None:
         self.plan = plan
-        self.names = dict(zip((BASE, HEAD), revisions.names, strict=True))
-        self.commits = {BASE: revisions.base, HEAD: revisions.head}
+        self.names = {side: short_name(commit) for side, commit in commits.items()}
+        self.commits = commits
         values = tuple(
             AxisValue(
                 side,
@@ -118,10 +145,7 @@ class _Pairs:
 
     def takes(self, cell: Cell) -> bool:
         """Return whether a cell of the scenario is measured at both revisions."""
-        return (
-            cell.role in (Role.BASELINE, Role.CANDIDATE)
-            and self.plan.variant(cell.variant_id).experiment is None
-        )
+        return cell.role.compared and self.plan.variant(cell.variant_id).experiment is None
 
     def holes(self) -> Iterator[Hole]:
         """Yield a hole for each cell of the scenario that this plan does not measure."""
@@ -131,7 +155,7 @@ class _Pairs:
                 yield Hole((*variant.values, *given.values), _LEFT_OUT.get(cell.role, _EXPERIMENT))
 
     def variant(self, variant_id: str, side: str) -> Variant:
-        """Return a variant of the scenario at one of the revisions."""
+        """Return a variant of the scenario at one of the commits."""
         variant = self.plan.variant(variant_id)
         assert variant.build is not None
         revision = self.names[side]
@@ -157,30 +181,22 @@ class _Pairs:
             label = f"{variant.label}{suffix}"
         return Input(label, (*variant.values, *given.values), given.dataset)
 
-    def cell_id(self, cell: Cell, side: str, role: str = "") -> str:
-        """Return the id of a cell, which does not depend on the revisions."""
-        return stable_id("cell", cell.id, side, role)
-
     def cells(self, cell: Cell) -> Iterator[Cell]:
-        """Yield the base, the head and the control of one input."""
-        input_id = self.input(cell).id
-        base, head = (self.variant(cell.variant_id, side) for side in (BASE, HEAD))
-        base_cell = replace(
-            cell,
-            id=self.cell_id(cell, BASE),
-            variant_id=base.id,
-            input_id=input_id,
-            label=base.label,
-            role=Role.BASELINE,
-        )
-        yield base_cell
-        yield replace(
-            base_cell,
-            id=self.cell_id(cell, HEAD),
-            variant_id=head.id,
-            label=head.label,
-            role=Role.CANDIDATE,
-        )
+        """Yield the cells of one input: the baseline, the other sides and the control."""
+        input_id, (first, *_) = self.input(cell).id, self.commits
+        sides = {side: self.variant(cell.variant_id, side) for side in self.commits}
+        at = {
+            side: replace(
+                cell,
+                id=cell_id(cell, side),
+                variant_id=variant.id,
+                input_id=input_id,
+                label=variant.label,
+                role=Role.BASELINE if side == first else Role.CANDIDATE,
+            )
+            for side, variant in sides.items()
+        }
+        yield from at.values()
         if self.plan.measure.control:
-            control = self.cell_id(cell, BASE, CONTROL_LABEL)
-            yield replace(base_cell, id=control, label=CONTROL_LABEL, role=Role.CONTROL)
+            control = cell_id(cell, first, CONTROL_LABEL)
+            yield replace(at[first], id=control, label=CONTROL_LABEL, role=Role.CONTROL)

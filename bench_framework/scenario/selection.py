@@ -13,15 +13,13 @@ import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import Position, Problem, ScenarioError
+from bench_framework.model.plan import Cell, Input, Plan, Variant
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.units import is_size, parse_size
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Cell, Input, Plan, Variant
 
 OPTION: Final = "-k"
 OPEN_NAMES: Final = ("variant", "input", "experiment")

@@ -101,6 +101,12 @@ def spell(path: Path) -> str:
     return text or "the scenario"
 
 
+_CONTAINERS: Final = (
+    "benchctl starts no containers, because it cannot see their CPU time and memory: run benchctl in "
+    "the container, or time `worker: {command: [podman, run, --rm, IMAGE, PROGRAM]}`"
+)
+
+
 def _refusal(
     document: Document, loc: Sequence[str | int], path: Path, code: str, context: dict[str, Any]
 ) -> tuple[Problem, Path]:
@@ -138,6 +144,8 @@ def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Pr
     keys = [field.alias or name for name, field in part_at(loc[:-1]).model_fields.items()]
     where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
     advice = scalars.did_you_mean(key, sorted(keys), "keys allowed here")
+    if path[:-1] == ("worker",) and key in {"image", "container"}:
+        advice = _CONTAINERS
     return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", advice)
 
 

@@ -12,13 +12,11 @@ import math
 import statistics
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.imported import Series
 from bench_framework.model.verdict import Interval
 from bench_framework.stats.portable_math import exp, log, normal_quantile, t_quantile, t_tails
-
-if TYPE_CHECKING:
-    from bench_framework.model.imported import Series
 
 LEAST_RUNS: Final = 2
 LARGEST: Final = 700.0

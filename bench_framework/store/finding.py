@@ -64,10 +64,13 @@ def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None 
 def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
     """Return the folder of a path, ``SCENARIO/ID``, ``@last``, ``@prev`` or ``SCENARIO`` (newest).
 
+    ``@NAME`` and ``SCENARIO@NAME`` are the record of a baseline.
+
     Without `imported`, a newest record is never an imported set. A set with an explicit name is
     still returned.
 
-    Raises `UsageError`: no record was found (BX101). The message lists the existing ones.
+    Raises `UsageError`: no record was found (BX101) or no baseline (BX116). The message lists the
+    existing ones. Raises `RecordError` (BX416): the record of a baseline was changed.
     """
     if text in NEWEST:
         records = find_records(root, imported=imported)
@@ -88,10 +91,14 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
                 return folder
         if of_scenario := find_records(root, text, imported=imported):
             return of_scenario[-1]
+    if "@" in text and "/" not in text:
+        from bench_framework.store import baselines  # noqa: PLC0415 -- reads files of records
+
+        return baselines.record_of(root, text)
     known = [f"{path.parent.name}/{path.name}" for path in find_records(root, imported=True)[-5:]]
     raise UsageError(
         f"{text} is no record",
         code="BX101",
         details=tuple(("there is", name) for name in reversed(known)),
-        fix="give a folder, SCENARIO/ID, @last or @prev",
+        fix="give a folder, SCENARIO/ID, @last, @prev or @BASELINE",
     )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import pandas as pd  # noqa: TID251 -- store is the door to it
 
-from bench_framework.errors import RecordError
+from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.history import History, Point
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.store import imports, layout, wire
@@ -56,6 +58,20 @@ class Frames:
         """Return a text such as ``<record quickstart/20260302T1704Z: 26 cells, conclusive>``."""
         status = self.judgement.status if self.judgement else "not judged"
         return f"<record {self.plan.name}/{self.record_id}: {len(self.plan.cells)} cells, {status}>"
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Open a record's folder.
+
+        Raises:
+            RecordError: it is not a record or is damaged (BX411), or a newer benchctl wrote it
+                (BX412).
+        """
+        if is_imported(path):
+            return cls(path.absolute(), imports.open_record(path))
+        frames = cls(path.absolute())
+        _ = frames.record_id, frames.plan
+        return frames
 
     @cached_property
     def record(self) -> Record:
@@ -122,8 +138,16 @@ class Frames:
             raise RecordError(message, code="BX411", fix=fix) from error
 
     def table(self, name: str) -> pd.DataFrame:
-        """Read a table. Raises `RecordError`: it is missing (BX413) or damaged (BX411)."""
+        """Read a table.
+
+        Raises:
+            UsageError: BX114, the record has no table of this name.
+            RecordError: the table is damaged (BX411), or the record has no results yet (BX413).
+        """
         fields = self._dictionary.get(name)
+        if fields is None and "comparisons" in self._dictionary:
+            message = f"record {self.record_id} has no table {name!r}"
+            raise UsageError(message, code="BX114", fix=f"tables: {', '.join(self._dictionary)}")
         if fields is None:
             message = f"{self.path.name} has no {name}: it is not judged yet"
             fix = "`benchctl run` finishes an interrupted record"
@@ -148,6 +172,25 @@ class Frames:
         frame.attrs["units"] = self.units[name]
         frame.attrs["meta"] = {"record_id": self.record_id, "scenario": self.plan.name}
         return frame
+
+
+def history_frame(history: History) -> pd.DataFrame:
+    """Return one row per configuration and record of a history."""
+    names = [field.name for field in fields(Point)]
+    rows = []
+    for one in history.series:
+        axes = {f"axis_{name}": value for name, value in one.values}  # noqa: PD011 -- not a frame
+        labels = {"configuration": one.label, **axes}
+        ratios = {change.at: change.ratio for change in one.changes}
+        rows += [
+            {**labels, **{name: getattr(point, name) for name in names}, "change": ratios.get(n)}
+            for n, point in enumerate(one.points)
+        ]
+    frame = pd.DataFrame(rows)
+    frame["started"] = pd.to_datetime(frame["started"], utc=True, format="ISO8601")
+    frame = frame.astype({"dirty": "boolean", "change": "float64"})
+    frame.attrs["history"] = history.document()
+    return frame
 
 
 def read_typed(path: Path, fields: list[dict[str, Any]]) -> pd.DataFrame:
@@ -175,14 +218,22 @@ def read_typed(path: Path, fields: list[dict[str, Any]]) -> pd.DataFrame:
     return frame
 
 
-def load(path: Path) -> Frames:
-    """Open a record's folder.
+def concat(records: Mapping[str, Frames], table: str) -> pd.DataFrame:
+    """Return a table of several records. The first column, `record`, is the name of the record.
 
-    Raises:
-        RecordError: it is not a record or is damaged (BX411), or a newer benchctl wrote it (BX412).
+    Raises the errors of `Frames.table`.
     """
-    if is_imported(path):
-        return Frames(path.absolute(), imports.open_record(path))
-    frames = Frames(path.absolute())
-    _ = frames.record_id, frames.plan
-    return frames
+    tables = {name: frames.table(table) for name, frames in records.items()}
+    orders: dict[Any, dict[Any, None]] = {}
+    units: dict[str, str] = {}
+    for frame in tables.values():
+        units |= frame.attrs["units"]
+        for column in frame.select_dtypes("category"):
+            orders.setdefault(column, {}).update(dict.fromkeys(frame[column].cat.categories))
+    for name, frame in tables.items():
+        for column in frame.select_dtypes("category"):
+            # pandas makes objects of columns whose categories differ
+            frame[column] = pd.Categorical(frame[column], list(orders[column]), ordered=True)
+        frame.insert(0, "record", pd.Series(name, index=frame.index, dtype="string"))
+        frame.attrs = {"units": units}
+    return pd.concat(tables.values(), ignore_index=True)

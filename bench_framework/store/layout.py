@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import MachineError, UsageError
+from bench_framework.foreign import fault_of
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import Cell
@@ -33,7 +35,9 @@ CELLS: Final = "cells.csv"
 COMPARISONS: Final = "comparisons.csv"
 EVENTS: Final = "events.csv"
 
-_RECORD_ID: Final = re.compile(r"^\d{8}T\d{4}Z(-\d+)?$")
+NUMBERS: Final = range(1, 10_000)
+"""Numbers of the records of one minute."""
+_RECORD_ID: Final = re.compile(r"\d{8}T\d{4}Z(-\d+)?")
 
 
 class Raw:
@@ -77,20 +81,22 @@ def record_id(started_at: str) -> str:
 
 def is_record_id(name: str) -> bool:
     """Return whether a folder's name is the id of a record."""
-    return _RECORD_ID.match(name) is not None
+    return _RECORD_ID.fullmatch(name) is not None
 
 
 @contextlib.contextmanager
-def new_folder(scenario_folder: Path, started_at: str) -> Iterator[tuple[Path, Path]]:
+def new_folder(
+    scenario_folder: Path, started_at: str, numbers: range = NUMBERS
+) -> Iterator[tuple[Path, Path]]:
     """Yield the folder of a new record, and its draft, which gets this name at the end.
 
     So a killed process leaves no record without its first files, and the draft is removed after an error.
-    ``-2``, ``-3`` … make the name of the minute unique.
+    ``-2``, ``-3`` … make the name of the minute unique: the first one of `numbers` that is free.
 
     Raises `MachineError`: writing failed (BX235).
     """
     with writing(scenario_folder):
-        final = _reserve(scenario_folder, started_at)
+        final = _reserve(scenario_folder, started_at, numbers)
     draft = draft_of(final)
     try:
         yield final, draft
@@ -103,10 +109,10 @@ def new_folder(scenario_folder: Path, started_at: str) -> Iterator[tuple[Path, P
         raise
 
 
-def _reserve(scenario_folder: Path, started_at: str) -> Path:
+def _reserve(scenario_folder: Path, started_at: str, numbers: range) -> Path:
     scenario_folder.mkdir(parents=True, exist_ok=True)
     name = record_id(started_at)
-    for number in range(1, 10_000):
+    for number in numbers:
         folder = scenario_folder / (name if number == 1 else f"{name}-{number}")
         with contextlib.suppress(FileExistsError):
             draft_of(folder).mkdir()
@@ -173,6 +179,26 @@ def write_whole(path: Path, text: str | bytes) -> None:
     write_all(path.parent, {path.name: text})
 
 
+def write_output(path: Path, text: str | bytes) -> None:
+    """Write a file that the user named as `write_whole` does. The target of a link is written.
+
+    Raises `UsageError`: it is a folder, or a device or FIFO, which a rename would replace;
+    `MachineError` (BX235): writing failed.
+    """
+    write_whole(output_path(path), text)
+
+
+def output_path(path: Path) -> Path:
+    """Return where to write a file that the user named. Raises `UsageError` as `write_output`."""
+    if (fault := fault_of(path)) not in {"", "does not exist"}:
+        raise UsageError(
+            f"{path} {fault}",
+            effect="nothing was written",
+            fix="name a file",
+        )
+    return path.resolve()
+
+
 def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     """Write several files as `write_whole` does. None is renamed before all are on the disk.
 
@@ -196,6 +222,25 @@ def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
             shutil.rmtree(folder)
     for name, text in texts.items():
         write_whole(folder / name, text)
+
+
+@contextlib.contextmanager
+def locked(folder: Path, waiting: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Keep other processes that lock the same folder out of their block. A missing folder is created.
+
+    `waiting` is called if another process has the lock. The kernel frees that of a process that was killed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting()
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
 
 
 @contextlib.contextmanager

@@ -50,15 +50,23 @@ class Record:
 
     @classmethod
     def create(
-        cls, root: Path, plan: Plan, scenario_text: str, *, started_at: str, benchctl: str
+        cls,
+        root: Path,
+        plan: Plan,
+        scenario_text: str,
+        *,
+        started_at: str,
+        benchctl: str,
+        numbers: range = layout.NUMBERS,
     ) -> Record:
         """Create a record under ``root/<scenario>/``.
 
         `root` is the folder of all records, such as ``results``. The start time `started_at` (UTC,
-        ISO 8601) gives the record its id. `benchctl` is the version that writes it.
+        ISO 8601) gives the record its id, with one of `numbers` if another record has the id. `benchctl` is
+        the version that writes it.
         """
         require_unicode(root.absolute())
-        with layout.new_folder(root / plan.name, started_at) as (folder, draft):
+        with layout.new_folder(root / plan.name, started_at, numbers) as (folder, draft):
             digests, version = (plan.scenario_sha256, plan_sha256(plan)), journal.SCHEMA_VERSION
             header = lines.Header(version, folder.name, plan.name, *digests, started_at, benchctl)
             layout.write_whole(draft / layout.SCENARIO, masked_source(scenario_text))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from bench_framework.model.judgement import Claim, Comparison, Summary
 from bench_framework.model.metrics import (
     CPU,
     INSTRUCTIONS,
@@ -16,15 +17,11 @@ from bench_framework.model.metrics import (
     WALL,
 )
 from bench_framework.model.run import Block
+from bench_framework.model.structure import Contrast
 from bench_framework.store import columns, layout
 from bench_framework.store.columns import Column, listed, metric_column
 from bench_framework.store.run_rows import run_columns, run_rows
 from bench_framework.store.source import Configuration, Source, declared_columns
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim, Comparison, Summary
-    from bench_framework.model.structure import Contrast
-
 
 Row = dict[str, Any]
 MIB: Final = 1 << 20

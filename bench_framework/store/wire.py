@@ -17,6 +17,7 @@ from pydantic_core import PydanticSerializationError
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json
+from bench_framework.model.bisection import Bisection
 from bench_framework.model.imported import Imported
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
@@ -127,7 +128,10 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
         ) from error
 
 
-def _load(kind: type[T], name: str, text: str | bytes) -> T:
+_LISTED: Final = "run `benchctl verify` to list the changed files"
+
+
+def _load(kind: type[T], name: str, text: str | bytes, *, fix: str = _LISTED) -> T:
     try:
         model: T = adapter(kind).validate_json(text)
     except ValidationError as error:
@@ -136,7 +140,7 @@ def _load(kind: type[T], name: str, text: str | bytes) -> T:
             f"{name} cannot be read",
             code="BX411",
             details=(("where", where), ("cause", cause)),
-            fix="run `benchctl verify` to list the changed files",
+            fix=fix,
         ) from error
     return model
 
@@ -151,12 +155,14 @@ indented = partial(_dump, Any)
 dump_plan = partial(_dump, Plan)
 dump_host = partial(_dump, Host)
 dump_imported = partial(_dump, Imported)
+dump_bisection = partial(_dump, Bisection)
 dump_judged = partial(_dump, Judged)
 dump_profile = partial(_dump, Profile, indent=None)
 """Functions that return the text of a file. Profiles are on one line, as stacks are long lists."""
 load_plan = partial(_load, Plan, "plan.json")
 load_host = partial(_load, Host, "env.json")
 load_imported = partial(_load, Imported, "imported.json")
+load_bisection = partial(_load, Bisection, "bisect.json", fix="use --fresh to search again")
 load_profile = partial(_load, Profile, "profile.json")
 """Functions that read the text of a file. They raise `RecordError` (BX411)."""
 _TAGGED = Annotated[Line, Field(discriminator="kind")]

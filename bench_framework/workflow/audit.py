@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import MachineError, UsageError
+from bench_framework.features.audit.report import Audit, as_markdown, audit
 from bench_framework.foreign import read_input
-
-if TYPE_CHECKING:
-    from bench_framework.features.audit.report import Audit
+from bench_framework.store.importers import sessions as reader
 
 MOST_BYTES: Final = 1024 * 1024
 """Largest page. The longest report of an example has 40 kB."""
@@ -19,9 +18,6 @@ NOT_AUDITED: Final = "nothing was audited"
 
 def audit_files(page: Path, data: Sequence[Path]) -> Audit:
     """Audit a page with its data. Raises `UsageError`: BX456, the page; BX450 to BX454, a file."""
-    from bench_framework.features.audit.report import audit
-    from bench_framework.store.importers import sessions as reader
-
     source = _read_page(page)
     try:
         sessions = [
@@ -54,8 +50,6 @@ def _fault(message: str) -> UsageError:
 
 def write_audit(result: Audit, path: Path) -> None:
     """Write an audit as Markdown. Raises `MachineError` (BX235): the file cannot be written."""
-    from bench_framework.features.audit.report import as_markdown
-
     try:
         path.write_text(as_markdown(result), encoding="utf-8")
     except OSError as error:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bench_framework.errors import MachineError, UsageError
+from bench_framework.errors import MachineError, RecordError, UsageError
+from bench_framework.execution.machine.host import cache_root, file_age_s
+from bench_framework.execution.machine.lock import MachineLock
+from bench_framework.execution.process import left_scratch_folders
+from bench_framework.execution.progress import Observer, SilentObserver
+from bench_framework.store import baselines, finding
+from bench_framework.store.layout import draft_of, is_draft
 from bench_framework.units import counted
 
-if TYPE_CHECKING:
-    from bench_framework.execution.progress import Observer
-
-KINDS = ("builds", "binaries", "data", "tools", "scratch", "records")
+KINDS = ("builds", "binaries", "data", "tools", "scratch", "records", "fleet")
+ONLY_BY_NAME = ("records", "fleet")
+"""Kinds that contain measurements, also unfinished ones. They are removed only if the user names them."""
 STALE_S = 3600.0
 """Age from which a draft in the results is one of a killed process, which would have taken seconds."""
 MOST_CAUSES = 3
@@ -24,6 +28,7 @@ FOLDERS = {
     "binaries": ("binaries",),
     "data": ("data",),
     "tools": ("tools",),
+    "fleet": ("fleet",),
 }
 
 
@@ -39,20 +44,25 @@ class Item:
 
 
 def list_items(
-    results: Path, *, kinds: tuple[str, ...] = (), older_s: float = 0.0
+    results: Path,
+    *,
+    kinds: tuple[str, ...] = (),
+    older_s: float = 0.0,
+    warn: Callable[[RecordError], object] = lambda _: None,
 ) -> tuple[Item, ...]:
-    """Return the items in the cache, the oldest first. Records are included only on request.
+    """Return the items in the cache, the oldest first. `ONLY_BY_NAME` kinds are included only on request.
 
     The kind ``scratch`` is what killed processes left: temporary folders, and drafts of records.
+    `warn` gets the error of each baseline that cannot be read. It may name any record of its scenario, so
+    all of them are left out.
 
     Raises `UsageError` (BX105): an unknown kind.
     """
     if unknown := ", ".join(kind for kind in kinds if kind not in KINDS):
         fix = f"use one of {', '.join(KINDS)}"
         raise UsageError(f"unknown kind {unknown}", code="BX105", fix=fix)
-    # Records are measurements, not a cache. They are removed only if the user names them.
-    selected = kinds or tuple(kind for kind in KINDS if kind != "records")
-    items = (item for kind in selected for item in _items_of_kind(kind, results))
+    selected = kinds or tuple(kind for kind in KINDS if kind not in ONLY_BY_NAME)
+    items = (item for kind in selected for item in _items_of_kind(kind, results, warn))
     old = (item for item in items if item.age_s >= older_s)
     return tuple(sorted(old, key=lambda item: -item.age_s))
 
@@ -62,9 +72,6 @@ def remove_items(items: Sequence[Item], observer: Observer | None = None) -> Non
 
     Raises `MachineError` (BX235): some remain.
     """
-    from bench_framework.execution.machine.lock import MachineLock
-    from bench_framework.execution.progress import SilentObserver
-
     refused: list[OSError] = []
     with ExitStack() as opened:
         if any(item.kind in FOLDERS for item in items):
@@ -87,8 +94,6 @@ def remove_items(items: Sequence[Item], observer: Observer | None = None) -> Non
 
 
 def _remove(path: Path) -> None:
-    from bench_framework.store.layout import draft_of, is_draft
-
     if not path.is_dir() or path.is_symlink():
         path.unlink()
         return
@@ -101,17 +106,24 @@ def _remove(path: Path) -> None:
     shutil.rmtree(doomed)
 
 
-def _items_of_kind(kind: str, results: Path) -> Iterator[Item]:
-    from bench_framework.execution.machine.host import cache_root, file_age_s
-
+def _items_of_kind(
+    kind: str, results: Path, warn: Callable[[RecordError], object]
+) -> Iterator[Item]:
     if kind == "records":
-        from bench_framework.store.finding import find_records
+        exclusions = set[Path]()
 
-        paths: list[Path] = find_records(results, imported=True)
+        def damaged(path: Path, error: RecordError) -> None:
+            scenario = path.parents[1]
+            exclusions.update(finding.find_records(results, scenario.name, imported=True))
+            error.effect = f"no record of {scenario.name} is listed or removed"
+            warn(error)
+
+        readable = baselines.find_all(results, damaged=damaged)
+        exclusions.update(baseline.folder(results) for baseline in readable)
+        paths = [p for p in finding.find_records(results, imported=True) if p not in exclusions]
     elif kind == "scratch":
-        from bench_framework.execution.process import left_scratch_folders
-
-        drafts = [path for path in results.glob("*/.*.part") if file_age_s(path) >= STALE_S]
+        parts = (*results.glob("*/.*.part"), *results.glob("*/baselines/.*.part"))
+        drafts = [path for path in parts if file_age_s(path) >= STALE_S]
         paths = [*left_scratch_folders(), *drafts]
     else:
         roots = [cache_root() / name for name in FOLDERS[kind]]

@@ -9,23 +9,28 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from bench_framework.compare import requested_pairs
 from bench_framework.errors import UsageError
+from bench_framework.features import axis_levels
+from bench_framework.features.document import build_document
+from bench_framework.features.record_comparison.anchors import Bridge, Side, side
+from bench_framework.features.record_comparison.compute import bridge
+from bench_framework.features.record_comparison.section import document
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
 from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import Axis, Cell, Plan, Role, Variant
 from bench_framework.model.policies import Metric
+from bench_framework.report import Document
+from bench_framework.scenario.selection import parse_selection, select_cells, words_of
+from bench_framework.store import finding, imports
+from bench_framework.store.records import Record
 from bench_framework.units import counted
-from bench_framework.workflow import corrupt_records
-from bench_framework.workflow.pages import judge_record, report_data
-
-if TYPE_CHECKING:
-    from bench_framework.features.record_comparison.anchors import Side
-    from bench_framework.model.judgement import Bridge, Comparison
-    from bench_framework.report import Document
-    from bench_framework.store.records import Record
+from bench_framework.workflow.pages import judge_record, record_host, report_data
+from bench_framework.workflow.records import corrupt_records
 
 KNOWN_METRICS = (WALL, CPU, "user", "sys", PEAK_RSS)
 SECTIONS = ("S29", "S04", "S06")
@@ -84,9 +89,6 @@ def compare_record(
         UsageError: BX106, a filter selects no variant or too many; BX107, an unknown metric.
         ScenarioError: BC113, a selection that cannot be read.
     """
-    from bench_framework.features.document import build_document
-    from bench_framework.store import finding, imports
-
     folder = finding.resolve(results, name)
     with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
         metrics = record.plan.judge.metrics if metrics is None else metrics
@@ -135,13 +137,8 @@ def compare_axis(
         UsageError: BX106, no such axis, an axis of the input, or nothing to compare; BX107, an unknown metric.
         ScenarioError: BC113, a selection that cannot be read.
     """
-    from bench_framework.compare import requested_pairs
-    from bench_framework.features.axis_levels import document
-    from bench_framework.scenario.selection import select_cells
-    from bench_framework.store import finding, records
-
     folder = finding.resolve_measured(results, name)
-    with records.Record.open(folder) as record, corrupt_records.corruption_reported(folder):
+    with Record.open(folder) as record, corrupt_records.corruption_reported(folder):
         plan, contents = record.plan, record.contents
         metrics = plan.judge.sampled if metrics is None else metrics
         _require_metrics(plan.judge.metrics, metrics)
@@ -162,7 +159,8 @@ def compare_axis(
             plan, contents.blocks, builds, contents.looks, pairs, metrics
         )
         judgement = record.judgement() or judge_record(record)
-        page = document(report_data(record, judgement), chosen, judged, looks, where)
+        data = report_data(record, judgement)
+        page = axis_levels.document(data, chosen, judged, looks, where)
     return Compared(page, judged)
 
 
@@ -258,8 +256,6 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
 
 
 def _matching(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
-    from bench_framework.scenario.selection import parse_selection, words_of
-
     axes = (axis for axis in plan.axes if axis.kind != "input")
     known = {axis.name: [value.name for value in axis.values] for axis in axes}
     selection = parse_selection(text, known, open_names=("variant", "experiment"), option=option)
@@ -267,21 +263,22 @@ def _matching(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
 
 
 def compare_records(
-    results: Path, earlier: str, later: str, *, metrics: tuple[Metric, ...] | None = None
+    results: Path,
+    earlier: str,
+    later: str,
+    *,
+    metrics: tuple[Metric, ...] | None = None,
+    forced: Sequence[str] = (),
 ) -> Compared:
     """Compare a later record with an earlier one. Nothing is written, and the result is exploratory.
 
     The cells of `earlier` are the references. Without `metrics`, all of `BRIDGED_METRICS` but the
-    stripped size are compared.
+    stripped size are compared. `forced` are differences of the machines, which forbid nothing then.
 
     Raises:
         UsageError: BX107, a metric that is not in `BRIDGED_METRICS`; BX121, the same record twice.
         RecordError: BX455, one of them was imported.
     """
-    from bench_framework.features.record_comparison.compute import bridge
-    from bench_framework.features.record_comparison.section import document
-    from bench_framework.store import finding, records
-
     metrics = BRIDGED_METRICS[:3] if metrics is None else metrics
     unknown = [metric for metric in metrics if metric not in BRIDGED_METRICS]
     if unknown or not metrics:
@@ -293,19 +290,16 @@ def compare_records(
         fix = "give two records, or use `benchctl compare RECORD` for one record"
         raise UsageError(f"{earlier} and {later} are the same record", code="BX121", fix=fix)
     with contextlib.ExitStack() as stack:
-        first, second = (stack.enter_context(records.Record.open(folder)) for folder in folders)
+        first, second = (stack.enter_context(Record.open(folder)) for folder in folders)
         for folder in folders:
             stack.enter_context(corrupt_records.corruption_reported(folder))
-        comparison = bridge(_side(first), _side(second), metrics)
+        comparison = bridge(_side(first), _side(second), metrics, forced=forced)
         plan = second.plan
         page = document(comparison, plan.name, plan.question, plan.unit_family)
         return Compared(page, bridge=comparison)
 
 
 def _side(record: Record) -> Side:
-    from bench_framework.features.record_comparison.anchors import side
-    from bench_framework.workflow.pages import record_host
-
     contents = record.contents
     return side(
         record.id,

@@ -7,23 +7,33 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bench_framework import assets
-from bench_framework.errors import Interrupted, MachineError, RecordError, UsageError
+from bench_framework.errors import (
+    EXIT_INTERRUPTED,
+    Interrupted,
+    MachineError,
+    RecordError,
+    UsageError,
+)
+from bench_framework.execution.machine.host import this_host_id
 from bench_framework.execution.progress import Message, Observer, SilentObserver
+from bench_framework.features.gate import compute as gate
+from bench_framework.features.gate.measuring import ENDED_EARLY, cells_to_count, reopening_looks
+from bench_framework.features.gate.outcome import confirmation_plan
+from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
+from bench_framework.report.render import gate as pages
+from bench_framework.report.render.gate import GatePage, acceptance
+from bench_framework.store import finding, layout, wire
+from bench_framework.store.records import Record
 from bench_framework.units import counted
-from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import contains_runs, custom_templates
+from bench_framework.workflow.records import corrupt_records
 from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import RunOptions, accepted_changes, require_decidable
-
-if TYPE_CHECKING:
-    from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.report.render.gate import GatePage
-    from bench_framework.store.records import Record
 
 GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
 
@@ -61,13 +71,13 @@ def gate_record(
         MachineError: nothing more can be measured.
         Interrupted: measuring was interrupted.
     """
-    from bench_framework.features.gate.measuring import ENDED_EARLY, reopening_looks
-    from bench_framework.store import finding, records
-
     observer = observer or SilentObserver()
     folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
-    folder = _first_pass_folder(folder, observer)
-    record = records.Record.open(folder)
+    if (first := first_pass_folder(folder)) != folder:
+        text = f"gate: {folder.name} is the confirmation of {first.name}; using {first.name}"
+        observer.notify(Message(text))
+        folder = first
+    record = Record.open(folder)
     with corrupt_records.corruption_reported(folder):
         contents = record.contents
         if not contents.complete and not (confirm and contents.reopened):
@@ -89,8 +99,6 @@ def gate_record(
 
 def _continue(results: Path, record: Record, observer: Observer) -> Record:
     """Measure a record further until the gate can judge it, and write its report again."""
-    from bench_framework.store import layout, records, wire
-
     _require_this_machine(record)
     options = RunOptions(
         results=results,
@@ -102,9 +110,9 @@ def _continue(results: Path, record: Record, observer: Observer) -> Record:
     )
     # The plan without the limit of rounds, which the journal contains.
     plan = wire.load_plan((record.path / layout.PLAN).read_bytes())
-    if run_plan(plan, "", options, observer).judgement is None:
+    if run_plan(plan, "", options, observer).exit_code == EXIT_INTERRUPTED:
         raise _interrupted("the record was measured further")
-    return records.Record.open(record.path)
+    return Record.open(record.path)
 
 
 def _interrupted(when: str) -> Interrupted:
@@ -114,8 +122,6 @@ def _interrupted(when: str) -> Interrupted:
 
 def _require_this_machine(record: Record) -> None:
     """Refuse to measure for a record of another machine. Raises `UsageError`, BX109."""
-    from bench_framework.execution.machine.host import this_host_id
-
     if record.contents.host is not None and record.contents.host.host_id != this_host_id():
         raise UsageError(
             f"{record.path} was measured on another machine, so the gate cannot measure more here",
@@ -126,11 +132,9 @@ def _require_this_machine(record: Record) -> None:
         )
 
 
-def _first_pass_folder(folder: Path, observer: Observer) -> Path:
+def first_pass_folder(folder: Path) -> Path:
     """Return a confirmation's first pass, else `folder`. Raises `RecordError` (BX411): missing."""
-    from bench_framework.store import layout, records
-
-    with records.Record.open(folder) as record:
+    with Record.open(folder) as record:
         first = record.plan.confirms
     if not first:
         return folder
@@ -138,15 +142,12 @@ def _first_pass_folder(folder: Path, observer: Observer) -> Path:
         message = f"{folder} is the confirmation of {first}, and that record is missing"
         fix = "measure both again with `benchctl run FILE --gate`"
         raise RecordError(message, code="BX411", effect="the gate was not applied", fix=fix)
-    observer.notify(Message(f"gate: {folder.name} is the confirmation of {first}; using {first}"))
     return folder.parent / first
 
 
 def _first_pass(record: Record) -> Gating:
-    from bench_framework.features.gate.compute import first_pass
-
     contents = record.contents
-    return first_pass(
+    return gate.first_pass(
         record.plan,
         contents.blocks,
         {build.id: build for build in contents.builds},
@@ -161,9 +162,6 @@ def _first_pass(record: Record) -> Gating:
 
 def _confirm(options: RunOptions, record: Record, first: Gating, observer: Observer) -> Gating:
     """Measure possible regressions again, in a separate record."""
-    from bench_framework.features.gate.outcome import confirmation_plan
-    from bench_framework.store import layout
-
     _require_this_machine(record)
     plan = confirmation_plan(record.plan, first, record.id)
     assert plan is not None
@@ -181,11 +179,7 @@ def _confirm(options: RunOptions, record: Record, first: Gating, observer: Obser
 
 def _second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -> Gating:
     """Return the result with the second record."""
-    from bench_framework.features.gate import compute as gate
-    from bench_framework.features.gate.measuring import cells_to_count
-    from bench_framework.store.records import Record as Opened
-
-    with Opened.open(folder) as second:
+    with Record.open(folder) as second:
         contents = second.contents
         builds = {build.id: build for build in contents.builds}
         measured = (contents.blocks, builds, contents.inputs, contents.looks)
@@ -197,10 +191,9 @@ def _second_pass(record: Record, first: Gating, again: Judgement, folder: Path) 
 
 
 def _write(record: Record, gating: Gating) -> GateResult:
-    from bench_framework.report.render import gate as pages
-    from bench_framework.store import layout
-
-    page = pages.page_of(record.plan, gating, record.contents.blocks, record.id)
+    contents = record.contents
+    started = contents.header.started_at
+    page = pages.page_of(record.plan, gating, contents.blocks, record.id, started)
     templates = assets.template_dir()
     files = {
         "gate.json": json.dumps(gate_document(record, gating), indent=1, ensure_ascii=False) + "\n",
@@ -233,6 +226,7 @@ def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
         "head": plan.revisions.head if plan.revisions else None,
         "pairs": [_pair(plan, pair) for pair in gating.pairs],
         "budgets": [_budget(plan, finding) for finding in gating.budgets],
+        "accept": [acceptance(plan, pair) for pair in gating.in_state("worse")],
     }
 
 

@@ -7,21 +7,37 @@ import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
 
 from bench_framework import errors
+from bench_framework.compare import samples
 from bench_framework.errors import BenchError, Interrupted, MachineError
+from bench_framework.execution import hyperfine, process, rounds, stop, target
+from bench_framework.execution.build import binaries, reference_programs
+from bench_framework.execution.build.reference_programs import ReferenceProgram
+from bench_framework.execution.hyperfine import Hyperfine
+from bench_framework.execution.machine import host, lock
+from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Message, Observer
+from bench_framework.execution.schedule import Decision
+from bench_framework.execution.stop import Session
+from bench_framework.features.noise.compute import (
+    NoiseSummary,
+    Rate,
+    Window,
+    WindowVerdicts,
+    judge_window,
+    summarise_windows,
+)
+from bench_framework.model.looks import schedule
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.workflow.scenarios import plan_scenario
-
-if TYPE_CHECKING:
-    from bench_framework.execution.build.reference_programs import ReferenceProgram
-    from bench_framework.execution.hyperfine import Hyperfine
-    from bench_framework.execution.stop import Session
-    from bench_framework.features.noise.compute import NoiseSummary, Rate, Window, WindowVerdicts
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build, Host
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Build, Host
+from bench_framework.store.records import Record
+from bench_framework.version import __version__
+from bench_framework.workflow.scenarios.files import plan_scenario
 
 NOISE_DEFAULT_S: Final = 60.0
 ROUNDS: Final = 27
@@ -100,9 +116,6 @@ def examine_noise(
             was measured.
         Interrupted: before the first window began.
     """
-    from bench_framework.execution import process, stop
-    from bench_framework.execution.machine import host, lock
-
     host.require_linux()
     with process.Launcher() as launcher:
         stopping = stop.Stop(launcher, observer, "earlier results are kept")
@@ -121,10 +134,6 @@ def examine_noise(
 def _prepare(
     folder: Path, session: Session, cpus: str | None
 ) -> tuple[_Bench, tuple[_Subject, ...]]:
-    from bench_framework.execution import hyperfine, target
-    from bench_framework.execution.build import binaries, reference_programs
-    from bench_framework.execution.machine import host
-
     launcher, env = session.launcher, session.env
     tool = hyperfine.find(launcher, host.environment(), session.interruptible)
     facts = host.facts(launcher, hyperfine=tool.name, results=folder, data=folder, env=env)
@@ -171,10 +180,6 @@ def _scenario(reference: ReferenceProgram, env: dict[str, str], cpus: str | None
 def _examine(
     bench: _Bench, subjects: tuple[_Subject, ...], duration_s: float, on_window: OnWindow
 ) -> NoiseFindings:
-    from bench_framework.execution.machine.host import seconds
-    from bench_framework.features.noise.compute import judge_window, summarise_windows
-    from bench_framework.model.looks import schedule
-
     looks = schedule(12, ROUNDS, len(METRICS), LEVEL)
     began, longest = seconds(), dict.fromkeys(range(len(subjects)), 0.0)
     windows: list[WindowVerdicts] = []
@@ -211,11 +216,6 @@ def _examine(
 
 def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     """Measure one record with the normal measurement loop and all rounds, and read it back."""
-    from bench_framework.execution import rounds, schedule
-    from bench_framework.execution.machine.host import utc_now
-    from bench_framework.store.records import Record
-    from bench_framework.version import __version__
-
     plan = plan_scenario(str(subject.scenario), overrides=(f"measure.seed={number}",))
     text = subject.scenario.read_text(encoding="utf-8")
     with Record.create(
@@ -224,7 +224,7 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
         try:
             record.prepare(at=utc_now(), host=bench.host, builds=(subject.build,), inputs=())
             # Every window has all of its rounds.
-            never_stop = schedule.Decision(stop=False)
+            never_stop = Decision(stop=False)
             rounds.measure(record, bench.session, bench.hyperfine, lambda *_: never_stop)
             return _read(plan, record.contents.blocks, subject.reference)
         finally:
@@ -233,11 +233,6 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
 
 
 def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
-    import numpy as np
-
-    from bench_framework.compare import samples
-    from bench_framework.features.noise.compute import Window
-
     collected = samples.collect(blocks)
     input_id = plan.inputs[0].id
     baseline, control = plan.baseline_cell(input_id), plan.control_cell(input_id)

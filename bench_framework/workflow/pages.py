@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.workflow import corrupt_records
+from bench_framework.model.judgement import Judgement
+from bench_framework.model.looks import Looks
+from bench_framework.model.plan import Plan
+from bench_framework.model.policies import Metric
+from bench_framework.model.profile import Profile
+from bench_framework.model.run import Host
+from bench_framework.report import Document, ReportData
+from bench_framework.report.blocks import Place
+from bench_framework.store import embedded, finding, imports, layout, wire
+from bench_framework.store.journal import SCHEMA_VERSION, Contents
+from bench_framework.store.records import Record, read_profiles
+from bench_framework.store.source import Source
+from bench_framework.workflow.records import corrupt_records
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import Metric
-    from bench_framework.model.profile import Profile
-    from bench_framework.model.run import Host
-    from bench_framework.report import Document, ReportData
-    from bench_framework.report.blocks import Place
     from bench_framework.report.render.html import Runs
-    from bench_framework.store.journal import Contents
-    from bench_framework.store.records import Record
 
 Format = Literal["html", "md", "term"]
 FORMATS: tuple[Format, ...] = ("html", "md", "term")
@@ -72,8 +74,6 @@ def report_record(
 
     Raises `UsageError` (BX104): the options contradict each other; BX113, a template is invalid.
     """
-    from bench_framework.store import finding, imports
-
     if embed_runs and "html" not in formats:
         message, fix = "--embed-runs needs the format html", "add html to --format"
         raise UsageError(message, code="BX104", fix=fix)
@@ -95,8 +95,6 @@ def judge_record(
     record: Record, *, looks: Looks | None = None, tripped: Collection[tuple[str, Metric]] = ()
 ) -> Judgement:
     """Compute the results of a record; `looks` and `tripped` as in `analysis.judge`."""
-    from bench_framework.store.records import read_profiles
-
     profiles = read_profiles(record.path, record.plan)
     return judge_contents(record.plan, record.contents, profiles, looks=looks, tripped=tripped)
 
@@ -131,16 +129,11 @@ def judge_contents(
 
 def record_host(record: Record) -> Host:
     """Return the machine that measured a record. Raises `OSError` and `RecordError`."""
-    from bench_framework.store import layout, wire
-
     return record.contents.host or wire.load_host(read_regular(record.path / layout.ENV))
 
 
 def report_data(record: Record, judgement: Judgement) -> ReportData:
     """Return the data of a report."""
-    from bench_framework.store import layout
-    from bench_framework.store.records import read_profiles
-
     contents, plan = record.contents, record.plan
     try:
         host = record_host(record)
@@ -172,8 +165,6 @@ def contents_data(
     plan: Plan, contents: Contents, judgement: Judgement, host: Host, **more: Any
 ) -> ReportData:
     """Return the data of a report on the contents of a journal, or of a page; `more` has the rest."""
-    from bench_framework.report import ReportData
-
     return ReportData(
         plan=plan,
         judgement=judgement,
@@ -208,7 +199,6 @@ def write_pages(
     bytes. `template` is a folder whose templates replace the shipped ones.
     """
     from bench_framework.features.document import build_document
-    from bench_framework.store import layout
 
     data = report_data(record, judgement)
     document = build_document(data)
@@ -240,9 +230,6 @@ def located(document: Document, folder: Path) -> Document:
 def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, str]) -> Runs:
     """Return the record as a page contains it, with the custom templates of the page by file name."""
     from bench_framework.report.render.html import Runs
-    from bench_framework.store import embedded
-    from bench_framework.store.journal import SCHEMA_VERSION
-    from bench_framework.store.source import Source
 
     frame = embedded.Frame(
         schema_version=SCHEMA_VERSION,
@@ -286,8 +273,6 @@ def custom_templates(record: Record) -> Path | None:
 
 def contains_runs(record: Record) -> bool | None:
     """Return whether the HTML page of a record contains its runs; `None` if there is no such page."""
-    from bench_framework.store import embedded
-
     page = record.path / PAGE
     if not page.is_file():
         return None

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bench_framework import errors
 from bench_framework.errors import Interrupted, MachineError, RecordError, UsageError
+from bench_framework.execution import process, stop
+from bench_framework.execution.inputs import datasets
+from bench_framework.execution.machine import host, lock
+from bench_framework.execution.profiling import profiles
+from bench_framework.execution.profiling.profiles import Outcome
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark, SilentObserver
+from bench_framework.execution.stop import Session
+from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.profile import (
     OTHER,
     Bucket,
@@ -18,21 +25,20 @@ from bench_framework.model.profile import (
     SamplerWanted,
     UnwindingWanted,
 )
-from bench_framework.workflow import corrupt_records
+from bench_framework.model.run import Event, PreparedInput
+from bench_framework.report import Document
+from bench_framework.scenario.scalars import compiled_regex
+from bench_framework.scenario.selection import select_cells
+from bench_framework.store import finding
+from bench_framework.store.records import Record, read_profiles, write_profile
 from bench_framework.workflow.pages import (
     contains_runs,
     custom_templates,
     judge_record,
+    report_data,
     write_pages,
 )
-
-if TYPE_CHECKING:
-    from bench_framework.execution.profiling.profiles import Outcome
-    from bench_framework.execution.stop import Session
-    from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.run import Event, PreparedInput
-    from bench_framework.report import Document
-    from bench_framework.store.records import Record
+from bench_framework.workflow.records import corrupt_records
 
 SECTIONS = ("S15",)
 
@@ -96,16 +102,11 @@ def profile_record(
         RecordError: BX413, the measurement is incomplete.
         MachineError: BX350, nothing can be profiled on this machine.
     """
-    from bench_framework.execution import process, stop
-    from bench_framework.execution.inputs import datasets
-    from bench_framework.execution.machine import host, lock
-    from bench_framework.store import finding, records
-
     host.require_linux()
     observer = observer or SilentObserver()
     folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
     with (
-        records.Record.open(folder) as record,
+        Record.open(folder) as record,
         corrupt_records.corruption_reported(folder),
         process.Launcher() as launcher,
     ):
@@ -135,9 +136,6 @@ def _profile(
     cells: tuple[Cell, ...] | None,
     session: Session,
 ) -> Outcome:
-    from bench_framework.execution.profiling import profiles
-    from bench_framework.store.records import write_profile
-
     by_id = {item.input_id: item for item in inputs}
     chosen = profiles.cells_of(record.plan.cells, policy) if cells is None else cells
     outcome = profiles.profile(record, by_id, policy, chosen, session)
@@ -150,8 +148,6 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
     """Store new profiles in a record whose verdicts do not change, and return the result."""
     from bench_framework.features.document import build_document
     from bench_framework.features.profile.compute import attach
-    from bench_framework.store.records import read_profiles
-    from bench_framework.workflow.pages import report_data
 
     if not outcome.profiles:
         if outcome.stopped:
@@ -198,8 +194,6 @@ def _policy_of(plan: Plan, options: ProfileOptions) -> ProfilePolicy:
 
 
 def _bucket(text: str) -> Bucket:
-    from bench_framework.scenario.scalars import compiled_regex
-
     name, equals, pattern = text.partition("=")
     if isinstance(fault := compiled_regex(pattern), str):
         raise _bucket_error(text, fault)
@@ -215,9 +209,6 @@ def _bucket_error(text: str, reason: str) -> UsageError:
 
 def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
     """Return the cells that a filter selects, without the A/A controls."""
-    from bench_framework.model.plan import Role
-    from bench_framework.scenario.selection import select_cells
-
     cells = tuple(c for c in select_cells(plan, text) if c.role is not Role.CONTROL)
     if not cells:
         raise UsageError(

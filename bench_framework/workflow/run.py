@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bench_framework import errors
 from bench_framework.errors import (
@@ -18,33 +18,45 @@ from bench_framework.errors import (
     RecordError,
     UsageError,
 )
-from bench_framework.execution import progress
+from bench_framework.execution import progress, rounds, tuning
+from bench_framework.execution.counting.observations import observe_cells
+from bench_framework.execution.inputs.folders import require_unchanged
+from bench_framework.execution.machine.host import utc_now
+from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
 from bench_framework.execution.progress import Message, Observer, SilentObserver
+from bench_framework.execution.schedule import Decision
+from bench_framework.execution.stop import Session
+from bench_framework.model.judgement import Judgement
+from bench_framework.model.looks import decidable
 from bench_framework.model.plan import Plan, Variant
 from bench_framework.model.policies import GatePolicy
 from bench_framework.model.run import Build, Event, Look
+from bench_framework.report import Document
+from bench_framework.store import lines
+from bench_framework.store.journal import Contents
+from bench_framework.store.manifest import digest_of, read_manifest
+from bench_framework.store.records import Record, find_resumable, require_same
 from bench_framework.units import counted
+from bench_framework.version import __version__
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
-from bench_framework.workflow.preparation import Prepared, build_failure, open_session, prepare
 from bench_framework.workflow.profile import profile_policy, profile_run
 from bench_framework.workflow.run_options import RunOptions, plan_run
-from bench_framework.workflow.scenarios import find_scenario
-
-if TYPE_CHECKING:
-    from bench_framework.execution.stop import Session
-    from bench_framework.model.judgement import Judgement
-    from bench_framework.report import Document
-    from bench_framework.store.journal import Contents
-    from bench_framework.store.records import Record
+from bench_framework.workflow.scenarios.files import find_scenario
+from bench_framework.workflow.setup.preparation import (
+    Prepared,
+    build_failure,
+    open_session,
+    prepare,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The outcome of a run.
 
-    Judgement and report are `None` if the run was interrupted, and the record if that was before it
+    Judgement and report are `None` if measuring was interrupted, and the record if that was before it
     was created. `failures` is what could not be measured, `resume` how to resume an interrupted
-    run.
+    run. A stop that was requested later also has the exit code 130.
     """
 
     record: Path | None
@@ -85,17 +97,21 @@ def run_plan(
         MachineError, RecordError: see `run_scenario`.
     """
     with open_session(plan, observer or SilentObserver()) as session:
-        return _run(plan, text, options, session)
+        outcome = _run(plan, text, options, session)
+    if session.stop.level and outcome.resume is None:
+        resume = f"interrupted after the measurement; {outcome.record} is complete"
+        outcome = replace(outcome, resume=resume, exit_code=errors.EXIT_INTERRUPTED)
+    return outcome
 
 
 def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcome:
-    from bench_framework.execution.inputs.folders import require_unchanged
-    from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
-
     record: Record | None = None
     try:
         earlier = _earlier_builds(plan, options)
         prepared = prepare(plan, options, session, earlier)
+        if options.host:
+            event = Event("BX344", f"measured on host {options.host} of a fleet", "note")
+            prepared = replace(prepared, events=(*prepared.events, event))
         if options.first_pass:
             require_programs(earlier, prepared.builds)
         plan = prepared.plan
@@ -111,6 +127,14 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
             stopped = options.profile is not False and profile_run(record, policy, session)
     except Interrupted:
         return _interrupted(record, plan.command)
+    return finish_record(record, options, stopped=stopped)
+
+
+def finish_record(record: Record, options: RunOptions, *, stopped: bool = False) -> Outcome:
+    """Compute the results of a measured record, write its pages, and return the outcome of its run.
+
+    `stopped` states that the user stopped the profiling.
+    """
     judgement = judge_record(record)
     record.save(judgement)
     document = None
@@ -118,7 +142,7 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
         document = _pages(record, judgement, options).document
     else:
         record.seal()
-    failures = _failures(plan.variants, record.contents)
+    failures = _failures(record.plan.variants, record.contents)
     code, resume = errors.EXIT_NOT_MEASURED if failures else errors.EXIT_DONE, None
     if stopped:
         code = errors.EXIT_INTERRUPTED
@@ -130,8 +154,6 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
 
 def _earlier_builds(plan: Plan, options: RunOptions) -> Sequence[Build]:
     """Return the builds of the gate's first pass, or of the record that will be continued."""
-    from bench_framework.store.records import Record, find_resumable
-
     if options.first_pass or not any(spec.pgo for spec in plan.builds):
         return options.first_pass
     if options.record is None:
@@ -177,11 +199,6 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
 
 
 def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Prepared) -> Record:
-    from bench_framework.execution.machine.host import utc_now
-    from bench_framework.store import lines
-    from bench_framework.store.records import Record, find_resumable, require_same
-    from bench_framework.version import __version__
-
     plan = prepared.plan
     looks: list[Look] = []
     record: Record | None
@@ -203,7 +220,12 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
     else:
         try:
             record = Record.create(
-                options.results, plan, text, started_at=utc_now(), benchctl=__version__
+                options.results,
+                plan,
+                text,
+                started_at=utc_now(),
+                benchctl=__version__,
+                numbers=options.numbers,
             )
         except OSError as error:
             message = f"cannot write a record into {options.results}: {error.strerror}"
@@ -226,12 +248,7 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
     until the gate can judge; for a scenario with a gate, until both.
     """
-    from bench_framework.execution import rounds, tuning
-    from bench_framework.execution.counting.observations import observe_cells
-    from bench_framework.execution.schedule import Decision
     from bench_framework.features.gate.outcome import rounds_needed
-    from bench_framework.model.looks import decidable
-    from bench_framework.model.run import Look
 
     plan, observer = prepared.plan, session.observer
     reopened = record.contents.reopened
@@ -246,8 +263,11 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
         from bench_framework.features.judge import finished_cells
 
         plan, blocks = record.plan, record.contents.blocks
-        decision = look(plan, blocks, input_id, index, number, builds=builds)
+        rule = look if options.look is None else options.look
+        decision = rule(plan, blocks, input_id, index, number, builds=builds)
         observer.notify(progress.InterimVerdicts(decision.verdicts))
+        if options.look is not None:
+            return Decision(decision.stop, decision.reason)
         idle, fixed = decision.idle, plan.measure.strategy == "fixed"
         if fixed and not only_gate:
             now = Look(input_id, index, number, stopped=False, idle=idle)
@@ -326,8 +346,6 @@ def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchErr
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
     """Return the JSON document of `benchctl run --json`."""
-    from bench_framework.store.manifest import digest_of, read_manifest
-
     record, judgement = outcome.record, outcome.judgement
     claims = judgement.claims if judgement else ()
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import GateError, UsageError
 from bench_framework.model.revisions import MERGE_BASE, Revisions
+from bench_framework.store.layout import NUMBERS
 from bench_framework.units import counted
-from bench_framework.workflow.scenarios import plan_scenario, require_outside
+from bench_framework.workflow.scenarios.files import plan_scenario, require_outside
 
 if TYPE_CHECKING:
+    from bench_framework.compare.interim_analysis import LookOutcome
     from bench_framework.model.plan import BuildSpec, Plan
     from bench_framework.model.policies import Accepted
     from bench_framework.model.run import Build
@@ -43,6 +45,11 @@ class RunOptions:
         record: a record to continue until the gate can judge, even if it is complete.
         first_pass: builds of the record that this run confirms, which must be the same programs.
         pages: write the pages of the record. The second pass of a gate has only results.
+        host: name of this machine in a fleet, empty without one.
+        numbers: numbers of which the record has one, if its minute has several records. Hosts that measure
+            for one client at the same time have different ones.
+        look: stopping rule with the arguments of `interim_analysis.look`; `None`: that of the report
+            and of the gate.
     """
 
     results: Path = Path("results")
@@ -60,6 +67,9 @@ class RunOptions:
     record: Path | None = None
     first_pass: Sequence[Build] = ()
     pages: bool = True
+    host: str = ""
+    numbers: range = NUMBERS
+    look: Callable[..., LookOutcome] | None = None
 
 
 def plan_run(name: str, options: RunOptions) -> Plan:
@@ -181,7 +191,6 @@ def source_of_revisions(plan: Plan) -> BuildSpec:
             f"{reason or 'it builds nothing'}",
             code="BX110",
             effect=NOTHING,
-            fix="use --base and --head only with a scenario that builds one revision of your own "
-            "crate",
+            fix="compare revisions with a scenario that builds your own crate, without such an axis",
         )
     return plan.builds[0]

@@ -98,9 +98,10 @@ class Box:
         return box
 
     def copy(self, path: Path) -> Box:
-        shutil.copytree(self.path, path)
-        Box(path).fail()
-        return Box(path)
+        shutil.copytree(self.path, path, symlinks=True)
+        box = type(self)(path)
+        box.fail()
+        return box
 
     def fail(self, first: int = NEVER, last: int = NEVER, error: int = 0, half: int = 0) -> None:
         """Let operations on files of the results fail, counted from 1, and begin a new list of them."""
@@ -261,7 +262,7 @@ class Box:
         there = {*self.tmp.iterdir(), *self.results.glob("*/*"), *self.results.glob("*/.*")}
         # Python writes such a file to see whether it can write into the temporary folder.
         there -= {p for p in self.tmp.iterdir() if p.is_file() and p.read_bytes() in (b"", b"blat")}
-        left = there - listed - {*self.records}
+        left = there - listed - {*self.records} - {*self.results.glob("*/bisect.json")}
         require(not left, f"`clean` does not list {sorted(map(str, left))}")
         error = re.search(r"Traceback|BX900|BX237", self.output())
         require(not error, self.output()[error.start() :][:900] if error else "")

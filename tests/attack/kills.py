@@ -10,11 +10,14 @@ import os
 import random
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from harness import GATED, PROFILED, ROOT, RUN, Attack, Box, Failed, require
+
+from bench_framework.workflow.history import bisection  # noqa: F401 -- loaded once, before the forks
 
 TRIES = 12
 IMPORTED = ROOT / "tests" / "fixtures" / "hyperfine" / "1.20-ten-commands.json"
@@ -157,5 +160,56 @@ def importing(folder: Path, count: int) -> Attack:
     )
 
 
+class CrateBox(Box):
+    """A box whose scenario is about revisions of a crate, which are built with the cargo of this machine."""
+
+    @property
+    def env(self) -> dict[str, str]:
+        tools = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
+        rust = {k: v for k, v in os.environ.items() if k.startswith(("CARGO_H", "RUSTUP"))}
+        return super().env | tools | rust
+
+
+def bisect(folder: Path, count: int) -> Attack:
+    """Attack a search through eight commits, of which the fifth takes 30 % longer."""
+    sys.path.append(str(ROOT / "tests" / "integration"))
+    import test_bisect as crate
+
+    prepared = CrateBox.make(folder / "bisect")
+    (prepared.path / "runs.json").write_text(json.dumps([0.05, 0.0501, 0.0499, 0.0502, 0.0498]))
+    files = {"runs": folder / "bisect" / "runs.json", "count": folder / "count", "fake": crate.FAKE}
+    words = {name: str(path) for name, path in files.items()}
+    hyperfine = crate.HYPERFINE.format(python=sys.executable, **words)
+    (prepared.path / "bin" / "hyperfine").write_text(hyperfine)
+    project = prepared.path / "project"
+    (project / "counter" / "src").mkdir(parents=True)
+    (project / "counter" / "Cargo.toml").write_text(crate.MANIFEST)
+    (project / "counter" / "Cargo.lock").write_text(crate.LOCK)
+    (project / "scenario.yaml").write_text(crate.SCENARIO)
+    crate.git(project, "init", "-q", "-b", "main")
+    for number in range(8):
+        text = crate.source_of(number, number, 1.3 if number >= 5 else 1.0)
+        (project / "counter" / "src" / "main.rs").write_text(text)
+        crate.git(project, "add", "-A")
+        crate.git(project, "commit", "-qm", f"change {number}")
+        crate.git(project, "tag", f"c{number}")
+
+    def steps(box: Box) -> list[object]:
+        states = list(box.results.glob("*/bisect.json"))
+        return list(json.loads(states[0].read_text())["steps"]) if states else []
+
+    command = ("bisect", "project/scenario.yaml", "--good", "c0", "--bad", "c7")
+
+    def after(box: Box) -> str:
+        before, decided = box.journals(), steps(box)
+        box.finish(*command, before=before)
+        require(steps(box)[: len(decided)] == decided, "decided steps were lost")
+        commit = crate.git(project, "rev-parse", "--short=7", "c5")
+        require(f"{commit} is the commit" in box.output(), f"{commit} was not found")
+        return f"after {len(decided)} steps"
+
+    return attack(prepared, command, count, lambda box: bool(box.records), after)
+
+
 def attacks(folder: Path, count: int) -> list[Attack]:
-    return [make(folder, count) for make in (gate, profile, clean, importing)]
+    return [make(folder, count) for make in (gate, profile, clean, importing, bisect)]

@@ -2,6 +2,7 @@
 
 Usage: ``python tests/bench/ab_and_hyperfine.py [--times N] [--busy N]``. Each tool runs in a separate terminal,
 so that it displays its progress. Both run the commands without a shell. Each turn runs both in a random order.
+Needs cargo and ripgrep.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import pty
 import random
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -40,16 +42,13 @@ from bench_framework.__main__ import main
 sys.exit(main())
 """
 PROGRAM = """
-#include <stdio.h>
-int main(void) {
-    static unsigned table[4096];
-    unsigned state = 1, sum = 0;
-    for (int i = 0; i < 3000000; i++) {
-        state = state * 1664525u + 1013904223u;
-        table[state >> 20] += state & 7;
+fn main() {
+    let (mut state, mut table) = (1u32, [0u32; 4096]);
+    for _ in 0..3_000_000 {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        table[(state >> 20) as usize] += state & 7;
     }
-    for (int i = 0; i < 4096; i++) sum = sum * 31 + table[i];
-    printf("%u\\n", sum);
+    println!("{}", table.iter().fold(0u32, |sum, n| sum.wrapping_mul(31).wrapping_add(*n)));
 }
 """
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\r")
@@ -125,10 +124,17 @@ def answer(text: str, commands: tuple[str, str]) -> str:
 
 def cases(folder: Path) -> tuple[Case, ...]:
     """Write the programs and the input of the cases into a folder."""
-    source = folder / "sum.c"
-    source.write_text(PROGRAM, encoding="utf-8")
-    for name, level in (("old", "-O1"), ("new", "-O2"), ("same", "-O1")):
-        subprocess.run(["cc", level, "-o", str(folder / name), str(source)], check=True)
+    crate = folder / "crate"
+    (crate / "src").mkdir(parents=True)
+    (crate / "Cargo.toml").write_text('[package]\nname = "sum"\nedition = "2021"\n')
+    (crate / "src/main.rs").write_text(PROGRAM)
+    for name, level in (("old", "1"), ("new", "3")):
+        env = os.environ | {"CARGO_PROFILE_RELEASE_OPT_LEVEL": level}
+        target = folder / f"target-{name}"
+        build = ["cargo", "build", "-q", "--release", "--target-dir", str(target)]
+        subprocess.run(build, cwd=crate, env=env, check=True)
+        shutil.copy(target / "release/sum", folder / name)
+    shutil.copy(folder / "old", folder / "same")
     lines = "".join(
         f"{i * 7919 % 100003} line {'error' if i % 97 == 0 else ''}\n" for i in range(150_000)
     )
@@ -136,12 +142,8 @@ def cases(folder: Path) -> tuple[Case, ...]:
     return (
         Case("sleep", ("sleep 0.01", "sleep 0.0103"), SLOWER),
         Case("same binary twice", ("./old", "./same"), NEITHER),
-        Case("cc -O1, cc -O2", ("./old", "./new"), ""),
-        Case(
-            "grep, awk",
-            ("grep -c error log.txt", "awk '/error/ { n++ } END { print n }' log.txt"),
-            "",
-        ),
+        Case("a crate at opt-level 1, 3", ("./old", "./new"), ""),
+        Case("grep, rg", ("grep -c error log.txt", "rg -c error log.txt"), ""),
     )
 
 

@@ -11,12 +11,17 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bench_framework.model.fingerprint import Fingerprint
+from bench_framework.model.history import Change, History, Point, Series
 from bench_framework.report import ReportData
+from bench_framework.report.render.site import Commits, SiteRecord, render_scenario
+from bench_framework.report.render.templates import Templates
 
 sys.path.insert(
     0, str(Path(__file__).parents[1] / "unit" / "report")
@@ -53,16 +58,59 @@ def write_page(data: ReportData, path: Path, *, rows: int = 0) -> Path:
     return path
 
 
+def write_site_page(path: Path) -> Path:
+    """Write the page of a scenario with 60 hourly records and two changes, and return the path."""
+    records = [
+        SiteRecord(
+            "parse",
+            at.strftime("%Y%m%dT%H%MZ"),
+            at.isoformat(),
+            "Is it fast?",
+            "conclusive",
+            "fast takes 10 % less time than plain [9, 11].",
+            [f"{number:040x}"],
+            "f" * 12,
+            ["report.html"],
+        )
+        for number in range(60)
+        for at in [datetime(2026, 3, 1, tzinfo=UTC) + timedelta(hours=number)]
+    ]
+
+    def series(label: str, ratio: float, at: int) -> Series:
+        points = []
+        for n, record in enumerate(records):
+            value = 0.01 * (ratio if n >= at else 1) * (1.2 if n == 5 else 1)
+            where = (n, record.id, record.started, record.revisions[0], False)
+            interval = (value * 0.99, value * 1.01)
+            points.append(Point(*where, value, *interval, f"p{n}", "t", value, value, n == 5))
+        change = Change(at - 2, at, at, ratio, ratio * 0.99, ratio * 1.01, 0.9999, confirmed=True)
+        return Series(label, label, (), tuple(points), (change,) if ratio != 1 else ())
+
+    configurations = (
+        series("plain, 10 MiB", 1, 60),
+        series("fast, 10 MiB", 1.06, 38),
+        series("a long name of a configuration with every axis that there is, 200 MiB", 0.87, 12),
+        series("other, 10 MiB", 1, 60),
+    )
+    machine = Fingerprint("f" * 12, {"CPU": "EPYC", "cores": "4", "kernel": "6.1"})
+    history = History("parse", "wall", "iec", "time", machine, 60, 0.05, configurations)
+    commits = Commits("https://git.example/a/b")
+    text = render_scenario(Templates(TEMPLATES), records, [history], commits)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return pages on disk by name: a record with every kind of failure, and one without
-    results. The third page has a long table.
+    results. The third page has a long table, and the fourth one is of a site.
     """
     folder = tmp_path_factory.mktemp("pages")
     return {
         "full": write_page(sample(), folder / "full.html"),
         "bare": write_page(bare(), folder / "bare.html"),
         "long": write_page(sample(), folder / "long.html", rows=26),
+        "site": write_site_page(folder / "site.html"),
     }
 
 

@@ -14,6 +14,7 @@ import pytest
 WIDTHS = (1280, 768, 375)
 SCHEMES = ("light", "dark")
 NAMES = ("full", "bare")
+EXAMPLES = sorted((Path(__file__).parents[2] / "results" / "examples").glob("*/report.html"))
 SCREENSHOTS = os.environ.get("BENCHCTL_SCREENSHOTS")
 """Folder for screenshots, to be checked by a person."""
 TABLE = "#results-3-table"
@@ -63,7 +64,7 @@ def column(page: Any, table: str, number: int) -> list[str]:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "site"])
 def test_no_page_is_wider_than_the_window(
     browser: Any, pages: dict[str, Path], name: str, width: int, scheme: str
 ) -> None:
@@ -296,7 +297,7 @@ def test_on_paper_the_page_is_light_and_nothing_is_cut(
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", [1280, 375])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "site"])
 def test_axe_finds_no_violation(
     browser: Any, pages: dict[str, Path], axe: str, name: str, width: int, scheme: str
 ) -> None:
@@ -322,3 +323,14 @@ def test_the_contents_lead_to_their_sections(browser: Any, pages: dict[str, Path
             link.click()
             target = page.url.partition("#")[2]
             assert page.locator(f"[id='{target}']").is_visible()
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (768, 1024)])
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
+def test_the_summary_of_an_example_is_on_the_first_screen(
+    browser: Any, path: Path, size: tuple[int, int]
+) -> None:
+    with open_page(browser, path) as page:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        box = page.locator(".s-s02 .lines").bounding_box()
+        assert box["y"] + box["height"] <= size[1]

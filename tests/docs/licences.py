@@ -1,7 +1,7 @@
 """Write or check docs/licences.md, the licences of all dependencies. `python tests/docs/licences.py [--write]`.
 
 Crates are those of ``native/Cargo.lock`` with all features. Python packages are those that `benchctl` needs
-at run time, in the environment of this script; their versions are not fixed.
+at run time, also for the extra `fleet`, in the environment of this script; their versions are not fixed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def locked() -> list[tuple[str, str]]:
 def python_packages() -> list[tuple[str, str]]:
     """Return name and licence of every Python package that benchctl needs at run time."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    pending, known = list(project["dependencies"]), dict[str, str]()
+    extra = project["optional-dependencies"]["fleet"]
+    pending, known = [*project["dependencies"], *extra], dict[str, str]()
     while pending:
         needed = Requirement(pending.pop())
         name = canonicalize_name(needed.name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.workflow.verification import verify
+from bench_framework.workflow.records.verification import verify
 
 EXAMPLES = Path(__file__).parents[2] / "results" / "examples"
 NAMES = ("nvme", "runtimes", "smol", "tokio", "word-tally")

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench_framework.workflow.scenarios import codes
+from bench_framework.workflow.scenarios.files import codes
 
 ROOT = Path(__file__).parents[2]
 ABSTRACT = {"BX000", "BC000", "BX200", "BX230"}

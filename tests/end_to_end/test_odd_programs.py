@@ -98,7 +98,7 @@ def test_hostile_names_run_as_they_are_and_nothing_is_executed(
 
 FAILING = """\
 case "$1" in
-  ok) echo hello;;
+  ok | fine) echo hello;;
   exits) echo "it broke: disk on fire" >&2; exit 1;;
   hangs) sleep 987.6;;
   differs) echo goodbye;;
@@ -113,7 +113,7 @@ def failing(tmp_path: Path) -> Path:
     path = tmp_path / "failing.yaml"
     path.write_text(
         "version: 1\nname: failing\nquestion: Does each failure stay in its own cell?\n"
-        "worker: {command: [./arm.sh]}\naxes: {arm: [ok, exits, hangs, differs, dies]}\n"
+        "worker: {command: [./arm.sh]}\naxes: {arm: [ok, fine, exits, hangs, differs, dies]}\n"
         'command: ["{bin}", "{arm}"]\nbaseline: {arm: ok}\n'
         "measure: {rounds: 3, until: rounds, warmup: 1, timeout: 3s}\n",
         encoding="utf-8",

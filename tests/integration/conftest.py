@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bench_framework.execution.machine.host import cache_root
+from tests.integration.fleet_machines import Machine, end, machine
 
 NATIVE = Path(__file__).parents[2] / "native"
 
@@ -31,3 +34,15 @@ def bundled_workers() -> Path:
         check=True,
     )
     return Path(target) / "debug"
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Callable[..., Machine]]:
+    machines: list[Machine] = []
+
+    def start(name: str, *given: Any) -> Machine:
+        machines.append(machine(tmp_path / name, *given))
+        return machines[-1]
+
+    yield start
+    end(machines)

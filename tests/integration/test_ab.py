@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,7 @@ from bench_framework.store.finding import find_records
 
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "fakes" / "hyperfine"
-CALL = """
-import sys
-from pathlib import Path
-from bench_framework.__main__ import main
-from bench_framework.execution.machine import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # no figure matters here, so the lock is not needed
-sys.exit(main())
-"""
+CALL = str(Path(__file__).with_name("unlocked.py"))
 RULES = [
     {"match": "-new", "wall_s": 0.05, "stdout": "1\nb\n3\n"},
     {"match": "-same", "wall_s": 0.0501, "stdout": "1\na\n3\n", "spread": 0.001},
@@ -31,7 +25,7 @@ RULES = [
 
 
 def benchctl(
-    folder: Path, *words: str, real: bool = False, code: int = 0, call: str = CALL
+    folder: Path, *words: str, real: bool = False, code: int = 0, call: Sequence[str] = (CALL,)
 ) -> subprocess.CompletedProcess[str]:
     fake = {
         "BENCHCTL_CACHE": str(folder / "cache"),
@@ -39,7 +33,7 @@ def benchctl(
         "BENCHCTL_FAKE_SCRIPT": str(folder / "script.json"),
     }
     done = subprocess.run(
-        [sys.executable, "-c", call, str(folder), *words],
+        [sys.executable, *call, str(folder), *words],
         env={**os.environ, "PYTHONPATH": str(ROOT), **({} if real else fake)},
         cwd=folder,
         capture_output=True,
@@ -108,7 +102,7 @@ def test_a_command_that_fails_is_named(folder: Path) -> None:
     done = benchctl(folder, "ab", "echo -old", "echo -broken", code=3)
     assert "error[BX201]: echo -broken failed in warm-up round 1 (exit status 7)" in done.stderr
     assert "lines; all in" not in done.stderr  # the whole stderr is shown
-    assert sentence(done.stdout).startswith("`echo -broken`: failed (exit status 7")
+    assert "`echo -broken`: failed (exit status 7 during warm-up)" in done.stdout
     missing = benchctl(folder, "ab", "./missing", "echo -old", code=3)
     assert "error[BX234]" in missing.stderr
     assert "a path relative to the current folder" in missing.stderr
@@ -125,7 +119,7 @@ def test_a_program_that_is_built_again_before_the_measurement_is_refused(folder:
         "ab",
         "echo -old",
         "./new",
-        call=CALL.replace("sys.exit", rebuild + "sys.exit"),
+        call=("-c", Path(CALL).read_text().replace("main()", rebuild + "main()")),
         code=3,
     )
     assert f"error[BX420]: {program} changed before the measurement began" in done.stderr

@@ -11,24 +11,17 @@ import signal
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.unit.report.test_gate_junit import validate
 
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "fakes" / "hyperfine"
-CALL = """
-import sys
-from pathlib import Path
-from bench_framework.__main__ import main
-from bench_framework.execution.machine import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here, so the lock is not needed
-sys.exit(main())
-"""
+CALL = str(Path(__file__).with_name("unlocked.py"))
 SCENARIO = """
 version: 1
 name: gated
@@ -72,7 +65,7 @@ class Folder:
         }
         left = {key: text for key, text in os.environ.items() if not key.startswith("GITHUB_")}
         return subprocess.Popen(
-            [sys.executable, "-c", CALL, str(self.path), *words],
+            [sys.executable, CALL, str(self.path), *words],
             env=left | settings | env,
             cwd=self.path,
             stdout=subprocess.PIPE,
@@ -144,7 +137,7 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     )
     assert "<b>" not in comment
     assert step.read_text() == slower.text_of("summary.md")
-    suite = ET.fromstring(slower.text_of("junit.xml"))
+    suite = validate(slower.text_of("junit.xml"))
     assert suite.get("failures") == str(len([s for s in states.values() if s == "worse"]))
     assert suite.get("tests") == str(len(states))
     failure = suite.find("testcase/failure")
@@ -178,6 +171,7 @@ def test_an_unchanged_candidate_passes_without_a_confirmation(tmp_path: Path) ->
     assert json.loads(done.stdout) == even.document
     assert {pair["state"] for pair in even.document["pairs"]} == {"passed"}
     assert "≡ Benchmarks: passed" in even.text_of("comment.md")
+    assert validate(even.text_of("junit.xml")).findtext("system-out")
 
 
 @pytest.mark.slow
@@ -186,6 +180,7 @@ def test_without_a_confirmation_no_candidate_fails(slower: Folder) -> None:
     done = slower("gate", "--no-confirm")
     assert done.returncode == 4, done.stderr
     assert "worse in the first measurement, and not measured again" in done.stdout
+    assert validate(slower.text_of("junit.xml")).find("testcase/skipped") is not None
     assert len(slower.records) == 1
     assert slower("gate").returncode == 1
     assert slower.document["exit_code"] == 1
@@ -217,6 +212,7 @@ def test_a_failed_candidate_has_its_own_exit_code(tmp_path: Path) -> None:
     states = {(pair["variant"], pair["metric"]): pair["state"] for pair in broken.document["pairs"]}
     assert states["<b>odd | name</b>", "wall"] == "failed"
     assert states["head", "wall"] == "worse"
+    assert validate(broken.text_of("junit.xml")).find("testcase/error") is not None
 
 
 @pytest.mark.slow
@@ -306,7 +302,7 @@ def test_a_record_that_ended_early_is_measured_until_the_gate_can_judge(early: F
     assert rounds_of(record, "third") == [*range(1, 13)]
     alone = early("gate", "--no-confirm")
     assert alone.returncode == 4
-    assert "`benchctl gate` without `--no-confirm` goes on" in " ".join(alone.stdout.split())
+    assert "`benchctl gate` without --no-confirm goes on" in " ".join(alone.stdout.split())
     assert "resuming" not in alone.stderr
 
     done = early("gate")

@@ -13,14 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CALL = """
-import sys
-from pathlib import Path
-from bench_framework.__main__ import main
-from bench_framework.execution.machine import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # no figure matters here, so the lock is not needed
-sys.exit(main())
-"""
+CALL = str(Path(__file__).with_name("unlocked.py"))
 MANIFEST = '[package]\nname = "{}"\nversion = "0.1.0"\nedition = "2021"\n'
 FEATURES = """
 [features]
@@ -44,7 +37,7 @@ def benchctl(
     folder: Path, *words: str, code: int = 0, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-c", CALL, str(folder), *words],
+        [sys.executable, CALL, str(folder), *words],
         env=environment(BENCHCTL_CACHE=str(folder / "cache"), **variables),
         cwd=folder,
         stdin=subprocess.DEVNULL,

@@ -18,14 +18,7 @@ from bench_framework.store.records import Record
 
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "fakes" / "hyperfine"
-CALL = """
-import sys
-from pathlib import Path
-from bench_framework.__main__ import main
-from bench_framework.execution.machine import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # no figure matters here, so the lock is not needed
-sys.exit(main())
-"""
+CALL = str(Path(__file__).with_name("unlocked.py"))
 ALLOCATOR = """
 #include <stddef.h>
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
@@ -108,7 +101,7 @@ def benchctl(tmp_path: Path) -> Benchctl:
         text = SCENARIO.replace("WORKER", worker).replace("LIBRARY", library)
         (tmp_path / "allocators.yaml").write_text(text)
         return subprocess.run(
-            [sys.executable, "-c", CALL, str(tmp_path), *words],
+            [sys.executable, CALL, str(tmp_path), *words],
             env={**env, "PATH": os.environ["PATH"]},
             cwd=tmp_path,
             capture_output=True,

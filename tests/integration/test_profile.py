@@ -20,14 +20,7 @@ from bench_framework.store.finding import find_records
 
 ROOT = Path(__file__).parents[2]
 FAKES = ROOT / "tests" / "fakes"
-CALL = """
-import sys
-from pathlib import Path
-from bench_framework.__main__ import main
-from bench_framework.execution.machine import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here, so the lock is not needed
-sys.exit(main())
-"""
+CALL = str(Path(__file__).with_name("unlocked.py"))
 SCENARIO = """
 version: 1
 name: profiled
@@ -71,7 +64,7 @@ class Folder:
             "BENCHCTL_FAKE_PERF": json.dumps({"log": str(self.path / "perf.log"), **perf}),
         }
         return subprocess.Popen(
-            [sys.executable, "-c", CALL, str(self.path), "--dir", "results", *words],
+            [sys.executable, CALL, str(self.path), "--dir", "results", *words],
             env=env,
             cwd=self.path,
             stdout=subprocess.PIPE,
@@ -223,7 +216,7 @@ def test_another_program_or_another_answer_is_not_profiled(folder: Folder) -> No
     (folder.path / "answer").write_text("44\n")
     code, _, err = folder("profile", "@last")
     assert code == 3
-    assert "its answer differs from that of the timed runs" in err
+    assert re.search("its answer [0-9a-f]+ differs from [0-9a-f]+ of the timed runs", err)
     assert folder.profiles == []
 
 
@@ -235,8 +228,8 @@ def test_a_run_that_takes_too_long_is_dropped_and_the_others_stay(folder: Folder
     assert code == 0, err
     profile = json.loads((folder.profiles[0] / "profile.json").read_text())
     assert (profile["runs"], profile["runs_asked"]) == ([1000, 1000], 3)
-    assert profile["remarks"] == ["run 3 of 3: it timed out"]
-    assert "run 3 of 3: it timed out" in (folder.record / "appendix.md").read_text()
+    assert profile["remarks"] == ["run 3 of 3: timed out after 8 s"]
+    assert "run 3 of 3: timed out after 8 s" in (folder.record / "appendix.md").read_text()
 
 
 def test_ctrl_c_keeps_the_runs_that_are_done_and_the_report(folder: Folder) -> None:

@@ -23,14 +23,7 @@ from bench_framework.store.finding import find_records
 from bench_framework.store.journal import read_journal
 
 ROOT = Path(__file__).parents[2]
-CALL = """
-import sys
-from pathlib import Path
-from bench_framework.__main__ import main
-from bench_framework.execution.machine import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # no figure matters here, so the lock is not needed
-sys.exit(main())
-"""
+CALL = str(Path(__file__).with_name("unlocked.py"))
 SCENARIO = """
 version: 1
 name: released
@@ -111,7 +104,7 @@ def benchctl(tmp_path: Path) -> Benchctl:
         (tmp_path / "released.yaml").write_text(text.format(worker=worker, version=version))
         command, *more = words
         done = subprocess.run(
-            [sys.executable, "-c", CALL, str(tmp_path), command, "released.yaml", *more],
+            [sys.executable, CALL, str(tmp_path), command, "released.yaml", *more],
             env=env,
             cwd=tmp_path,
             capture_output=True,

@@ -16,14 +16,7 @@ ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "fakes" / "hyperfine"
 EXIT_USAGE = 2
 
-CALL = """
-import sys
-from pathlib import Path
-from bench_framework.__main__ import main
-from bench_framework.execution.machine import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here, so the lock is not needed
-sys.exit(main())
-"""
+CALL = str(Path(__file__).with_name("unlocked.py"))
 SCENARIO = """
 version: 1
 name: templates
@@ -62,7 +55,7 @@ def benchctl(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "BENCHCTL_HYPERFINE": str(folder / "hyperfine"),
         "BENCHCTL_FAKE_SCRIPT": str(folder / "script.json"),
     }
-    argv = [sys.executable, "-c", CALL, str(folder), *words]
+    argv = [sys.executable, CALL, str(folder), *words]
     return subprocess.run(
         argv, env=env, cwd=folder, capture_output=True, text=True, check=False, timeout=120
     )

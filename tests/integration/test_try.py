@@ -19,14 +19,7 @@ from bench_framework.store.finding import find_records
 
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "fakes" / "hyperfine"
-CALL = """
-import sys
-from pathlib import Path
-from bench_framework.__main__ import main
-from bench_framework.execution.machine import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # no figure matters here, so the lock is not needed
-sys.exit(main())
-"""
+CALL = str(Path(__file__).with_name("unlocked.py"))
 CARGO = """#!{python} -IS
 import json, os, sys
 if sys.argv[1] == "build":
@@ -111,7 +104,7 @@ def benchctl(tmp_path: Path) -> Benchctl:
     ) -> subprocess.CompletedProcess[str]:
         (tmp_path / "modes.yaml").write_text(SCENARIO.replace("MODE", mode).replace("BASE", base))
         done = subprocess.run(
-            [sys.executable, "-c", CALL, str(tmp_path), *words],
+            [sys.executable, CALL, str(tmp_path), *words],
             env=env,
             cwd=tmp_path,
             capture_output=True,
@@ -188,7 +181,7 @@ def test_a_budget_that_is_too_small_is_refused_with_one_that_is_enough(
 ) -> None:
     done = benchctl("run", "modes.yaml", "--budget", "2s", mode="slow", base="slow", code=2)
     assert "error[BX123]: the budget of 2 s is too small: a round takes" in done.stderr
-    assert "use --budget 1m" in done.stderr
+    assert "set measure.budget to 1m" in done.stderr
     assert builds(tmp_path) == [""]
     benchctl("run", "modes.yaml", "--budget", "2s", "--quick", mode="slow", base="slow")
 

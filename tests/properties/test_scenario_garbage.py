@@ -80,6 +80,7 @@ def outcome(text: str, overrides: tuple[str, ...], only: str | None) -> Plan:
 @example("&a {a: *a}")
 @example("<<: 1")
 @example("- &a - *a")
+@example("[&a 1, &a 2, *a]")
 @settings(deadline=None)
 def test_any_text(text: str) -> None:
     judge(text)

@@ -38,12 +38,12 @@ def ablate(
     save: arguments.Save = None,
     fresh: arguments.Fresh = False,
 ) -> None:
-    """Measure what each of several features of a crate contributes.
+    """Measure what each feature of a crate contributes.
 
-    The baseline is built with all of them, and each variant without one of them.
+    The baseline is built with all features of --features. Each variant lacks one of them.
     """
     from bench_framework.cli.measurement import measure_plan
-    from bench_framework.workflow.sweep import BIN, Ablation, plan_ablation
+    from bench_framework.workflow.scenarios.sweep import BIN, Ablation, plan_ablation
 
     console: Console = context.obj
     request = Ablation(

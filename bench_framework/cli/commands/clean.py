@@ -22,7 +22,8 @@ def clean(
         list[str] | None,
         Argument(
             metavar="KIND",
-            help="One or more of builds, binaries, data, tools, scratch, records; default: all but records.",
+            help="One or more of builds, binaries, data, tools, scratch, records, fleet; default: all but "
+            "records and fleet.",
         ),
     ] = None,
     older: Annotated[
@@ -35,8 +36,10 @@ def clean(
 ) -> None:
     """List cached builds, inputs and tools by age and size; with --yes, remove them.
 
-    It waits for builds and measurements of other processes.
-    The kind scratch is what killed processes left: temporary folders, and drafts of records.
+    It waits for builds and measurements of other processes. The kind scratch
+    contains the temporary folders and unfinished records of killed processes.
+    The kind fleet contains what clients sent to this host, and their unfinished
+    records.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.cache import list_items, remove_items
@@ -46,7 +49,8 @@ def clean(
         seconds = parse_duration(older) if older else 0.0
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--older") from error
-    items = list_items(console.results, kinds=tuple(kinds or ()), older_s=seconds)
+    given = tuple(kinds or ())
+    items = list_items(console.results, kinds=given, older_s=seconds, warn=console.warn_of)
     if yes:
         with display_for(console) as display:
             remove_items(items, display)

@@ -199,9 +199,9 @@ def doctor(
         bool,
         Option(
             "--tune",
-            help="Show which CPUs to pin programs to, and the commands that set and restore what "
-            "makes times vary less: governor, turbo, SMT, isolation, ASLR, interrupts, huge pages, "
-            "swap. Changes nothing.",
+            help="Show which CPUs to pin programs to, and commands that reduce noise: governor, "
+            "turbo, SMT, isolation, ASLR, interrupts, huge pages, swap. Also show the commands that "
+            "restore the settings. No setting is changed.",
         ),
     ] = False,
 ) -> None:

@@ -14,11 +14,14 @@ from bench_framework.errors import UsageError
 
 EXIT_CODES = """\
 0    success
-1    gate: a regression; verify: a difference; audit: a statement is not supported
+1    gate: a regression; verify: a difference; audit: a statement is not supported;
+     bisect --step: the commit is bad; history --fail-on-change: a change
 2    wrong usage, or an invalid scenario
 3    a build, a configuration or the machine failed; everything else is reported
-4    the gate could not decide
+4    gate: something could not be judged; bisect: no single commit was found
 70   internal error; the traceback is saved and its path is printed
+125  bisect --step: inconclusive, so git skips the commit
+128  bisect --step: used instead of 2, 3, 4 and 70, so that `git bisect run` ends
 130  interrupted; repeat the same command to resume
 
 If several apply, the first of 3, 1, 4 is returned. The report is written before exit in every case."""
@@ -45,7 +48,7 @@ def explain(
     ] = None,
 ) -> None:
     """Explain an error code, the exit codes or a command; without a topic, list all topics."""
-    from bench_framework.workflow.scenarios import codes as texts_of_codes
+    from bench_framework.workflow.scenarios.files import codes as texts_of_codes
 
     console: Console = context.obj
     if topic in {"exit-codes", "exit_codes"}:

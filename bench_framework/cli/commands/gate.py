@@ -17,9 +17,9 @@ benchctl gate bench/io.yaml --base main    # measure this branch and main
 benchctl gate @last                        # check an existing record
 benchctl run bench/io.yaml --gate          # measure a scenario, then check it
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
-A record that ended before the gate could judge is measured further.
-A possible regression is measured again in fresh rounds and fails the gate only if it is confirmed.
-Exit codes: 0 passed, 1 regression, 2 wrong input, 3 could not measure, 4 could not decide.
+If the rounds of a record are too few to judge, the gate measures more.
+A possible regression is measured again in new rounds. It fails the gate only if these confirm it.
+Exit codes: 0 passed, 1 regression, 2 wrong input, 3 could not measure, 4 could not judge.
 """
 
 
@@ -30,7 +30,7 @@ def gate(
         Argument(
             metavar="RECORD|FILE",
             help=(
-                "A record (folder, SCENARIO/ID, @last, @prev), or a scenario (.yaml) to measure "
+                "A record (folder, SCENARIO/ID, @last, @prev, @BASELINE), or a scenario (.yaml) to measure "
                 "first."
             ),
         ),
@@ -44,17 +44,17 @@ def gate(
         bool,
         Option(
             "--no-confirm",
-            help="Do not measure: neither further rounds of a record that ended too early for the gate, nor a "
-            "possible regression again. The gate then cannot decide and exits with 4.",
+            help="Judge the existing rounds only: measure no further rounds, and no possible regression "
+            "again. Exit with 4 where this is not enough to judge.",
         ),
     ] = False,
 ) -> None:
     """Fail if a record, or a new run of a scenario, contains a confirmed regression.
 
-    Write the result as JSON, JUnit and Markdown for CI. The key `gate` of the
-    scenario states what counts as a regression. If you name a scenario instead
-    of a record, it is measured first. With --base, or with `against` in its
-    gate, every variant is measured at two revisions.
+    The key `gate` of the scenario states what counts as a regression. If you
+    name a scenario instead of a record, it is measured first. With --base, or
+    with the key `gate.against`, every variant is measured at two revisions. The
+    result is also written as JSON, JUnit and Markdown, for CI.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.gate import gate_record

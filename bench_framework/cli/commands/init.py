@@ -1,4 +1,4 @@
-"""``benchctl init``: write a commented first scenario and its schema."""
+"""``benchctl init``: write a first scenario and its schema, a CI workflow, or a notebook."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ benchctl init -- --count data.txt
 benchctl init --package cli --input data.txt -- {bin} --count {input}
 benchctl init bench --crate ../parser --bin parse --yes -- words.txt
 benchctl init --ci github bench/parse.yaml
+benchctl init --notebook bench/parse.yaml
 """
 SUBJECT = 10
 Service = Literal["github", "gitlab"]
@@ -32,7 +33,10 @@ COMMAND = CommandLine
 def init(
     context: typer.Context,
     folder: Annotated[
-        Path, Argument(metavar="DIR", help="Folder to write to. With --ci, the scenario file.")
+        Path,
+        Argument(
+            metavar="DIR", help="Folder to write to. With --ci and --notebook, the scenario file."
+        ),
     ] = Path("bench"),
     words: Annotated[
         list[str] | None,
@@ -82,6 +86,10 @@ def init(
             help="Repository from which CI installs benchctl; default: that of this installation.",
         ),
     ] = None,
+    notebook: Annotated[
+        bool,
+        Option("--notebook", help="Write a Jupyter notebook that analyses the newest record."),
+    ] = False,
     yes: Annotated[
         bool, Option("--yes", help="Use defaults, even if there is a terminal.")
     ] = False,
@@ -92,19 +100,24 @@ def init(
     In a crate, the scenario builds its binary. The binary, the features and the
     profile are read from `cargo metadata` and the sources. Each guess is printed.
     On a terminal, benchctl asks for what is missing. Outside of a crate, it
-    writes an example. `--ci` writes a CI workflow for an existing scenario.
+    writes an example. `--ci` and `--notebook` write a CI workflow and a notebook
+    for an existing scenario.
     """
-    from bench_framework.workflow import crate_scenario
-    from bench_framework.workflow.scenarios import start_folder
+    from bench_framework.workflow.scenarios import crate_scenario
+    from bench_framework.workflow.scenarios.files import start_folder, write_notebook
 
     console: Console = context.obj
     given = (crate, package, binary, input_file, words)
-    if ci is not None or source is not None:
-        if yes or any(value is not None for value in given):
+    if notebook or ci is not None or source is not None:
+        if yes or any(v is not None for v in (*given, *((ci, source) if notebook else ()))):
             raise typer.BadParameter(
-                "it writes no scenario: leave out the others", param_hint="--ci"
+                "it writes no scenario: leave out the others",
+                param_hint="--notebook" if notebook else "--ci",
             )
-        _write_ci(console, ci, folder, source, force=force)
+        if notebook:
+            _print_files(console, *write_notebook(folder, console.results, force=force))
+        else:
+            _write_ci(console, ci, folder, source, force=force)
         return
     options = crate_scenario.CrateOptions(folder, crate, package, binary, input_file, words)
     draft = crate_scenario.Draft("scenario")
@@ -128,11 +141,14 @@ def init(
 def _write_ci(
     console: Console, service: Service | None, scenario: Path, source: str | None, *, force: bool
 ) -> None:
-    from bench_framework.workflow.ci import write_ci
+    from bench_framework.workflow.scenarios.ci import write_ci
 
     if service is None:
         raise typer.BadParameter("add --ci github or --ci gitlab", param_hint="--from")
-    files, left = write_ci(service, scenario, source=source, force=force)
+    _print_files(console, *write_ci(service, scenario, source=source, force=force))
+
+
+def _print_files(console: Console, files: Sequence[Path], left: str) -> None:
     for path in files:
         console.say(f"wrote {os.path.relpath(path)}")
     if console.json:

@@ -21,12 +21,12 @@ def plan(
     base: Base = None,
     head: Head = None,
 ) -> None:
-    """Preview builds, runs, duration and detectable differences; nothing is built or run.
+    """Preview builds, runs, duration and the smallest detectable difference, without measuring.
 
-    --verbose lists the commands.
+    Nothing is built or run. --verbose lists the commands.
     """
     from bench_framework.cli.plan_page import page
-    from bench_framework.workflow.forecast import forecast_document, forecast_scenario
+    from bench_framework.workflow.setup.forecast import forecast_document, forecast_scenario
 
     console: Console = context.obj
     forecast = forecast_scenario(

@@ -10,7 +10,8 @@ from typer import Option
 
 from bench_framework.cli import arguments as shared
 from bench_framework.cli.console import Console
-from bench_framework.cli.measurement import measure
+from bench_framework.cli.measurement import measure, measure_on_hosts
+from bench_framework.errors import UsageError
 
 EXAMPLES = """
 benchctl run quickstart                  # a bundled scenario
@@ -18,6 +19,8 @@ benchctl run bench/io.yaml --quick       # check that everything works
 benchctl run bench/io.yaml -k 'io!=mmap size<=50MiB' --budget 5m
 benchctl run bench/io.yaml --idle 0.3    # wait for an idle machine
 benchctl run bench/io.yaml --base main   # compare the working tree with main
+benchctl run bench/io.yaml --scheduler tcp://127.0.0.1:8786   # measure on a host of a fleet
+benchctl run bench/io.yaml --scheduler tcp://127.0.0.1:8786 --host all   # one record per host
 Ctrl-C finishes the current run and keeps all results; the same command resumes.
 """
 
@@ -90,6 +93,23 @@ def run(
             help="Sign the digest of the measured files with this SSH key (`benchctl verify --signer`).",
         ),
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        Option(
+            metavar="ADDRESS",
+            help="Measure on a worker of this Dask scheduler (`benchctl fleet worker`): tcp://HOST:PORT, "
+            "tls://HOST:PORT or a scheduler file.",
+        ),
+    ] = None,
+    host: Annotated[
+        str,
+        Option(
+            metavar="NAME",
+            help="With --scheduler: host to use; default: the one with the fewest runs. NAME,NAME or all: "
+            "measure on each of these hosts at the same time, and compare their results.",
+        ),
+    ] = "",
+    insecure: shared.Insecure = False,
 ) -> None:
     """Build the variants of a scenario, measure them in interleaved rounds, and write a report."""
     from bench_framework.workflow.run_options import RunOptions
@@ -110,7 +130,18 @@ def run(
         idle=idle,
         sign=sign,
     )
-    measure(console, file, options)
+    fleet = None
+    if scheduler is not None:
+        from bench_framework.workflow.fleet.client import Fleet
+
+        fleet = Fleet(scheduler, host, insecure)
+        if fleet.several:
+            measure_on_hosts(console, file, options, fleet)
+            return
+    elif host or insecure:
+        message = "--host and --insecure need --scheduler"
+        raise UsageError(message, effect="nothing was measured", fix="add --scheduler ADDRESS")
+    measure(console, file, options, fleet=fleet)
 
 
 def _overrides(

@@ -24,11 +24,11 @@ def sweep(
         list[str] | None,
         typer.Argument(
             metavar="NAME=VALUES",
-            help="What to vary, and its values. NAME=1,2 replaces {NAME} in the command, and "
-            "ENV:NAME=1,2 sets an environment variable. For a crate, PROFILE:KEY=1,2 sets a key "
-            "of its cargo profile, and FEATURES:NAME=none,a,a+b selects features; a listed "
-            "feature is off in the other variants, even if it is a default one. Write the command "
-            "after `--`; {bin} is the binary of the crate.",
+            help="What to vary, and its values. NAME=1,2 replaces {NAME} in the command. "
+            "ENV:NAME=1,2 sets an environment variable. PROFILE:KEY=1,2 sets a key of the crate's "
+            "cargo profile. FEATURES:NAME=none,a,a+b selects features of the crate; variants "
+            "without a listed feature disable it, even if it is a default one. Write the command "
+            "after `--`. {bin} is the binary of the crate.",
         ),
     ] = None,
     crate: arguments.CrateFolder = None,
@@ -44,13 +44,13 @@ def sweep(
     save: arguments.Save = None,
     fresh: arguments.Fresh = False,
 ) -> None:
-    """Compare values of a variable, an argument or a build setting of one program.
+    """Compare values of an argument, an environment variable or a build setting of one program.
 
     With several lists, every combination is measured. The baseline has the
     first value of each list.
     """
     from bench_framework.cli.measurement import measure_plan
-    from bench_framework.workflow.sweep import Sweep, plan_sweep
+    from bench_framework.workflow.scenarios.sweep import Sweep, plan_sweep
 
     console: Console = context.obj
     request = Sweep(

@@ -21,7 +21,7 @@ from bench_framework.units import (
 )
 
 if TYPE_CHECKING:
-    from bench_framework.workflow.trial import Text, Trial, Trials
+    from bench_framework.workflow.setup.trial import Text, Trial, Trials
 
 EXAMPLES = """
 benchctl try bench/io.yaml
@@ -40,9 +40,9 @@ def try_scenario(
     `benchctl run` does the same before it builds the other variants.
     """
     from bench_framework.cli.display import display_for
-    from bench_framework.workflow import trial
-    from bench_framework.workflow.preparation import open_session, try_plan
     from bench_framework.workflow.run_options import RunOptions, plan_run
+    from bench_framework.workflow.setup import trial
+    from bench_framework.workflow.setup.preparation import open_session, try_plan
 
     console: Console = context.obj
     plan = plan_run(file, RunOptions(console.results, only, overrides or ()))
@@ -75,7 +75,7 @@ def _page(trials: Trials, width: int) -> str:
         text = f"a round takes about {format_duration(trials.round_s)}"
         if (rounds := trials.rounds_needed) is not None:
             least = format_duration(rounds * trials.round_s)
-            text += f"; a verdict needs {counted(rounds, 'round')}, at least {least}"
+            text += f"; a verdict needs {counted(rounds, 'round')} with warm-up, at least {least}"
         budget = trials.plan.measure.budget_s
         text += f"; the budget is {format_clock(budget)}" if budget is not None else ""
         lines += wrap(text, width, f"{'Estimate':<{INDENT}}", " " * INDENT)

@@ -11,14 +11,12 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.execution.build.configuration import cargo_home, configuration_files
 from bench_framework.execution.machine.host import version_of
+from bench_framework.execution.process import Launcher
 from bench_framework.store.layout import write_whole, writing
-
-if TYPE_CHECKING:
-    from bench_framework.execution.process import Launcher
 
 EXECUTABLE: Final = 0o755
 SETTINGS: Final = ("RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER")

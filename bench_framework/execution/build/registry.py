@@ -12,14 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import BuildError
 from bench_framework.execution.build.messages import failure_text
+from bench_framework.execution.process import Launcher
 from bench_framework.store.layout import whole, write_whole
-
-if TYPE_CHECKING:
-    from bench_framework.execution.process import Launcher
 
 FETCH_TIMEOUT_S: Final = 1800.0
 _MANIFEST: Final = """[package]

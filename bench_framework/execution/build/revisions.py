@@ -10,18 +10,21 @@ import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bench_framework.errors import BuildError, MachineError
+from bench_framework.errors import BuildError, MachineError, UsageError
 from bench_framework.execution.build import configuration
+from bench_framework.execution.process import Launcher
 from bench_framework.masking import without_userinfo
-from bench_framework.store.layout import whole, writing
-
-if TYPE_CHECKING:
-    from bench_framework.execution.process import Launcher
+from bench_framework.model.revisions import Commit
+from bench_framework.store.layout import locked, whole, writing
 
 CLONE_TIMEOUT_S: Final = 1800.0
 HEAD: Final = "HEAD"
+_SEPARATOR: Final = "\0"
+_LOG: Final = "%H%x00%P%x00%an%x00%aI%x00%s%x00end"
+"""No name or subject contains NUL. The last word keeps an empty subject, because spaces at the end of
+the output are removed."""
 
 
 class Git:
@@ -83,6 +86,9 @@ def checkout(
     if not folder.is_dir():
         with whole(folder) as part:
             clone(git, repository, part, commit)
+    if not (folder / inner).is_dir():
+        message = f"the crate's folder {inner} does not exist at {revision or HEAD}"
+        raise BuildError(message, code="BX225", fix="choose a revision that contains it")
     if crate is not None:
         configuration.bring_ignored(git.run, repository, inner, folder)
         configuration.bring_above(repository, folder.parent, git.env)
@@ -111,6 +117,49 @@ def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
         effect = "nothing was built or measured"
         raise BuildError(message, code="BX225", effect=effect, fix=_how_to_fetch(git, repository))
     return commit
+
+
+def commits_between(
+    git: Git,
+    cache: Path,
+    *,
+    crate: Path | None,
+    url: str | None,
+    ends: tuple[str, str],
+    first_parent: bool = True,
+) -> tuple[Commit, ...]:
+    """Return the commits from one commit to a later one, oldest first, with both ends.
+
+    The source is given as in `checkout`. If the first end is not an ancestor of the other one, their
+    merge base replaces it. With `first_parent`, a merge is one commit and each commit is the first
+    parent of the next one. If the first end is on a merged branch, the parent of the oldest commit
+    that it does not contain replaces it.
+
+    Raises `BuildError` (BX225): a commit is missing; BX224, git failed. `UsageError` (BX125): no commit
+    is between them.
+    """
+    repository = _repository(git, cache, crate, url, ends[1])
+    words = ("-C", str(repository))
+    given, last = (_resolve(git, repository, url, revision) for revision in ends)
+    first = git.try_run(*words, "merge-base", given, last)
+    log = (*words, "log", "--no-show-signature", f"--format={_LOG}")
+    order = ("--first-parent",) if first_parent else ("--topo-order",)
+    text = ""
+    if first is not None:
+        text = git.run(*log, "--reverse", *order, f"{first}..{last}")
+    if text and first_parent:
+        # A commit is the change from its own parent, which the given end need not be.
+        first = next(iter(text.split(_SEPARATOR, 2)[1].split()), None)
+    if first is None or not text:
+        message = f"{ends[1]} has no commits after {ends[0]}"
+        fix = "give an earlier and a later commit of one branch"
+        fix = _how_to_fetch(git, repository) if _is_shallow(git, repository) else fix
+        raise UsageError(message, code="BX125", effect="nothing was built or measured", fix=fix)
+    lines = [git.run(*log, "-1", first), *text.split("\n")]
+    return tuple(
+        Commit(commit, tuple(parents.split()), author, date, subject)
+        for commit, parents, author, date, subject, *_ in (s.split(_SEPARATOR) for s in lines)
+    )
 
 
 def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Sequence[str]) -> str:
@@ -142,6 +191,7 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
     assert crate is not None
     top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
     if top is None:
+        git.run("--version")  # another error if git is missing
         message = f"{crate} is in no git repository, so it has no revision {revision}"
         fix = "run `git init` and commit, or measure without revisions"
         raise BuildError(message, code="BX225", effect="nothing was built or measured", fix=fix)
@@ -160,10 +210,7 @@ def _how_to_fetch(git: Git, repository: Path) -> str:
             "this clone is shallow and contains only the newest commits: run "
             "`git fetch --unshallow`, or set `fetch-depth: 0` for actions/checkout"
         )
-    return (
-        "run `git fetch` to get the revisions of the remote; "
-        "--base and --head take a branch, tag or commit"
-    )
+    return "give a branch, tag or commit; `git fetch` gets those of the remote"
 
 
 def _is_shallow(git: Git, repository: Path) -> bool:
@@ -177,6 +224,12 @@ def state_of(git: Git, crate: Path) -> tuple[str | None, bool | None]:
         return None, None
     status = git.try_run("-C", str(crate), "status", "--porcelain", "--", ".")
     return commit, None if status is None else bool(status)
+
+
+def commits_of_head(git: Git, crate: Path) -> list[str]:
+    """Return the commits of HEAD, each after its parents; empty without them, or in a shallow clone."""
+    listed = git.try_run("-C", str(crate), "rev-list", "--reverse", "--topo-order", HEAD)
+    return [] if listed is None or _is_shallow(git, crate) else listed.split()
 
 
 def has_changes(git: Git, crate: Path) -> bool:
@@ -196,7 +249,8 @@ def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:
     known = _commit(git, folder, revision)
     # A commit id is fixed; a branch or tag may have moved.
     if known is None or known != revision:
-        git.run("-C", str(folder), "fetch", "--quiet", "--prune", timeout_s=CLONE_TIMEOUT_S)
+        with locked(folder):  # git fails if two processes fetch the same references
+            git.run("-C", str(folder), "fetch", "--quiet", "--prune", timeout_s=CLONE_TIMEOUT_S)
     return folder
 
 

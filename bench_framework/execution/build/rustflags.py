@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import BuildError
 from bench_framework.execution.build.messages import failure_text
+from bench_framework.execution.process import Launcher
 from bench_framework.foreign import parse_json
 from bench_framework.store.layout import write_all
-
-if TYPE_CHECKING:
-    from bench_framework.execution.process import Launcher
 
 SEPARATOR: Final = "\x1f"
 """Separator of flags in CARGO_ENCODED_RUSTFLAGS: a flag may contain spaces."""

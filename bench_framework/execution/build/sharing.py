@@ -17,14 +17,11 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.execution.build.configuration import configuration_files
-from bench_framework.execution.build.revisions import key_of
+from bench_framework.execution.build.revisions import Git, key_of
 from bench_framework.store.layout import write_whole, writing
-
-if TYPE_CHECKING:
-    from bench_framework.execution.build.revisions import Git
 
 KINDS: Final = (".fingerprint", "build", "deps")
 """Folders of units in ``PROFILE/`` or ``TRIPLE/PROFILE/`` of a build directory."""

@@ -13,17 +13,15 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from bench_framework.errors import MachineError, MeasureError
+from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
 from bench_framework.execution.machine.host import utc_now
+from bench_framework.execution.process import Finished, Launcher
+from bench_framework.execution.target import Target
 from bench_framework.model.metrics import InstructionPolicy
 from bench_framework.model.run import Observation
-
-if TYPE_CHECKING:
-    from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
-    from bench_framework.execution.process import Finished, Launcher
-    from bench_framework.execution.target import Target
 
 _SUMMARY: Final = re.compile(rb"^summary:\s*(\d+)\s*$", re.MULTILINE)
 _BEGAN: Final = b"For interactive control"

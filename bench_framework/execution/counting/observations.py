@@ -11,22 +11,20 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution import progress
 from bench_framework.execution.counting import instructions
-from bench_framework.execution.counting.single_run import SingleRunner
+from bench_framework.execution.counting.single_run import SingleRunner, expected_answer
 from bench_framework.execution.machine.host import utc_now
+from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
 from bench_framework.model.metrics import KERNEL_KEYS, InstructionPolicy
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Event, Observation
 from bench_framework.store import layout, lines
-
-if TYPE_CHECKING:
-    from bench_framework.execution.stop import Session
-    from bench_framework.store.records import Record
+from bench_framework.store.records import Record
 
 TOOL: Final = "wait4, /proc/PID/io, /proc/PID/status"
 MOST_RUNS: Final = 3
@@ -121,7 +119,7 @@ class CountingRuns:
                 continue
             self.session.stop.check()
             self.session.observer.notify(progress.Counting("kernel counters", number, len(targets)))
-            expected = self._expected(target)
+            expected = expected_answer(self.record, target.cell.id)
             self._append(
                 observe_kernel(self._runner, target, expected, self.plan.measure.timeout_s)
             )
@@ -143,7 +141,7 @@ class CountingRuns:
                 observation = instructions.count(
                     self._runner,
                     target,
-                    self._expected(target),
+                    expected_answer(self.record, target.cell.id),
                     used,
                     policy,
                     run,
@@ -157,17 +155,6 @@ class CountingRuns:
     def _done(self, target: Target, kind: str) -> list[Observation]:
         observations = self.record.contents.observations
         return [o for o in observations if o.cell_id == target.cell.id and o.kind == kind]
-
-    def _expected(self, target: Target) -> str | None:
-        """Return the digest of the cell's timed runs."""
-        if self.plan.answer.compare == "none":
-            return None
-        blocks = (
-            b
-            for b in self.record.contents.blocks
-            if b.cell_id == target.cell.id and b.status == "ok"
-        )
-        return next((b.answer.digest for b in blocks if b.answer is not None), None)
 
     def _actual_modes(self, target: Target) -> Mapping[str, str]:
         """Return the actual modes of the cell's last timed run."""

@@ -16,6 +16,7 @@ from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Receipt
 from bench_framework.store.layout import Raw
+from bench_framework.store.records import Record
 
 STDERR_LINES: Final = 3
 SAMPLE_S: Final = 0.001
@@ -146,6 +147,14 @@ class SingleRunner:
             )
             return SingleRun("failed", finished, words, receipt)
         return SingleRun("ok", finished, None, receipt)
+
+
+def expected_answer(record: Record, cell_id: str) -> str | None:
+    """Return the digest of the answer of a cell's timed runs; `None` if they gave none or several."""
+    blocks = (b for b in record.contents.blocks if b.cell_id == cell_id and b.status == "ok")
+    answers = (b.answer for b in blocks if b.answer is not None)
+    digests = {answer.digest for answer in answers if answer.source != "none"}
+    return digests.pop() if len(digests) == 1 and record.plan.answer.compare != "none" else None
 
 
 def _last_lines(errors: Path) -> str:

@@ -12,7 +12,7 @@ from bench_framework.execution.build.binaries import find_program
 from bench_framework.execution.process import Command, Launcher, scratch_folder, with_secrets
 from bench_framework.execution.worker import sha256_of
 from bench_framework.foreign import fault_of
-from bench_framework.model.plan import OUTPUT, Dataset, Word, stable_id
+from bench_framework.model.plan import OUTPUT, Dataset, filled, stable_id
 from bench_framework.units import format_size
 
 TIMEOUT_S: Final = 7200.0
@@ -28,7 +28,7 @@ def path_of(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
 
     Raises `MachineError` (BX234): the program does not exist or is not executable.
     """
-    program, *words = _filled(dataset.command, "{output}")
+    program, *words = map(filled, dataset.command)
     start = Path(dataset.path or "")
     digests = [find_program(program, "", env).sha256, *digests_of(words, start)]
     return folder / f"{dataset.family}-{stable_id(str(start), words, digests)}.out"
@@ -56,7 +56,7 @@ def write(
         Interrupted: the user killed it.
     """
     prints = not any(OUTPUT in word for word in dataset.command)
-    argv = _filled(dataset.command, str(target.absolute()))
+    argv = [filled(word, {"output": str(target.absolute())}) for word in dataset.command]
     most = dataset.max_bytes or 0
     written = 0
 
@@ -87,10 +87,6 @@ def write(
     if not written:
         where = "printed nothing" if prints else "did not write the file {output}"
         raise _failed(dataset, where)
-
-
-def _filled(words: tuple[Word, ...], output: str) -> list[str]:
-    return ["".join(p if isinstance(p, str) else output for p in word) for word in words]
 
 
 def _failed(

@@ -6,30 +6,27 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bench_framework.errors import AnswerError, Interrupted, MachineError, MeasureError
-from bench_framework.execution.answers import AnswerReader
+from bench_framework.errors import CellError, Interrupted
 from bench_framework.execution.build import cargo
 from bench_framework.execution.build.pgo import use_flags
+from bench_framework.execution.counting.single_run import SingleRunner, expected_answer
 from bench_framework.execution.inputs.datasets import workplace
 from bench_framework.execution.machine.lock import MachineLock
-from bench_framework.execution.process import scratch_folder
+from bench_framework.execution.process import Finished
 from bench_framework.execution.profiling.samplers import Sampler, find_sampler
 from bench_framework.execution.profiling.samples import Samples
 from bench_framework.execution.progress import Message, SilentObserver
+from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
 from bench_framework.execution.worker import sha256_of
 from bench_framework.model.plan import BuildSpec, Cell, Role
 from bench_framework.model.profile import Frame, Profile, ProfilePolicy, Stack, Unwinding
 from bench_framework.model.run import Build, Event, PreparedInput
 from bench_framework.store import layout
+from bench_framework.store.records import Record
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from bench_framework.execution.stop import Session
-    from bench_framework.store.records import Record
-
 
 FRAME_POINTERS: Final = ("-C", "force-frame-pointers=yes")
 KEYS: Final = {"debug": "line-tables-only", "strip": "false"}
@@ -190,13 +187,10 @@ class _CellProfiler:
         tuning = str(self.record.path / layout.TUNING)
         try:
             target = target_of(cell, program, given, session.env, tuning)
-            with MachineLock(f"the profile of {plan.name}", session.observer, session.stop):
-                self._run_all(target, unwinding)
-        except MeasureError as error:
-            if isinstance(error, MachineError) and error.code != "BX231":
-                raise
-            details = "; ".join(text for _, text in error.details)
-            self.remarks.append(f"{error.message} {details}".strip())
+        except CellError as error:
+            return error.message
+        with MachineLock(f"the profile of {plan.name}", session.observer, session.stop):
+            self._run_all(target, unwinding)
         if not self.runs:
             return "" if self.stopped else "; ".join(self.remarks) or "no run succeeded"
         return self._build_profile(measured, binary, unwinding, remarks)
@@ -212,8 +206,9 @@ class _CellProfiler:
             if number == 1:
                 text = f"profiling {label} by {self.sampler.name}, {counted(runs, 'run')}"
                 self.session.observer.notify(Message(text))
-            reason = self._run(target, unwinding)
-            if self.session.stop.level > 1:  # the user killed it
+            try:
+                reason = self._run(target, unwinding)
+            except Interrupted:  # the user killed it
                 self.stopped = True
                 self.remarks.append(f"stopped by the user in run {number} of {runs}")
                 return
@@ -221,53 +216,28 @@ class _CellProfiler:
                 self.remarks.append(f"run {number} of {runs}: {reason}")
 
     def _run(self, target: Target, unwinding: Unwinding) -> str:
-        """Profile one run. Return the reason if it does not count."""
-        with scratch_folder() as name:
-            folder = Path(name)
-            answers, printed = folder / "answers", folder / "stdout"
-            errors, timeout_s = str(folder / "perf.stderr"), self.policy.timeout_s
-            command = target.command(answers, timeout_s, stdout=str(printed), stderr=errors)
-            if reason := self._run_setup(target, target.prepare, "prepare"):
-                return reason
-            try:
-                sampled = self.sampler.watch(command, unwinding, folder)
-                reason = self._answer_error(target, sampled.finished.exit_code, folder)
-            finally:
-                after = self._run_setup(target, target.cleanup, "cleanup")
-        if sampled.samples is None:
-            if sampled.finished.timed_out or sampled.finished.killed:
-                return f"it {sampled.failure}"
-            return sampled.failure
-        if reason or after:
-            return reason or after
-        if not sampled.samples.total:
+        """Profile one run. Return the reason if it does not count. Raises `Interrupted`: killed."""
+        sampled: list[Samples | str] = []
+
+        def under(folder: Path) -> Sequence[str]:
+            return self.sampler.under(folder, unwinding)
+
+        def read(folder: Path, finished: Finished) -> None:
+            if not finished.timed_out:  # the sampler was killed too and left an incomplete file
+                sampled.append(self.sampler.read(folder))
+
+        record, timeout_s = self.record, self.policy.timeout_s
+        runner = SingleRunner(self.session.launcher, record.plan.answer, timeout_s, record.raw)
+        expected = expected_answer(record, self.cell.id)
+        run = runner.run(target, expected, timeout_s, under=under, read=read)
+        if run.status != "ok":
+            return run.message or run.status
+        (samples,) = sampled
+        if isinstance(samples, str):
+            return samples
+        if not samples.total:
             return f"{self.sampler.name} recorded no samples of it"
-        self.runs.append(sampled.samples)
-        return ""
-
-    def _answer_error(self, target: Target, exit_code: int | None, folder: Path) -> str:
-        """Return the reason if the run did not do the measured work; empty if it did."""
-        policy = self.record.plan.answer
-        if exit_code not in policy.exit_codes:
-            return f"exit status {exit_code}"
-        blocks = (b for b in self.record.contents.blocks if b.cell_id == self.cell.id)
-        answers_of = (b.answer for b in blocks if b.status == "ok" and b.answer)
-        digests = {answer.digest for answer in answers_of if answer.source != "none"}
-        if not digests or policy.compare == "none":
-            return ""
-        reader = AnswerReader(self.session.launcher, policy, self.policy.timeout_s)
-        try:
-            answer = reader.read_run(target, folder, self.record.raw.reference(target.cell))
-        except AnswerError as error:
-            return error.line
-        return "" if answer.digest in digests else "its answer differs from that of the timed runs"
-
-    def _run_setup(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:
-        launcher, timeout_s = self.session.launcher, self.policy.timeout_s
-        for argv in commands:
-            output = launcher.capture(argv, target.env, cwd=target.cwd, timeout_s=timeout_s)
-            if not output.ok:
-                return f"{what} ({argv[0]}): {output.finished.how}"
+        self.runs.append(samples)
         return ""
 
     def _build_profile(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from bench_framework.execution.machine.host import version_of
-from bench_framework.execution.process import Command, Finished, Launcher, scratch_folder
+from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.execution.profiling.samples import Samples, read_costs, read_samples
 from bench_framework.model.profile import Sampler as SamplerName
 from bench_framework.model.profile import Unwinding
@@ -34,15 +34,6 @@ _LOST_SHARE: Final = re.compile(r"Processed (\d+) samples and lost ([\d.]+)%")
 
 
 @dataclass(frozen=True, slots=True)
-class SampledRun:
-    """One run under a sampler; `samples` is `None` for the reason in `failure`."""
-
-    finished: Finished
-    samples: Samples | None
-    failure: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Perf:
     """perf, with an event that counts on this machine."""
 
@@ -53,24 +44,20 @@ class Perf:
     frequency_hz: int | None
     name: SamplerName = "perf"
 
-    def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> SampledRun:
-        """Run a command once and return its samples. The sampler writes its files to `folder`.
-
-        Raises `MachineError` (BX231): the program cannot be started; BX232, the launcher died.
-        """
-        data, errors = folder / "perf.data", folder / "perf.stderr"
+    def under(self, folder: Path, unwinding: Unwinding) -> list[str]:
+        """Return the command prefix of a run; perf writes its data to `folder`."""
         graph = "fp" if unwinding == "frame-pointers" else f"dwarf,{STACK_BYTES}"
         words = [*RECORD, "-e", self.event, "-F", str(self.frequency_hz), "--call-graph", graph]
-        words += ["-o", str(data), "--"]
-        finished = self.launcher.run(replace(command, argv=[*words, *command.argv]))
-        if finished.killed or finished.timed_out:  # perf was killed too and left an incomplete file
-            return SampledRun(finished, None, finished.how)
-        if not data.is_file():
-            return SampledRun(finished, None, f"perf recorded nothing {_tail(errors)}".strip())
-        return replace(self._read(data, folder), finished=finished)
+        return [*words, "-o", str(folder / "perf.data"), "--"]
 
-    def _read(self, data: Path, folder: Path) -> SampledRun:
-        out, errors = folder / "script.txt", folder / "script.stderr"
+    def read(self, folder: Path) -> Samples | str:
+        """Return the samples of a run, or the reason for none; `folder` has the file ``stderr``.
+
+        Raises `MachineError` (BX232): the launcher died.
+        """
+        data, out, errors = (folder / name for name in ("perf.data", "script.txt", "script.stderr"))
+        if not data.is_file():
+            return f"perf recorded nothing {_tail(folder / 'stderr')}".strip()
         # Symbols are read from local files only, not from a debuginfod server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
         words = [*SCRIPT, "-i", str(data), "-F", "tid,time,event,ip,sym,dso"]
@@ -79,37 +66,32 @@ class Perf:
         )
         finished = self.launcher.run(script)
         if not finished.ok:
-            failure = f"perf script: {finished.how} {_tail(errors)}"
-            return SampledRun(finished, None, failure.strip())
+            return f"perf script: {finished.how} {_tail(errors)}".strip()
         with out.open(encoding="utf-8", errors="replace") as lines:
-            return SampledRun(finished, read_samples(lines))
+            return read_samples(lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Callgrind:
     """valgrind's instruction counter: exact and slow, without kernel code and waiting."""
 
-    launcher: Launcher
     tool: str
     name: SamplerName = "callgrind"
     frequency_hz: int | None = None
 
-    def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> SampledRun:
-        """Count one run. Callers are not recorded, whatever the unwinding."""
+    def under(self, folder: Path, unwinding: Unwinding) -> list[str]:
+        """Return the command prefix of a run. Callers are not recorded, whatever the unwinding."""
         del unwinding
         out = folder / "callgrind.out"
-        words = [*CALLGRIND, "--dump-instr=no", f"--callgrind-out-file={out}.%p", "--"]
-        words += command.argv
-        finished = self.launcher.run(replace(command, argv=words))
-        if finished.killed or finished.timed_out:
-            return SampledRun(finished, None, finished.how)
+        return [*CALLGRIND, "--dump-instr=no", f"--callgrind-out-file={out}.%p", "--"]
+
+    def read(self, folder: Path) -> Samples | str:
+        """Return the counts of a run, or the reason for none."""
         samples = Samples()
         for file in sorted(folder.glob("callgrind.out.*")):
             with file.open(encoding="utf-8", errors="replace") as lines:
                 read_costs(lines, samples)
-        if not samples.total:
-            return SampledRun(finished, None, f"callgrind counted nothing ({finished.how})")
-        return SampledRun(finished, samples)
+        return samples if samples.total else "callgrind counted nothing"
 
 
 Sampler = Perf | Callgrind
@@ -158,11 +140,13 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
         perf = Perf(launcher, env, version, event, hertz)
         with scratch_folder() as name:
             folder = Path(name)
-            busy = Command(BUSY, env, stderr=str(folder / "perf.stderr"), timeout_s=60.0)
-            trial = perf.watch(busy, "frame-pointers", folder)
-            if trial.samples is not None and trial.samples.total:
+            argv = [*perf.under(folder, "frame-pointers"), *BUSY]
+            launcher.run(Command(argv, env, stderr=str(folder / "stderr"), timeout_s=60.0))
+            samples = perf.read(folder)
+            if isinstance(samples, Samples) and samples.total:
                 return perf
-            reason = reason or trial.failure or _tail(folder / "perf.stderr")
+            failure = samples if isinstance(samples, str) else ""
+            reason = reason or failure or _tail(folder / "stderr")
     paranoid = _number(PARANOID)
     fix = "allow the system call perf_event_open (CAP_PERFMON), which containers often block"
     # Above 2 an unprivileged user cannot sample.
@@ -175,7 +159,7 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
 def find_callgrind(launcher: Launcher, env: Mapping[str, str]) -> Callgrind | Refusal:
     """Return callgrind if valgrind is installed, or the refusal."""
     if (version := version_of(launcher, "valgrind", env)) is not None:
-        return Callgrind(launcher, version)
+        return Callgrind(version)
     return Refusal("valgrind is not installed", "install valgrind")
 
 

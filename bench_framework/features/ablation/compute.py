@@ -14,19 +14,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
-    Floats,
     Measured,
+    Weighted,
     judge_contrasts,
     simultaneous,
-    summed_weights,
     weighted_sum,
-    with_reported_verdict,
 )
-from bench_framework.model.plan import Cell, Role
+from bench_framework.model.plan import Cell
 from bench_framework.model.structure import Change, Contrast, Contribution, Design, Step
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import log
@@ -46,9 +42,7 @@ class _Move:
     changes: tuple[Change, ...]
     cell_id: str | None
     ref_cell_id: str | None
-    values: Floats
-    weights: Mapping[str, float]
-    """Cell id → factor of its logarithm."""
+    contrast: Weighted
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,32 +55,23 @@ class _Draft:
     end: str | None
     moves: tuple[_Move, ...]
     count: int
-    total: Floats | None
+    total: Weighted | None
 
     @property
-    def contrasts(self) -> list[tuple[Floats, Mapping[str, float]]]:
-        """Return values by round and weights by cell id of the steps, the total and a remainder."""
-        contrasts = [(m.values, m.weights) for m in self.moves]
-        if self.total is not None:
-            whole = {self.end or "": 1.0, self.start: -1.0}
-            contrasts.append((self.total, whole))
-            if self.design == "alone":
-                values = weighted_sum([(1.0, self.total), *((-1.0, m.values) for m in self.moves)])
-                weights = summed_weights([(1.0, whole), *((-1.0, m.weights) for m in self.moves)])
-                contrasts.append((values, weights))
-        return contrasts
+    def contrasts(self) -> list[Weighted]:
+        """Return the contrasts of the steps, of the total and of a remainder."""
+        steps = [m.contrast for m in self.moves]
+        if self.total is None:
+            return steps
+        terms = [(1.0, self.total), *((-1.0, step) for step in steps)]
+        rest = [weighted_sum(terms)] if self.design == "alone" else []
+        return [*steps, self.total, *rest]
 
 
 def contributions(at: Measured) -> tuple[tuple[Contribution, ...], int]:
     """Return the tables of contributions of all inputs, and the size of their Holm family."""
     drafts = [draft for item in at.plan.inputs for draft in _Input(at, item.id).drafts()]
-    drafted = [(d, *contrast) for d in drafts for contrast in d.contrasts]
-    judged = judge_contrasts(
-        [values for _, values, _ in drafted],
-        at,
-        tripped=[d.input_id in at.tripped for d, _, _ in drafted],
-        weights=[weights for _, _, weights in drafted],
-    )
+    judged = judge_contrasts([c for d in drafts for c in d.contrasts], at)
     results = iter(judged)
     tables = [
         _judged(d, list(itertools.islice(results, len(d.contrasts))), at, len(judged))
@@ -100,11 +85,7 @@ class _Input:
 
     def __init__(self, at: Measured, input_id: str) -> None:
         self._at, self._plan, self._input_id = at, at.plan, input_id
-        self._usable = [
-            c
-            for c in at.plan.cells_of(input_id)
-            if c.id in at.usable and c.role in (Role.BASELINE, Role.CANDIDATE)
-        ]
+        self._usable = [c for c in at.plan.compared_cells(input_id) if c.id in at.usable]
         self._by_values = {
             self._plan.variant(c.variant_id).values: c
             for c in reversed(self._usable)
@@ -148,30 +129,31 @@ class _Input:
     def _ladder(self) -> Iterator[_Draft]:
         """Yield the ladder of changes in axis order, without steps that have no figures."""
         baseline = dict(self._plan.variant(self._plan.baseline_id).values)
-        rungs = [(dict(baseline), self._cell(baseline))]
-        now = dict(baseline)
+        if (base := self._cell(baseline)) is None:
+            return
+        rungs, now = [(dict(baseline), base)], dict(baseline)
         for axis in self._plan.axes:
             for value in axis.values if axis.kind != "input" else ():
                 if value.name != baseline[axis.name]:
                     now[axis.name] = value.name
                     if (cell := self._cell(now)) is not None:
                         rungs.append((dict(now), cell))
-        cells = [cell for _, cell in rungs if cell is not None]
-        if len(cells) != len(rungs) or len(cells) <= FEWEST_STEPS:
+        cells = [cell for _, cell in rungs]
+        if len(cells) <= FEWEST_STEPS:
             return
         rounds, logs = self._at.logs([c.id for c in cells], self._input_id)
         if len(rounds) < FEWEST_ROUNDS:
             return
         moves = tuple(
-            _move(_changes(rungs[n][0], rungs[n + 1][0]), cells, logs, (n + 1, n))
-            for n in range(len(cells) - 1)
+            _move(_changes(before, after), end, start, logs)
+            for (before, start), (after, end) in itertools.pairwise(rungs)
         )
         adopted = set(self._adopted())
         adopted_places = [
             n for n, m in enumerate(moves, 1) if {(c.axis, c.after) for c in m.changes} & adopted
         ]
         count = adopted_places[-1] if adopted_places else len(moves)
-        total = logs[:, count] - logs[:, 0]
+        total = _difference(logs[cells[count].id], logs[cells[0].id])
         yield _Draft(self._input_id, "ladder", cells[0].id, cells[count].id, moves, count, total)
 
     # -- each alone ----------------------------------------------------------------------------
@@ -191,10 +173,9 @@ class _Input:
         rounds, logs = self._at.logs([c.id for c in cells], self._input_id)
         if len(rounds) < FEWEST_ROUNDS:
             return
-        moves = tuple(
-            _move((change,), cells, logs, (n, 0)) for n, (change, _) in enumerate(singles, 1)
-        )
-        end, total = (whole.id, logs[:, -1] - logs[:, 0]) if whole else (None, None)
+        moves = tuple(_move((change,), cell, base, logs) for change, cell in singles)
+        end = whole.id if whole else None
+        total = _difference(logs[end], logs[base.id]) if end else None
         yield _Draft(self._input_id, "alone", base.id, end, moves, len(moves), total)
 
     def _single_changes(self) -> list[tuple[Change, Cell]]:
@@ -255,24 +236,24 @@ class _Input:
         rounds, logs = self._at.logs([c.id for c in cells.values()], self._input_id)
         if len(rounds) < FEWEST_ROUNDS:
             return
-        worth = dict(zip(cells, logs.T, strict=True))
-        ids = {subset: cell.id for subset, cell in cells.items()}
+        worth = {subset: logs[cell.id] for subset, cell in cells.items()}
         moves = tuple(
-            _Move((c,), None, None, shapley_value(n, count, worth), shapley_weights(n, count, ids))
-            for n, c in enumerate(players)
+            _Move((c,), None, None, shapley_value(n, count, worth)) for n, c in enumerate(players)
         )
         none, all_ = frozenset[int](), frozenset(range(count))
-        ends, total = (ids[none], ids[all_]), worth[all_] - worth[none]
+        ends, total = (cells[none].id, cells[all_].id), _difference(worth[all_], worth[none])
         yield _Draft(self._input_id, "shapley", *ends, moves, len(moves), total)
 
 
 def _move(
-    changes: tuple[Change, ...], cells: Sequence[Cell], logs: Floats, places: tuple[int, int]
+    changes: tuple[Change, ...], end: Cell, start: Cell, logs: Mapping[str, Weighted]
 ) -> _Move:
     """Return the step between two cells."""
-    end, start = places
-    weights = {cells[end].id: 1.0, cells[start].id: -1.0}
-    return _Move(changes, cells[end].id, cells[start].id, logs[:, end] - logs[:, start], weights)
+    return _Move(changes, end.id, start.id, _difference(logs[end.id], logs[start.id]))
+
+
+def _difference(end: Weighted, start: Weighted) -> Weighted:
+    return weighted_sum([(1.0, end), (-1.0, start)])
 
 
 def _changes(before: Values, after: Values) -> tuple[Change, ...]:
@@ -283,18 +264,16 @@ def _changes(before: Values, after: Values) -> tuple[Change, ...]:
 
 def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int) -> Contribution:
     places = len(draft.moves)
-    ends = (draft.end or "", draft.start)
-    total = with_reported_verdict(judged[places], ends, at) if draft.total is not None else None
+    total = judged[places] if draft.total is not None else None
     remainder = judged[places + 1] if draft.design == "alone" and total is not None else None
     whole = log(total.shown.ratio) if total and total.shown and total.verdict.decided else None
     steps = [
         Step(m.changes, m.cell_id, m.ref_cell_id, c, _share(c, whole) if n < draft.count else None)
-        for n, (m, contrast) in enumerate(zip(draft.moves, judged[:places], strict=True))
-        for c in (with_reported_verdict(contrast, (m.cell_id or "", m.ref_cell_id or ""), at),)
+        for n, (m, c) in enumerate(zip(draft.moves, judged[:places], strict=True))
     ]
     total_steps = tuple(steps[: draft.count])
     left = None if whole is None else 1 - math.fsum(s.share or 0.0 for s in total_steps)
-    bounds = [simultaneous(m.values, at, family) for m in draft.moves[: draft.count]]
+    bounds = [simultaneous(m.contrast.values, at, family) for m in draft.moves[: draft.count]]
     largest = _largest(total_steps, bounds, total) if whole is not None else None
     return Contribution(
         draft.input_id,
@@ -336,28 +315,18 @@ def subsets(count: int) -> Iterator[frozenset[int]]:
         yield from map(frozenset, itertools.combinations(range(count), size))
 
 
-def shapley_value(player: int, count: int, worth: Mapping[frozenset[int], Floats]) -> Floats:
+def shapley_value(player: int, count: int, worth: Mapping[frozenset[int], Weighted]) -> Weighted:
     """Return Σ |S|!(m − |S| − 1)!/m! · (v(S ∪ {player}) − v(S)) over all S without the player.
 
-    The sum is computed for each round. m is `count`, and v is `worth`.
+    m is `count`, and v is `worth`.
     """
-    total = np.zeros_like(worth[frozenset()])
-    for subset, alone in worth.items():
-        if player not in subset:
-            total = total + _chance(len(subset), count) * (worth[subset | {player}] - alone)
-    return total
-
-
-def shapley_weights(
-    player: int, count: int, cells: Mapping[frozenset[int], str]
-) -> dict[str, float]:
-    """Return the factor of each cell's logarithm in a Shapley value."""
-    alone = [
-        (_chance(len(subset), count), {cells[subset | {player}]: 1.0, cell: -1.0})
-        for subset, cell in cells.items()
-        if player not in subset
-    ]
-    return summed_weights(alone)
+    return weighted_sum(
+        [
+            (_chance(len(subset), count), _difference(worth[subset | {player}], alone))
+            for subset, alone in worth.items()
+            if player not in subset
+        ]
+    )
 
 
 def _chance(size: int, count: int) -> float:

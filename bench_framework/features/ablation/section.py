@@ -69,7 +69,7 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
     rows += [_row(data, str(n), s, times, claim) for n, s in enumerate(table.steps, 1)]
     if table.total is not None:
         rows.append(_left(data, table, claim))
-        ratio, bounds, verdict = contrast_cells(table.total, data, claim.id if claim else None)
+        ratio, bounds, verdict = contrast_cells(table.total, data, claim)
         share = Cell(f"100{THIN_SPACE}%", 1.0) if table.unexplained is not None else Cell(DASH)
         label = data.label(table.end_cell_id) if table.end_cell_id else ""
         figures = (times[table.end_cell_id], ratio, bounds, verdict, share, str(table.total.rounds))
@@ -96,7 +96,7 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
 def _row(
     data: ReportData, place: str, step: Step, times: Mapping[str | None, Cell], claim: Claim | None
 ) -> Row:
-    ratio, bounds, verdict = contrast_cells(step.contrast, data, claim.id if claim else None)
+    ratio, bounds, verdict = contrast_cells(step.contrast, data, claim)
     return Row.build(
         place,
         ", ".join(c.text for c in step.changes),
@@ -114,7 +114,7 @@ def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
     """Return the part of the total that the steps do not explain."""
     n = Cell("")
     if table.remainder is not None:
-        ratio, bounds, _ = contrast_cells(table.remainder, data, claim.id if claim else None)
+        ratio, bounds, _ = contrast_cells(table.remainder, data, claim)
         verdict = interaction_cell(table.remainder.verdict, higher=data.higher(data.metric))
         n = Cell(str(table.remainder.rounds))
     else:

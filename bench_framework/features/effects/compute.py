@@ -18,17 +18,15 @@ from typing import Final
 from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
     TOO_FEW,
-    Floats,
     Measured,
+    Weighted,
     judge_contrasts,
-    summed_weights,
     weighted_sum,
-    with_reported_verdict,
 )
 from bench_framework.compare.decide import equivalence_level
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
-from bench_framework.model.plan import Role, Variant
+from bench_framework.model.plan import Variant
 from bench_framework.model.structure import Change, Contrast, Effect, EffectCell, Factorial
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
@@ -82,7 +80,7 @@ def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
     """Return the layout of an input, the largest full product with the baseline, or `None`."""
     plan = at.plan
     without = partial(Factorial, input_id, ())
-    arms = [c for c in plan.cells_of(input_id) if c.role in (Role.BASELINE, Role.CANDIDATE)]
+    arms = plan.compared_cells(input_id)
     variants = {c.id: v for c in arms if (v := plan.variant(c.variant_id)).experiment is None}
     baseline = plan.variant(plan.baseline_id)
     names, keys = _merged(list(variants.values()), baseline)
@@ -185,19 +183,15 @@ NOT_POOLED: Final = "its sign changes between cells, so no mean is reported"
 class _Draft:
     """An effect before it is judged. Cells of a contrast have the weights +1, −1, +1, −1."""
 
-    input_id: str
     changes: tuple[Change, ...]
-    cells: tuple[tuple[str, tuple[str, ...], Floats], ...]
+    cells: tuple[tuple[str, Weighted], ...]
+    """Each combination of the other axes, with its contrast."""
 
     @property
-    def mean(self) -> Floats:
-        """Return the mean contrast over all combinations, by round."""
-        return weighted_sum([(1.0, values) for _, _, values in self.cells]) / len(self.cells)
-
-    @property
-    def weights(self) -> dict[str, float]:
-        """Return cell id → weight of the mean, up to a common factor."""
-        return summed_weights((1.0, _weights(ids)) for _, ids, _ in self.cells)
+    def mean(self) -> Weighted:
+        """Return the mean contrast over all combinations."""
+        total = weighted_sum([(1.0, contrast) for _, contrast in self.cells])
+        return replace(total, values=total.values / len(self.cells))
 
 
 def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], int]:
@@ -207,10 +201,7 @@ def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], in
     are a separate family, which is used only to test whether the effect has one sign.
     """
     factorials, drafts = _factorials(at)
-    tripped = [d.input_id in at.tripped for d in drafts]
-    means = judge_contrasts(
-        [d.mean for d in drafts], at, tripped=tripped, weights=[d.weights for d in drafts]
-    )
+    means = judge_contrasts([d.mean for d in drafts], at)
     judged = tuple(_effect(d, mean, at) for d, mean in zip(drafts, means, strict=True))
     return tuple(factorials), judged, len(drafts)
 
@@ -230,28 +221,28 @@ def cells_of_open_effects(at: Measured, input_id: str) -> frozenset[str]:
     if not rounds or rounds[-1] < at.last[input_id]:  # a cell left or failed
         return frozenset()
     _, drafts = _factorials(at)
-    means = judge_contrasts([d.mean for d in drafts], at, weights=[d.weights for d in drafts])
+    family = [d.mean for d in drafts]
     needed = rounds_needed(at.looks.count, len(drafts), at.plan.judge.level)
     open_ = needed <= at.looks.rounds[-1] and any(
-        draft.input_id == input_id and len(draft.changes) == 1 and _is_open(draft, mean, at)
-        for draft, mean in zip(drafts, means, strict=True)
+        mean.input_id == input_id and len(draft.changes) == 1 and _is_open(mean, judged, at)
+        for draft, mean, judged in zip(drafts, family, judge_contrasts(family, at), strict=True)
     )
     return cells if open_ else frozenset()
 
 
-def _is_open(draft: _Draft, mean: Contrast, at: Measured) -> bool:
+def _is_open(mean: Weighted, judged: Contrast, at: Measured) -> bool:
     """Return whether an effect is inconclusive and not futile, by the rule of a race.
 
     The adjusted interval takes the place of the MDE. Intervals shrink with the root of the number
     of rounds.
     """
-    if mean.verdict.settled or mean.reason == ONE_PROGRAM:
+    if judged.verdict.settled or judged.reason == ONE_PROGRAM:
         return False
-    if mean.reason == TOO_FEW or mean.shown is None:
+    if judged.reason == TOO_FEW or judged.shown is None:
         return True
-    shrink = math.sqrt(mean.rounds / at.looks.rounds[-1])
-    bounds = intervals.typical(draft.mean, equivalence_level(at.looks.count))
-    half = (log(mean.shown.hi) - log(mean.shown.lo)) / 2
+    shrink = math.sqrt(judged.rounds / at.looks.rounds[-1])
+    bounds = intervals.typical(mean.values, equivalence_level(at.looks.count))
+    half = (log(judged.shown.hi) - log(judged.shown.lo)) / 2
     margin = log1p(at.plan.judge.margin_of(at.metric))
     return half * shrink <= abs(bounds.estimate) or bounds.half_width * shrink < margin
 
@@ -270,63 +261,52 @@ def _factorials(at: Measured) -> tuple[list[Factorial], list[_Draft]]:
                 reason = few if rounds else "before the first look"
                 factorial = replace(factorial, axes=(), reason=reason)
             else:
-                by_cell = dict(zip(layout.cells.values(), logs.T, strict=True))
-                drafts += _drafts(item.id, layout, by_cell)
+                drafts += _drafts(layout, logs)
         factorials.append(factorial)
     return factorials, drafts
 
 
-def _drafts(input_id: str, layout: Layout, logs: dict[str, Floats]) -> Iterator[_Draft]:
+def _drafts(layout: Layout, logs: Mapping[str, Weighted]) -> Iterator[_Draft]:
     """Yield the main effects by axis, then the interactions by pair of axes."""
     axes = range(len(layout.names))
     for a in axes:
         for level in layout.levels[a][1:]:
-            cells = tuple(
-                _contrast(layout, rest, ({a: level}, {a: layout.levels[a][0]}), logs)
-                for rest in layout.others(a)
-            )
-            yield _Draft(input_id, (layout.change(a, level),), cells)
+            corners = [{a: level}, {a: layout.levels[a][0]}]
+            yield _Draft((layout.change(a, level),), _contrasts(layout, (a,), corners, logs))
     for a, b in itertools.combinations(axes, 2):
         for one, two in itertools.product(layout.levels[a][1:], layout.levels[b][1:]):
             first, second = layout.levels[a][0], layout.levels[b][0]
             # The signs alternate: both changes, the first alone, neither, the second alone.
             levels = ((one, two), (one, second), (first, second), (first, two))
             corners = [{a: level, b: other} for level, other in levels]
-            cells = tuple(_contrast(layout, rest, corners, logs) for rest in layout.others(a, b))
-            yield _Draft(input_id, (layout.change(a, one), layout.change(b, two)), cells)
+            changes = (layout.change(a, one), layout.change(b, two))
+            yield _Draft(changes, _contrasts(layout, (a, b), corners, logs))
 
 
-def _contrast(
+def _contrasts(
     layout: Layout,
-    rest: Sequence[int | None],
+    axes: Sequence[int],
     corners: Sequence[dict[int, str]],
-    logs: dict[str, Floats],
-) -> tuple[str, tuple[str, ...], Floats]:
-    """Return the alternating sum of the log values in one combination of the other axes."""
-    ids = tuple(layout.cell(rest, corner) for corner in corners)
-    values = weighted_sum([(weight, logs[cell]) for cell, weight in _weights(ids).items()])
-    return layout.where(rest), ids, values
-
-
-def _weights(ids: Sequence[str]) -> dict[str, float]:
-    return dict(zip(ids, itertools.cycle((1.0, -1.0)), strict=False))
+    logs: Mapping[str, Weighted],
+) -> tuple[tuple[str, Weighted], ...]:
+    """Return the alternating sum of the log values in each combination of the other axes."""
+    signs = [1.0, -1.0] * (len(corners) // 2)
+    parts = [
+        (layout.where(rest), [logs[layout.cell(rest, corner)] for corner in corners])
+        for rest in layout.others(*axes)
+    ]
+    return tuple(
+        (where, weighted_sum(list(zip(signs, cells, strict=True)))) for where, cells in parts
+    )
 
 
 def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
-    tripped = [draft.input_id in at.tripped] * len(draft.cells)
-    all_ids = [ids for _, ids, _ in draft.cells]
-    contrasts = judge_contrasts(
-        [values for _, _, values in draft.cells],
-        at,
-        tripped=tripped,
-        weights=list(map(_weights, all_ids)),
-    )
-    judged = [with_reported_verdict(c, i, at) for c, i in zip(contrasts, all_ids, strict=True)]
+    judged = judge_contrasts([c for _, c in draft.cells], at)
     pooled = len({c.verdict.better for c in judged if c.verdict.decided}) <= 1
     if not pooled:
         mean = replace(mean, verdict=Verdict.INCONCLUSIVE, shown=None, reason=NOT_POOLED)
     cells = tuple(
-        EffectCell(where, ids, contrast)
-        for (where, ids, _), contrast in zip(draft.cells, judged, strict=True)
+        EffectCell(where, tuple(drafted.weights), contrast)
+        for (where, drafted), contrast in zip(draft.cells, judged, strict=True)
     )
-    return Effect(draft.input_id, at.metric, draft.changes, pooled, mean, cells)
+    return Effect(draft.mean.input_id, at.metric, draft.changes, pooled, mean, cells)

@@ -7,12 +7,12 @@ from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect, Factorial
 from bench_framework.model.words import noun
 from bench_framework.report import contrasts
-from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table, left
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table, left
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH
-from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.kind import SectionKind, input_heading
 
 PAIR = 2
 EffectClaim = tuple["Effect", "Claim | None"]
@@ -28,8 +28,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     for number, item in enumerate(data.plan.inputs, 1):
         factorial = by_input[item.id]
         name = f"effects-{number}"
-        if len(data.plan.inputs) > 1:
-            blocks.append(Heading(f"Input {data.input_name(item)}", name))
+        blocks += input_heading(data, item, name)
         effects = [e for e in structure.effects if e.input_id == item.id]
         if not effects:
             continue
@@ -74,7 +73,7 @@ def _mains(
 
 
 def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ...]:
-    ratio, bounds, verdict = contrasts.contrast_cells(e.mean, data, claim.id if claim else None)
+    ratio, bounds, verdict = contrasts.contrast_cells(e.mean, data, claim)
     if len(e.changes) == PAIR:
         verdict = contrasts.interaction_cell(e.mean.verdict, higher=data.higher(data.metric))
     if not e.pooled:

@@ -134,11 +134,7 @@ def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Repla
     by_pair = judged_pairs(comparisons, at.metric)
     results = []
     for item in at.plan.inputs:
-        cells = {
-            c.variant_id: c.id
-            for c in at.plan.cells_of(item.id)
-            if c.role in (Role.BASELINE, Role.CANDIDATE)
-        }
+        cells = {c.variant_id: c.id for c in at.plan.compared_cells(item.id)}
         for before, after in pairs(at.plan):
             if before.id in cells and after.id in cells:
                 ids = (cells[after.id], cells[before.id])

@@ -1,4 +1,4 @@
-"""Sections of adopted and of rejected experiments, and of tested hypotheses.
+"""Sections of experiments, of tested hypotheses, and of implementations before and after.
 
 The author decides whether an experiment is adopted. The verdict is measured.
 """
@@ -18,15 +18,24 @@ from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input
 from bench_framework.model.policies import Metric
+from bench_framework.model.structure import Replacement
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, verdict_text
 from bench_framework.report.blocks import Block, Cell, Column, Facts, Heading, Row, Table, left
 from bench_framework.report.claim_blocks import claim_bullets, closed
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import interval_cells, margin, verdict_cell, with_claims
+from bench_framework.report.contrasts import (
+    finding,
+    interval_cells,
+    margin,
+    verdict_cell,
+    with_claims,
+)
 from bench_framework.report.counts import ADJUSTED_CI
+from bench_framework.report.headline_table import REFUSED
 from bench_framework.report.main_table import change_text, in_times
 from bench_framework.report.numbers import DASH, show_percent, show_size
+from bench_framework.report.scales import scale_of
 from bench_framework.report.sections.headline import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import MINUS
@@ -34,14 +43,13 @@ from bench_framework.units import MINUS
 
 def implementation(data: ReportData, experiment: Experiment, item: Input) -> str:
     """Return a text such as ``feature jemalloc; argument --parser sonic-rs``, or nothing."""
-    before = data.plan.baseline_cell(item.id)
-    after = next((c for c in data.arms(item.id) if c.variant_id == experiment.variant_id), None)
+    before, after = data.plan.baseline_cell(item.id), _cell(data, experiment, item)
     return changed_settings(data.plan, before, after) if before and after else ""
 
 
 REASONS: Final = {
-    Verdict.WORSE: "it costs {noun}",
-    Verdict.WORSE_SIZE_UNCERTAIN: "it costs {noun}, an uncertain amount",
+    Verdict.WORSE: "it takes more {noun}",
+    Verdict.WORSE_SIZE_UNCERTAIN: "it takes more {noun} (size uncertain)",
     Verdict.EQUIVALENT: "its {noun} is the same within the margin",
     Verdict.INCONCLUSIVE: "inconclusive, no effect is shown",
     Verdict.SINGLE_RUN: "it was run only once",
@@ -186,15 +194,10 @@ def _cell(data: ReportData, experiment: Experiment, item: Input) -> PlanCell | N
 
 
 def _verdict(time: judgement.Comparison | None, state: judgement.CellState | None) -> Verdict:
-    refused = {
-        "failed": Verdict.FAILED,
-        "other-output": Verdict.OTHER_OUTPUT,
-        "not-comparable": Verdict.NOT_COMPARABLE,
-    }
     if state is None:
         return Verdict.EXCLUDED
-    if state.state in refused:
-        return refused[state.state]
+    if state.state in REFUSED:
+        return REFUSED[state.state]
     return time.verdict if time is not None else Verdict.INCONCLUSIVE
 
 
@@ -282,4 +285,82 @@ HYPOTHESES = SectionKind(
     "each hypothesis with the single change that tests it, and whether it is supported",
     hypotheses,
     "no experiment states a hypothesis",
+)
+
+
+def before_after(data: ReportData) -> tuple[Block, ...]:
+    """Return one table per input. A table with a single row is followed by its sentence."""
+    blocks: list[Block] = []
+    claims = with_claims(data.judgement.structure.replacements, data.claims("before-after"))
+    for number, item in enumerate(data.plan.inputs, 1):
+        pairs = [(r, claim) for r, claim in claims if r.input_id == item.id]
+        if not pairs:
+            continue
+        blocks.append(_replacement_table(data, item, pairs, f"before-after-{number}"))
+        if len(pairs) == 1:
+            blocks += finding(pairs[0][1])
+    return tuple(blocks)
+
+
+def _replacement_table(
+    data: ReportData,
+    item: Input,
+    pairs: list[tuple[Replacement, judgement.Claim | None]],
+    name: str,
+) -> Table:
+    ids = [i for r, _ in pairs for i in (r.before_cell_id, r.after_cell_id)]
+    summaries = [s for i in ids if (s := data.summary(i, data.metric)) is not None]
+    scale = scale_of(data.metric, None, summaries, data.plan.unit_family)
+
+    def time(cell_id: str) -> Cell:
+        measured = data.state(cell_id).state == "measured"
+        return scale.cell(data.summary(cell_id, data.metric) if measured else None)
+
+    rows = []
+    for r, claim in pairs:
+        ratio, bounds = interval_cells(
+            r.shown, r.verdict, margin(data), claim.id if claim else None
+        )
+        label, verdict = r.implementation, verdict_cell(r.verdict, data.metric)
+        head = (
+            label or data.label(r.before_cell_id),
+            time(r.before_cell_id),
+            time(r.after_cell_id),
+        )
+        changed = ", ".join(c.text for c in r.changes)
+        tail = (ratio, bounds, verdict, changed, str(r.rounds) if r.rounds else DASH)
+        rows.append(Row.build(*head, *tail, verdict=r.verdict, reason=r.reason))
+    columns = (
+        Column("Implementation"),
+        Column(f"Before, {scale.unit}", "decimal"),
+        Column(f"After, {scale.unit}", "decimal"),
+        Column("After ÷ before", "decimal"),
+        Column(ADJUSTED_CI, drop=1),
+        Column("Verdict"),
+        Column("What changed", prose=True, drop=2),
+        Column("n", "right", drop=3),
+    )
+    caption = (
+        f"Before and after, measured in the same rounds{data.on_input(item, ', input ')}: pairs "
+        "that differ only in features or revision, and each baseline without and with all "
+        "adopted experiments."
+    )
+    legend = (
+        (
+            "The verdict of a pair with a baseline is that of the results table. The verdict of any "
+            "other pair is from the comparisons within the best group, which are adjusted "
+            "separately."
+        ),
+    )
+    return Table(name, caption, columns, tuple(rows), legend, sortable=False)
+
+
+BEFORE_AFTER = SectionKind(
+    "S05",
+    "before-after",
+    "Before and after",
+    "pairs that differ only in features or revision, and each baseline without and with all "
+    "adopted experiments",
+    before_after,
+    "no two variants differ only in features or revision",
 )

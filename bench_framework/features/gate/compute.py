@@ -187,8 +187,10 @@ def pair_state(
     if within(c, margin):
         return "passed", "inconclusive, but not worse by more than the tolerated change"
     if c.mde is not None and not c.reason:
-        state: PairState = "passed" if c.mde <= policy.detect else "not-judged"
-        return state, f"inconclusive: minimum detectable effect {_short(c.mde)}"
+        if c.mde <= policy.detect:
+            detected = f"an increase of {format_percent(policy.detect)} would have been detected"
+            return "passed", f"inconclusive, but {detected}"
+        return "not-judged", f"inconclusive: minimum detectable effect {_short(c.mde)}"
     return "not-judged", c.reason or "inconclusive"
 
 
@@ -228,6 +230,7 @@ def second_pass(
         if pair.state == "suspicious":
             c, text = by_pair.get((pair.cell_id, pair.metric), (None, ""))
             state, reason = confirmed(c, pair.margin)
+            reason = f"{reason}; {pair.reason}" if pair.reason else reason
             pairs[i] = replace(pair, again=c, again_text=text, state=state, reason=reason)
     unconfirmed = {p.cell_id for p in pairs if p.again} - {
         p.cell_id for p in pairs if p.state == "worse"

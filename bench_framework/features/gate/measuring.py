@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
@@ -29,17 +29,15 @@ from bench_framework.model.plan import Plan, Role
 from bench_framework.model.race import may_leave
 from bench_framework.model.run import Block, Build, Look, PreparedInput
 from bench_framework.model.verdict import Verdict
+from bench_framework.store.journal import Contents
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from bench_framework.store.journal import Contents
 
 COUNTS: Final = InstructionPolicy(runs=2, optional=True)
 """How instructions are counted if times could not be judged."""
 ONE_ROUND: Final = "the gated variants and their baseline are the same program"
 JUDGED: Final = "the gate can judge every variant"
 ENDED_EARLY: Final = (
-    "measuring ended as soon as the report was conclusive; `benchctl gate` without `--no-confirm` goes "
+    "measuring ended as soon as the report was conclusive; `benchctl gate` without --no-confirm goes "
     "on until the gate can judge"
 )
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model.declarations import Note
+from bench_framework.model.gate import BudgetFinding, BudgetState, GatedPair, Gating
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Accepted, GatePolicy, Metric
 from bench_framework.units import counted, format_percent
-
-if TYPE_CHECKING:
-    from bench_framework.model.gate import BudgetFinding, BudgetState, GatedPair, Gating
-
 
 BUILD_TIME: Final = "build_time"
 """The metric of the build time. It is a single measurement, so it is shown but never judged."""
@@ -34,7 +31,7 @@ def conclude(gating: Gating, policy: GatePolicy) -> Gating:
     """Return the gate with its exit code and reasons. 3 precedes 1, and 1 precedes 4."""
     code, reasons = EXIT_DONE, list[str]()
     failed = _counted(gating.in_state("failed"), "could not be measured")
-    worse = _counted(gating.in_state("worse"), "worse than is tolerated")
+    worse = _counted(gating.in_state("worse"), "worse than tolerated")
     for exit_code, lines in (
         (EXIT_NOT_MEASURED, failed + _budgets(gating, "failed")),
         (EXIT_WORSE, worse + _budgets(gating, "over")),
@@ -78,12 +75,12 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
         lines.append(f"{len(compared)} of at least {policy.min_compared} comparisons were judged")
     open_ = [pair for pair in gating.pairs if pair.state == "not-judged"]
     if policy.on_inconclusive == "fail":
-        return lines + _counted(open_, "not judged, and `on-inconclusive` is `fail`")
+        return lines + _counted(open_, "not judged, and the gate has on-inconclusive: fail")
     # Noise does not explain a value that is not known.
     unknown = [pair for pair in open_ if is_exact(pair.metric)]
     lines += _counted(unknown, "of a deterministic metric that is not known, so not judged")
     lines += [
-        f"{metric}: not judged, and `require` names it"
+        f"{metric}: not judged, and the gate requires it"
         for metric in policy.require
         if any(p.metric == metric and p not in unknown for p in open_)
     ]
@@ -122,6 +119,9 @@ def _accepted(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPa
     if valid_entries:
         most = max(entry.level for entry in valid_entries)
         return replace(pair, reason=f"more than the {format_percent(most)} that are accepted")
+    for entry in entries:
+        if _matches(entry, pair) and growth <= entry.level:
+            return replace(pair, reason=f"the acceptance in {entry.place} ended on {entry.until}")
     return pair
 
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims.factory import Names
 from bench_framework.claims.phrases import IN_SESSION
 from bench_framework.features import claim_writer
-from bench_framework.model.judgement import Claim
+from bench_framework.model.imported import Command, Imported, Session
+from bench_framework.model.judgement import Claim, Comparison, Judgement
 from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import Plan
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.stats.portable_math import log1p
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from bench_framework.model.imported import Command, Imported, Session
-    from bench_framework.model.judgement import Comparison, Judgement
-    from bench_framework.model.plan import Plan
-
-    Commands = Mapping[str, tuple[Session, Command]]
-
+Commands = Mapping[str, tuple[Session, Command]]
 SUPPORTED: Final = ("main", "nothing", "comparison", "memory")
 """The kinds of claims that figures without rounds support.
 

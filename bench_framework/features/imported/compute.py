@@ -10,7 +10,7 @@ import itertools
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.compare import medians, verdict
 from bench_framework.compare import samples as sampling
@@ -18,24 +18,22 @@ from bench_framework.compare.decide import rounds_for_margin
 from bench_framework.compare.interim_analysis import best_of
 from bench_framework.features.imported import claims as imported_claims
 from bench_framework.model import judgement
+from bench_framework.model.imported import Command, Imported
 from bench_framework.model.looks import Looks
-from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log
-
-if TYPE_CHECKING:
-    from bench_framework.model.imported import Command, Imported
+from bench_framework.units import counted
 
 ONCE: Final = 1
 """The number of rounds of every comparison, and of interim analyses of a set."""
 NO_SPREAD: Final = "its file gives no number of runs or no spread: values without an interval"
 ZERO_SPREAD: Final = "every spread is given as zero: no interval follows from rounded figures"
 MOST_DETECTABLE: Final = 10.0
-NOT_ZERO: Final = "did not end with exit code 0"
 HOPELESS: Final = "too few or too variable runs: even a factor of ten cannot be detected"
 
 
@@ -87,8 +85,7 @@ class _SessionJudge:
         baseline = self._baseline
         if baseline is None or self._session is None:
             return []
-        known = (WALL, CPU) if self._session.format == "hyperfine-2" else (WALL,)
-        metrics = [metric for metric in self._policy.metrics if metric in known]
+        metrics = [metric for metric in self._policy.metrics if metric in self._session.timed]
         return [
             (c, baseline, metric) for metric in metrics for c in self._cells if c.id != baseline.id
         ]
@@ -129,9 +126,9 @@ class _SessionJudge:
         """Return why a pair cannot be compared on a metric, or `None` if it can."""
         command, other = self._commands[cell.id], self._commands[base.id]
         if failed(command):
-            return Verdict.FAILED, f"{command.failed} of its runs {NOT_ZERO}"
+            return Verdict.FAILED, f"{command.failed} of its runs failed"
         if failed(other):
-            return Verdict.NOT_COMPARABLE, f"the baseline: {other.failed} runs {NOT_ZERO}"
+            return Verdict.NOT_COMPARABLE, f"the baseline: {counted(other.failed, 'run')} failed"
         ours, theirs = command.series_of(metric), other.series_of(metric)
         if ours is None or theirs is None:
             return Verdict.INCONCLUSIVE, "one side has no figure above zero"
@@ -199,7 +196,7 @@ def _with_mde(
 def _state(cell: Cell, command: Command) -> judgement.CellState:
     if not failed(command):
         return judgement.CellState(cell.id, "measured", ONCE, command.failed)
-    reason = f"{command.failed} of its runs {NOT_ZERO}"
+    reason = f"{command.failed} of its runs failed"
     return judgement.CellState(cell.id, "failed", ONCE, command.failed, reason)
 
 

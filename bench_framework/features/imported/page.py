@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.model.imported import Command, Imported, Series
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import (
@@ -41,12 +42,13 @@ from bench_framework.report.sections.memory import MEMORY
 from bench_framework.report.terms import verdict_glossary
 from bench_framework.units import THIN_SPACE, counted, time_unit
 
-if TYPE_CHECKING:
-    from bench_framework.model.imported import Command, Imported, Series
-
 FORMATS: Final = {
     "hyperfine-1": "JSON of hyperfine 1.x",
     "hyperfine-2": "JSON of hyperfine 2.x",
+    "criterion": "samples of criterion",
+    "google-benchmark": "JSON of Google Benchmark",
+    "pyperf": "JSON of pyperf",
+    "runs": "table with one row per run",
     "table": "table of published figures",
 }
 LEGEND: Final = (

@@ -16,7 +16,7 @@ from bench_framework.compare import cell_state
 from bench_framework.compare.same_programs import Pairs
 from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build
 from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
@@ -71,7 +71,7 @@ def fronts(
     by_cell = {(s.cell_id, s.metric): s for s in summaries}
     results = []
     for item in plan.inputs:
-        arms = (c for c in plan.cells_of(item.id) if c.role in (Role.BASELINE, Role.CANDIDATE))
+        arms = plan.compared_cells(item.id)
         every = [_costs(plan, c, by_cell, builds) for c in arms if c.id in usable]
         costs = [replace(c, decided=decided) for c in _comparable(every)]
         metrics = (*costs[0].measured, *costs[0].exact) if costs else ()

@@ -2,7 +2,8 @@
 
 A share states what was running when the sampler looked, not what could be saved. Only self shares
 can be added up, because every sample has exactly one running function. Each sentence states the
-kind of share (self or inclusive), the samples and the runs, never a time or a cause.
+kind of share (self or inclusive), never a time or a cause. All but the line of the summary state
+the samples and the runs.
 """
 
 from __future__ import annotations
@@ -255,12 +256,10 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
         owned = [(b.name, b.own) for b in shares.buckets if b.name != OTHER]
         owned = owned or [(f.name, f.own) for f in shares.functions]
         largest = sorted(owned, key=lambda part: -part[1].share)[:SUMMARISED]
-        rest = (("functions in no bucket", b.own) for b in shares.buckets if b.name == OTHER)
-        largest += [part for part in rest if part[1].count]
+        largest += [("other", b.own) for b in shares.buckets if b.name == OTHER and b.own.count]
         listed = ", ".join(f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest)
         label = plan.variant(plan.cell(shares.cell_id).variant_id).label
-        size = extent(shares.total, shares.unit, shares.runs)
-        parts.append(f"{label}: {listed} (self, {size})")
+        parts.append(f"Self {shares.unit} of {label}: {listed}")
     values = {"text": ". ".join(parts), "lead": "Where the time goes"}
     yield replace(_blank(plan, enough[0]), kind="profile-summary", values=values)
 

@@ -92,9 +92,9 @@ def verdict(claim: Claim) -> str:
 
 
 def _counts(claim: Claim) -> str:
-    counts = "; ".join(f"{count} {status}" for status, count in claim.values.items())
+    counts = "; ".join(f"{status}: {count}" for status, count in claim.values.items())
     total = sum(int(count) for count in claim.values.values())
-    return f"Of {counted(total, 'claim')} of “{claim.subject}”: {counts}"
+    return f"{counted(total, 'claim')} of “{claim.subject}”. {counts[:1].upper()}{counts[1:]}"
 
 
 def _with_figures(claim: Claim) -> str:

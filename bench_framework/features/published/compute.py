@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence, Results
 from bench_framework.model import words
-from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Scaling
+from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE, Scaling
 from bench_framework.model.metrics import WALL
 from bench_framework.model.published import Figure, PublishedClaim, parse_figure
 from bench_framework.model.verdict import Interval, Verdict
@@ -28,7 +28,6 @@ _WORST_FIRST: Final[tuple[Status, ...]] = (
 )
 """A claim about several inputs has the first of these that one of the inputs has."""
 LEAST_LEVEL: Final = 0.95 - 1e-9
-CORRECTED: Final = "not significant after correction"
 NO_DIFFERENCE: Final = "no significant difference"
 EXCLUDED: Final = "excluded by the interval"
 
@@ -169,7 +168,7 @@ def _limit(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
     if ratio.lo > limit:
         return "refuted", _word(e, verdict) if verdict.decided else EXCLUDED
     if verdict is Verdict.INCONCLUSIVE:
-        return "inconclusive", e.reason or NO_DIFFERENCE
+        return "inconclusive", _open(e)
     if ratio.hi <= limit:
         return "confirmed", _word(e, verdict) if verdict.better else ""
     return "inconclusive", "the interval contains the limit"
@@ -195,9 +194,15 @@ def _change(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]
             return "confirmed", f"both are within ±{format_percent(e.margin)}"
         return "refuted", _word(e, verdict)
     if fits:
-        significant = not e.interval.lo <= 1 <= e.interval.hi
-        return "inconclusive", e.reason or (CORRECTED if significant else NO_DIFFERENCE)
+        return "inconclusive", _open(e)
     return "refuted", EXCLUDED
+
+
+def _open(e: Evidence) -> str:
+    """Return why a comparison is inconclusive. The displayed interval is the one without correction."""
+    if e.interval is not None and not e.interval.lo <= 1 <= e.interval.hi:
+        return words.CORRECTED if e.reason in ("", REACHES_ONE) else e.reason
+    return e.reason or NO_DIFFERENCE
 
 
 def _overlap(interval: Interval, lo: float, hi: float) -> bool:

@@ -19,8 +19,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
     columns = (Column("The original said"), Column("We measured", prose=True), Column("Verdict"))
     source = "".join(f", {part}" for part in (published.date, published.url) if part)
     caption = (
-        f"Claims of the original report{source}. Figures with 95{THIN_SPACE}% CI, relative to "
-        f"{data.baseline.label} unless a pair is named."
+        f"Claims of the original report{source}. Measured figures have 95{THIN_SPACE}% CIs. They are "
+        f"relative to {data.baseline.label}, unless they name two variants."
     )
     rows = tuple(_row(claim) for claim in claims)
     counts = Bullets(tuple(sentence(c) for c in data.claims("published-counts")))

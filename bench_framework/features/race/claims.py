@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from bench_framework.claims.factory import Names
 from bench_framework.claims.value_phrases import where
 from bench_framework.features.race.compute import best_pairs
-from bench_framework.model.judgement import Claim
+from bench_framework.model.judgement import Claim, Comparison, Judgement
+from bench_framework.model.race import Lost
 from bench_framework.units import format_percent
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from bench_framework.claims.factory import Names
-    from bench_framework.model.judgement import Comparison, Judgement
-    from bench_framework.model.race import Lost
-
-    ClaimWriter = Callable[[Comparison], Claim]
-    """A function that returns the claim of kind ``comparison`` for a comparison."""
+ClaimWriter = Callable[[Comparison], Claim]
+"""A function that returns the claim of kind ``comparison`` for a comparison."""
 
 
 def race_claims(names: Names, judgement: Judgement, write_claim: ClaimWriter) -> Iterator[Claim]:

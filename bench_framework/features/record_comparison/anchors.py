@@ -1,4 +1,4 @@
-"""Anchors of two records: equal cells, and the differences between the machines."""
+"""Two records that are compared: their anchors, the differences between the machines, and the result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench_framework.compare import cell_state, same_programs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import runs_of
 from bench_framework.model.environment_variables import format_variables
-from bench_framework.model.judgement import CellState
+from bench_framework.model.judgement import CellState, Claim, Comparison
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Block, Build, Host, PreparedInput
 
@@ -49,6 +49,52 @@ class Side:
         """Return whether a cell was measured as planned."""
         state = self.states.get(cell.id)
         return state is not None and state.state == "measured"
+
+
+@dataclass(frozen=True, slots=True)
+class BridgedCell:
+    """A cell of the later record and its counterpart in the earlier record, on one metric.
+
+    The comparison's candidate is the cell of the later record. For an anchor, the ratio is later ÷
+    earlier. For a changed cell, the ratio is that of its ratios to the anchors of its record.
+    """
+
+    label: str
+    input: str
+    """Label of the input. It is empty if the later record has only one input."""
+    role: Literal["anchor", "changed"]
+    comparison: Comparison
+    before: float | None
+    """Median over the rounds of the earlier record, in the metric's unit. For an exact metric, it
+    is the value."""
+    after: float | None
+    """The same figure of the later record."""
+    change: str = ""
+    """Difference between the two cells, such as ``"code"`` or ``"code and command"``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """The comparison of two records of one machine. It is exploratory: no gate reads it."""
+
+    before_id: str
+    after_id: str
+    conditions: tuple[str, ...]
+    """Differences of the machine that forbid a comparison of times, such as ``"governor: powersave
+    → performance"``."""
+    remarks: tuple[str, ...]
+    """Differences that are reported and do not forbid a comparison."""
+    cells: tuple[BridgedCell, ...]
+    unmatched: tuple[str, ...]
+    """Labels of the cells that only one of the records has."""
+    family: int
+    """Number of comparisons of changed cells, which share the level."""
+    level: float
+    """Family-wise α."""
+    margin: float
+    claims: tuple[Claim, ...] = ()
+    forced: bool = False
+    """True if the times are compared in spite of `conditions`."""
 
 
 def side(

@@ -23,8 +23,8 @@ from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.compare.verdict import judge_by_t
 from bench_framework.features.record_comparison import anchors
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
-from bench_framework.features.record_comparison.anchors import Match, Side
-from bench_framework.model.judgement import Bridge, BridgedCell, Comparison
+from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Match, Side
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan import Cell
 from bench_framework.model.policies import Metric
@@ -81,13 +81,18 @@ def estimate(values: Sequence[float]) -> Estimate | None:
     return Estimate(bounds.estimate, max(bounds.half_width / NORMAL_95, by_stretch), n)
 
 
-def bridge(before: Side, after: Side, metrics: Sequence[Metric] = TIMES) -> Bridge:
+def bridge(
+    before: Side, after: Side, metrics: Sequence[Metric] = TIMES, *, forced: Sequence[str] = ()
+) -> Bridge:
     """Compare two records.
 
     The cells of the earlier record are the references. The scenario of the later one determines
     margins and level. Times are compared through anchors, binary sizes as exact values.
+
+    `forced` are differences of the machines, such as ``memory: 8 GiB → 16 GiB``, in spite of which
+    the records are compared.
     """
-    records = _Records(before, after)
+    records = _Records(before, after, forced)
     times = [m for m in metrics if m in TIMES]
     rows = [row for metric in times for row in records.anchor_rows(metric)]
     rows += records.changed_rows(times, rows)
@@ -96,13 +101,14 @@ def bridge(before: Side, after: Side, metrics: Sequence[Metric] = TIMES) -> Brid
     draft = Bridge(
         before.record_id,
         after.record_id,
-        records.refused,
+        records.conditions,
         anchors.remarks(before.host, after.host),
         tuple(rows),
         anchors.unmatched(before, after, records.matches),
         family=max(1, sum(1 for r in rows if r.role == "changed" and r.comparison.metric in TIMES)),
         level=policy.level,
         margin=policy.margin_of(times[0] if times else WALL),
+        forced=bool(forced),
     )
     return replace(draft, claims=record_comparison_sentences.claims(draft))
 
@@ -110,10 +116,14 @@ def bridge(before: Side, after: Side, metrics: Sequence[Metric] = TIMES) -> Brid
 class _Records:
     """The two records, their common cells, and the conditions that differ."""
 
-    def __init__(self, before: Side, after: Side) -> None:
+    def __init__(self, before: Side, after: Side, forced: Sequence[str] = ()) -> None:
         self.before, self.after = before, after
         self.matches = anchors.matches(before, after)
-        self.refused = anchors.conditions(before.host, after.host)
+        conditions = anchors.conditions(before.host, after.host)
+        self.refused = () if forced else conditions
+        known = {text.partition(":")[0] for text in forced}
+        rest = (text for text in conditions if text.partition(":")[0] not in known)
+        self.conditions = (*forced, *rest)
 
     def _sides(self, match: Match) -> tuple[tuple[Side, Cell], tuple[Side, Cell]]:
         return (self.before, match.before), (self.after, match.after)

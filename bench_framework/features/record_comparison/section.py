@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bench_framework.model.judgement import Bridge, BridgedCell
+from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import verdict_text
@@ -54,6 +54,7 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
     refused = (Verdict.NOT_COMPARABLE, Verdict.OTHER_OUTPUT)
     nothing = all(row.comparison.verdict in refused for row in judged)
     status = "not comparable" if judged and nothing else "exploratory"
+    sessions = "two machines (--force)" if bridge.forced else "two sessions"
     return Document(
         title=name,
         question=question,
@@ -61,8 +62,7 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
         facts=(("Earlier", bridge.before_id), ("Later", bridge.after_id)),
         trust=(),
         run_line=(
-            f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: two sessions, so never a "
-            "gate"
+            f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: {sessions}, so never a gate"
         ),
         sections=(
             Section("S10", "bridge", "Comparison of two records", _blocks(bridge, unit_family)),

@@ -8,7 +8,8 @@ from typing import Final
 
 from bench_framework.claims import phrases
 from bench_framework.claims.value_phrases import upward, where
-from bench_framework.model.judgement import Bridge, BridgedCell, Claim, Comparison
+from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
+from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import format_percent
@@ -49,7 +50,7 @@ def _claims(bridge: Bridge) -> Iterator[Claim]:
             "conditions",
             "the machine",
             verdict=Verdict.NOT_COMPARABLE,
-            values={"differences": "; ".join(bridge.conditions)},
+            values={"differences": "; ".join(bridge.conditions), "forced": int(bridge.forced)},
         )
     for row in bridge.cells:
         yield _claim(bridge, row)
@@ -89,6 +90,11 @@ def _change(claim: Claim) -> str:
 
 def _conditions(claim: Claim) -> str:
     differences = claim.values["differences"]
+    if claim.values.get("forced"):
+        return (
+            f"Different machines, compared because of --force ({differences}): a change between the "
+            "records may be that of the machine"
+        )
     return f"The records were measured under different conditions ({differences}): {NOT_COMPARABLE}"
 
 

@@ -14,7 +14,6 @@ from bench_framework.report.blocks import (
     Bullets,
     Cell,
     Column,
-    Heading,
     Row,
     Sentence,
     Table,
@@ -24,7 +23,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import order
 from bench_framework.report.numbers import DASH, show_percent
 from bench_framework.report.scales import Scale, scale_of, titled
-from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.kind import SectionKind, input_heading
 
 MOST_GAPS: Final = 8
 """The largest number of gaps in the list of an input. `claims.json` contains all of them."""
@@ -47,8 +46,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         references = tuple(cells[variant] for variant in variants if variant in cells)
         if len(references) <= 1 or not any(data.summary(c.id, data.metric) for c in references):
             continue
-        if len(data.plan.inputs) > 1:
-            blocks.append(Heading(f"Input {data.input_name(item)}", f"references-{number}"))
+        blocks += input_heading(data, item, f"references-{number}")
         blocks.append(_table(data, item, references, f"references-{number}-table"))
         gaps = data.claims("gap", item=item)
         if gaps:
@@ -60,7 +58,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name: str) -> Table:
     cells = sorted(
-        (c for c in data.arms(item.id) if c.role in (Role.BASELINE, Role.CANDIDATE)),
+        data.plan.compared_cells(item.id),
         key=lambda cell: order(data, cell, data.plan.baseline_cell(item.id)),
     )
     summaries = [s for cell in cells if (s := data.summary(cell.id, data.metric)) is not None]

@@ -182,7 +182,8 @@ def _crossing(at: Measured, variant: Variant, pairs: Sequence[tuple[int, Cell, C
     ratios = []
     for _, candidate, baseline in pairs:
         rounds, logs = at.logs([candidate.id, baseline.id], candidate.input_id)
-        ratios.append(dict(zip(rounds, logs[:, 0] - logs[:, 1], strict=True)))
+        values = logs[candidate.id].values - logs[baseline.id].values
+        ratios.append(dict(zip(rounds, values, strict=True)))
     common = [r for r in ratios[0] if all(r in by_round for by_round in ratios)]
     level = 1 - at.plan.judge.level / max(1, at.looks.count)
     table = np.array([[by_round[r] for by_round in ratios] for r in common]).reshape(

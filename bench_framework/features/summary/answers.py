@@ -10,17 +10,16 @@ from collections.abc import Callable
 from math import ceil, floor
 from typing import Final
 
-from bench_framework.claims import value_phrases
-from bench_framework.claims.phrases import TIMES_FROM
+from bench_framework.claims import metric_nouns, value_phrases
+from bench_framework.claims.phrases import noun
 from bench_framework.compare.derived_values import limit_shares
-from bench_framework.features.summary.evidence import Evidence, listed, statement
+from bench_framework.features.summary.evidence import Evidence, leads, listed, statement
 from bench_framework.model.judgement import Claim, Comparison, Derived, Scaling
-from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import MINUS, THIN_SPACE, counted, format_percent, size_unit
 
-MOST_NAMED: Final = 3
+MOST_EFFECTS: Final = 6
 
 
 def before_and_after(at: Evidence, _: Input) -> list[Claim]:
@@ -71,18 +70,18 @@ def against_a_limit(at: Evidence, item: Input) -> list[Claim]:
         shares = [top, *(s for s in shares if s is not top)]
     first, *others = shares
     rate, limit = first.rate, first.limit
-    subject = at.label(rate.cell_ids[0])
+    leader = rate.cell_ids[0]
+    subject = at.label(leader)
     unit, scale = size_unit(min(r.value or 0.0 for r in (rate, limit)), at.plan.unit_family)
     rates = [value_phrases.up_to_digits((r.value or 0.0) * scale, 3) for r in (rate, limit)]
     speed = f"{rates[0]} of {rates[1]}{THIN_SPACE}{unit}/s"
-    ties = [at.label(c) for c in members if c != rate.cell_ids[0]]
-    tied = f", tied with {listed(ties)}," if ties and rate.cell_ids[0] in members else ""
-    text = f"{subject}{tied} comes closest to the limit: it reaches {_share(first.share)}, {speed}"
-    answer = [statement("answer", subject, text)]
+    ties = [at.label(c) for c in members if c != leader] if leader in members else []
+    head = leads(subject, listed([subject, *ties]), "closest to the limit")
+    answer = [statement("answer", subject, f"{head} reaches {_share(first.share)}, {speed}")]
     if others:
         rest = (f"{at.label(s.rate.cell_ids[0])} {_share(s.share)}" for s in others)
-        text = f"Of the same limit, the others reach: {listed(rest, MOST_NAMED)}"
-        answer.append(statement("answer", "", text))
+        text = f"Of the same limit, they reach: {listed(rest)}"
+        answer.append(statement("answer", "", text, lead="Other variants"))
     return answer
 
 
@@ -126,7 +125,8 @@ def contribution(at: Evidence, item: Input) -> list[Claim]:
         for step in table.steps
         if (pair := at.pair(step.cell_id or "", step.ref_cell_id or "")) is not None
     ]
-    parts = statement("answer", "", _effects(at, steps, "each step, compared with the one before"))
+    effects = _effects(at, steps, "the step before")
+    parts = statement("answer", "", effects, lead="Each step")
     return [statement("answer", end, text, at.comparison(total)), parts]
 
 
@@ -143,47 +143,43 @@ def one_at_a_time(at: Evidence, item: Input) -> list[Claim]:
     better = [c for c, pair in pairs if pair.verdict.better]
     base = at.label(baseline.id)
     if not better:
-        effects = _effects(at, [(at.label(c), pair) for c, pair in pairs], "each change alone")
+        effects = _effects(at, [(at.label(c), pair) for c, pair in pairs], base)
         lead = f"None of the {changes} makes {base} significantly faster"
         if len(pairs) == 1:
             lead = f"The single change does not make {base} significantly faster"
-        return [statement("answer", "", lead), statement("answer", "", effects)]
+        parts = statement("answer", "", effects, lead="Each change")
+        return [statement("answer", "", lead), parts]
     first, *others = [c for c in at.leaders(group) if c in better] or better[:1]
     label, pair = at.label(first), dict(pairs)[first]
-    tied = f", tied with {listed(map(at.label, others))}," if others else ""
-    text = f"{label}{tied} helps most of the {changes} to {base}: it {at.predicate(pair)}"
+    members = listed(map(at.label, (first, *others)))
+    text = f"Of {changes} to {base}, {leads(label, members, 'best')} {at.predicate(pair)}"
+    if len(pairs) == 1:
+        text = f"{label} {at.predicate(pair)}"
     rest = [(at.label(c), pair) for c, pair in pairs if c != first]
     return [
         statement("answer", label, text, at.comparison(pair)),
-        statement("answer", "", _effects(at, rest, "the others")),
+        statement("answer", "", _effects(at, rest, base), lead="Other changes"),
     ]
 
 
-def _effects(at: Evidence, pairs: list[tuple[str, Comparison]], head: str) -> str:
-    """Return the largest gains and losses, and the names of changes without a clear effect."""
-    parts = []
+def _effects(at: Evidence, pairs: list[tuple[str, Comparison]], reference: str) -> str:
+    """Return gains and losses, the largest first, and the changes without a significant effect."""
+    frame, what = metric_nouns.frame(at.metric), noun(at.metric)
+    decided = [(n, c) for n, c in pairs if c.shown is not None and c.verdict.decided]
+    decided.sort(key=lambda pair: -abs((pair[1].shown.ratio if pair[1].shown else 1) - 1))
+    parts: list[str] = []
     for gain in (True, False):
-        decided = [(n, c) for n, c in pairs if c.shown is not None and c.verdict.decided]
-        decided = [(n, c) for n, c in decided if c.verdict.better is gain]
-        decided.sort(key=lambda pair: -abs((pair[1].shown.ratio if pair[1].shown else 1) - 1))
-        parts += [f"{name} {_gain(at, c)}" for name, c in decided[:MOST_NAMED]]
-        more = len(decided) - MOST_NAMED
-        parts += [f"{more} more {'help' if gain else 'cost time'}"] if more > 0 else []
+        head = f"{frame.less if gain != at.higher else frame.more} {what}"
+        entries = [
+            f"{name} {at.effect(c).replace(f' {head}', '').replace(' slower', '')}"
+            for name, c in decided
+            if c.verdict.better is gain
+        ]
+        if entries:
+            than = "" if parts else f" than {reference}"
+            parts.append(f"{head[0].upper()}{head[1:]}{than}: {listed(entries, MOST_EFFECTS)}")
     none = [name for name, c in pairs if not c.verdict.decided]
-    text = f"{head[:1].upper()}{head[1:]}: {', '.join(parts)}" if parts else ""
-    silent = f"No significant effect: {listed(none)}" if none else ""
-    return ". ".join(part for part in (text, silent) if part)
-
-
-def _gain(at: Evidence, c: Comparison) -> str:
-    interval = c.typical or c.shown
-    assert interval is not None
-    if at.metric != WALL:
-        return f"({at.effect(c)})"
-    if not 1 / TIMES_FROM < interval.ratio < TIMES_FROM:
-        return f"is {at.effect(c)}"
-    figure = at.effect(c).replace(" less time", "").replace(" more time", "")
-    return f"{'saves' if c.verdict.better else 'costs'} {figure}"
+    return ". ".join([*parts, f"No significant effect: {listed(none)}"] if none else parts)
 
 
 def scaling(at: Evidence, _: Input) -> list[Claim]:
@@ -197,25 +193,23 @@ def scaling(at: Evidence, _: Input) -> list[Claim]:
 
 
 def growth(at: Evidence, variant_id: str) -> str:
-    """Return how the time of a variant grows between neighbouring sizes, where that is resolved."""
-    steps = [
-        s
-        for s in at.judgement.scaling
-        if s.variant_id == variant_id and s.metric == at.metric and s.word != "not resolved"
-    ]
-    if not steps:
+    """Return how the time of a variant grows between neighbouring sizes, if any of it is resolved."""
+    words: dict[str, list[str]] = {}
+    for s in at.judgement.scaling:
+        if s.variant_id == variant_id and s.metric == at.metric:
+            words.setdefault(s.word, []).append(_exponent(at, s))
+    rest = words.pop("not resolved", [])
+    if not words:
         return ""
-    parts = []
-    for word in dict.fromkeys(s.word for s in steps):
-        figures = [_exponent(at, s) for s in steps if s.word == word]
-        parts.append(f"{word}ly ({', '.join(figures)})")
-    return f"The time of {at.plan.variant(variant_id).label} grows {listed(parts)}"
+    parts = [f"{word}ly (exponent {', '.join(figures)})" for word, figures in words.items()]
+    text = f"The time of {at.plan.variant(variant_id).label} grows {listed(parts)}"
+    return f"{text}. Its exponent is {listed(rest)}" if rest else text
 
 
 def _exponent(at: Evidence, s: Scaling) -> str:
     figure = f"{s.exponent:.2f} [{s.lo:.2f}, {s.hi:.2f}]".replace("-", MINUS)
     start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
-    return f"exponent {figure} from {start} to {end}"
+    return f"{figure} from {start} to {end}"
 
 
 ANSWERS: Final[tuple[Callable[[Evidence, Input], list[Claim]], ...]] = (

@@ -10,11 +10,12 @@ from typing import Final
 
 from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import change, noun
+from bench_framework.compare.derived_values import shares
 from bench_framework.features.summary.answers import growth
 from bench_framework.features.summary.evidence import CLOSE, Evidence, listed, statement, unsettled
 from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Claim, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.plan import Input
+from bench_framework.model.plan import Input, Plan
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import word
@@ -32,6 +33,7 @@ def lines(at: Evidence, item: Input) -> Iterator[Claim]:
     """Yield the lines of the summary that follow from an input, before those about the record."""
     if at.plan.revisions is None:
         yield from _cost(at, item)
+        yield from _overlap(at, item)
         yield from _inputs(at)
         yield from _effects(at, item)
 
@@ -58,19 +60,19 @@ def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
             text = f"{label} and {base} use about the same memory: {mine} and {theirs}"
             sentences.append(text)
         else:
-            sentences.append(f"{label} uses {mine} of memory, {base} {theirs}")
+            sentences.append(f"{label} uses {mine} of memory, {base} uses {theirs}")
     elif mine:
         amounts = {c.id: at.medians.get((c.id, PEAK_RSS), 0.0) for c in at.compared(item.id)}
         most = max(amounts, key=lambda c: amounts[c], default=cell)
         more = amounts.get(most, 0.0) > LARGE * at.medians[cell, PEAK_RSS]
-        other = f", {at.label(most)} the most: {at.amount(most)}" if more else ""
+        other = f"; {at.label(most)} uses the most, {at.amount(most)}" if more else ""
         sentences.append(f"{label} uses {mine} of memory{other}")
     known = [c for c in members if (c, PEAK_RSS) in at.medians]
     least = min(known, key=lambda c: at.medians[c, PEAK_RSS], default=cell)
     smaller = at.medians.get((least, PEAK_RSS), 0.0) * CLOSE < at.medians.get((cell, PEAK_RSS), 0.0)
     if smaller and least != baseline.id:
         sentences.append(
-            f"Of the tied variants, {at.label(least)} uses the least ({at.amount(least)})"
+            f"Of the best variants, {at.label(least)} uses the least ({at.amount(least)})"
         )
     cpu = at.pair(cell, baseline.id, CPU) if at.metric != CPU and cell != baseline.id else None
     lead = "Memory"
@@ -80,6 +82,27 @@ def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
     if sentences:
         place = f"On {item.label}, " if len(at.plan.inputs) > 1 else ""
         yield statement("summary", label, place + ". ".join(sentences), lead=lead)
+
+
+def _overlap(at: Evidence, item: Input) -> Iterator[Claim]:
+    """Yield the rates of variants relative to their stages, one after the other."""
+    derived, family = at.judgement.derived, at.plan.unit_family
+    by_stages: dict[str, list[str]] = {}
+    for gain in sorted(shares(derived, item.id, "harmonic("), key=lambda s: -(s.share.value or 0)):
+        row, cells = gain.share, gain.limit.cell_ids
+        alone = listed(
+            f"{at.label(d.cell_ids[0])} reaches {value_phrases.rate(d.value, family)}"
+            for d in derived
+            if d.measured and d.value is not None and d.cell_ids[0] in cells
+        )
+        figure = value_phrases.derived_figure(row.value or 0.0, row.lo, row.hi, "ratio", family)
+        figure = "× ".join(figure.split(" ", 1))
+        label = at.label(gain.rate.cell_ids[0])
+        by_stages.setdefault(alone, []).append(f"{label} {figure}")
+    if by_stages:
+        parts = (f"{listed(figures)} (alone, {alone})" for alone, figures in by_stages.items())
+        text = f"Rate relative to no overlap: {'; '.join(parts)}"
+        yield statement("summary", "", text, lead="Gain from overlap")
 
 
 def _inputs(at: Evidence) -> Iterator[Claim]:
@@ -103,7 +126,7 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
                 names if len(where) == count else f"{names} on {listed(where)}"
                 for names, where in places.items()
             ]
-            ties = f", tied with {'; '.join(tied)}" if tied else ""
+            ties = f", with no significant difference from {'; '.join(tied)}" if tied else ""
             sentences.append(f"{label} is {best} on {every(count, 'input')}{ties}")
             sentences += _order(at)
         else:
@@ -114,7 +137,9 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
             if shared and len(groups) == count:
                 names = listed(v.label for v in at.plan.variants if v.id in shared)
                 plural = "are" if len(shared) > 1 else "is"
-                sentences.append(f"{names} {plural} {best} or tied with it on every input")
+                sentences.append(
+                    f"{names} {plural} {best}, or not significantly worse, on every input"
+                )
         if len(groups) < count:
             sentences.append(f"Nothing is conclusive on {count - len(groups)} of {count} inputs")
     item = at.leading_input()
@@ -146,8 +171,10 @@ def _order(at: Evidence) -> Iterator[str]:
         any(at.order(cells[a], cells[b]) for a, b in combinations(shared, 2)) for cells in orders
     ):
         same = all([v for v in cells if v in shared] == shared for cells in orders)
-        rest = "" if same else " except for differences that are not significant"
-        yield f"The order of the variants is the same on {every(len(orders), 'input')}{rest}"
+        if same:
+            yield f"The order of the variants is the same on {every(len(orders), 'input')}"
+        else:
+            yield "No two variants change their order significantly between the inputs"
 
 
 def _effects(at: Evidence, item: Input) -> Iterator[Claim]:
@@ -196,29 +223,25 @@ def not_adopted(at: Evidence, item: Input | None) -> Iterator[Claim]:
         return
     cells = {c.variant_id: c.id for c in at.plan.cells_of(item.id)}
     pairs = [(e.name, at.pair(cells.get(e.variant_id, ""), baseline.id)) for e in rejected]
-    better = [(name, c) for name, c in pairs if c is not None and c.verdict.better]
-    others = [(name, c) for name, c in pairs if c is None or not c.verdict.better]
-    sentences = []
-    for name, c in better:
-        memory = at.costs.amounts(c.cell_id, c.ref_cell_id)
-        cost = f", at the cost of {memory}" if memory else ""
-        sentences.append(f"{name} would bring {at.effect(c)}{cost}")
-    if others:
-        by_outcome: dict[str, list[str]] = {}
-        for name, pair in others:
-            by_outcome.setdefault(_outcome(pair), []).append(name)
-        outcomes = "; ".join(f"{listed(names)} ({how})" for how, names in by_outcome.items())
-        if len(others) <= MOST_EFFECTS:
-            outcomes = listed(
-                f"{name} ({at.effect(pair) if pair is not None and pair.shown else _outcome(pair)})"
-                for name, pair in others
-            )
-        sentences.append(f"Without a significant gain: {outcomes}")
+    pairs.sort(key=lambda pair: not (pair[1] is not None and pair[1].verdict.better))
+    by_outcome: dict[str, list[str]] = {}
+    for name, pair in pairs:
+        how, figures = _outcome(pair), ""
+        if pair is not None and pair.verdict.decided:
+            effect = at.effect(pair).replace(f" {how}", "")
+            memory = at.costs.phrase(pair.verdict, pair.cell_id, pair.ref_cell_id, pair.metric)
+            figures = f" ({effect}{f', {memory}' if memory else ''})"
+        by_outcome.setdefault(how, []).append(f"{name}{figures}")
+    best, sentences = pairs[0][1], []
+    than = f" than {at.label(baseline.id)}" if best and best.verdict.decided else ""
+    for how, names in by_outcome.items():
+        sentences.append(f"{how[0].upper()}{how[1:]}{than}: {listed(names)}")
+        than = ""
     ids = tuple(cells[e.variant_id] for e in rejected if e.variant_id in cells)
     claim = Claim("", "experiments", rejected[0].name, metric=at.metric, cells=ids)
     text = ". ".join(sentences)
     if len(at.plan.inputs) > 1:
-        text = f"On {item.label}, {text if better else text[0].lower() + text[1:]}"
+        text = f"On {item.label}, {text[0].lower()}{text[1:]}"
     yield statement("experiments", rejected[0].name, text, claim, lead="Not adopted")
 
 
@@ -228,7 +251,9 @@ def _outcome(c: Comparison | None) -> str:
     if c.reason == ONE_PROGRAM:
         return "without effect on the binary"
     # The table states that the size is uncertain.
-    return word(Verdict.WORSE if c.verdict.worse else c.verdict, c.metric)
+    if c.verdict.decided:
+        return word(Verdict.BETTER if c.verdict.better else Verdict.WORSE, c.metric)
+    return word(c.verdict, c.metric)
 
 
 def _no_verdict(c: Comparison) -> str:
@@ -238,8 +263,16 @@ def _no_verdict(c: Comparison) -> str:
     return word(c.verdict, c.metric) if c.verdict is not Verdict.INCONCLUSIVE else "too few rounds"
 
 
+def _untested(plan: Plan) -> Iterator[str]:
+    yield "other machines"
+    if any(item.dataset for item in plan.inputs):
+        yield "other inputs"
+        if not any(cell.cache == "cold" for cell in plan.cells):
+            yield "a cold page cache"
+
+
 def confidence(at: Evidence) -> Claim:
-    """Return how many comparisons are conclusive, what can be detected, and the A/A check."""
+    """Return how many comparisons are conclusive, what can be detected, the A/A check, and the scope."""
     compared = at.main_comparisons()
     settled = sum(c.verdict.settled for c in compared)
     what = "time" if at.metric == WALL else noun(at.metric)
@@ -250,11 +283,15 @@ def confidence(at: Evidence) -> Claim:
     if detectable:
         count, rest = len(detectable), len(compared) - settled
         which = f"{count if count < rest else 'The'} other{'s' if count > 1 else ''}"
+        state = f"{which} {'are' if count > 1 else 'is'} inconclusive"
+        if count == len(compared):
+            state, sentences = (
+                sentences[0] if count > 1 else f"The {what} comparison is inconclusive",
+                [],
+            )
         limits = (value_phrases.upward(limit) for limit in (min(detectable), max(detectable)))
-        sentences.append(
-            f"{which} {'are' if count > 1 else 'is'} inconclusive: the smallest detectable "
-            f"difference is {' to '.join(dict.fromkeys(limits))}"
-        )
+        smallest = " to ".join(dict.fromkeys(limits))
+        sentences.append(f"{state}: the smallest detectable difference is {smallest}")
     left = [c for c in compared if not c.verdict.settled and (not unsettled(c) or c.mde is None)]
     if left:
         counts = Counter(map(_no_verdict, left))
@@ -284,6 +321,7 @@ def confidence(at: Evidence) -> Claim:
     elif at.plan.answer.check:
         how = at.plan.answer.how
         sentences.append(f"Outputs were {how}, and not compared with each other")
+    sentences.append(f"Not measured: {listed(_untested(at.plan))}")
     sentences.append(f"Brackets contain 95{THIN_SPACE}% CIs")
     claim = Claim("", "trust", "this record", noise_floor=most)
     return statement("trust", "this record", ". ".join(sentences), claim, lead="Confidence")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -65,9 +66,18 @@ def _together(at: Evidence, members: list[Claim], group: str) -> Iterator[Claim]
     if several and item is not None:
         members = [c for c in members if dict(c.scope).get("input") == item.label]
     if members and item is not None:
-        text = where(members[0]) + ". ".join(map(_without_place, members))
-        claim = statement("grouped", members[0].subject, text, name=group)
+        names = [_name(claim, group) for claim in members]
+        each = (n + _without_place(c) for n, c in zip(names, members, strict=True))
+        text = where(members[0], ", ") + ". ".join(each)
+        claim = statement("grouped", names[0] or members[0].subject, text, name=group)
         yield _with(claim, "joined") if several else claim
+
+
+def _name(claim: Claim, group: str) -> str:
+    """Return the name of a contrast and a colon if the group and the labels lack a word of it."""
+    name, known = str(claim.values["name"]), f"{group} {claim.subject} {claim.reference}".lower()
+    words = re.findall(r"\w{4,}", name.lower())
+    return f"{name}: " if any(word not in known for word in words) else ""
 
 
 def _with(claim: Claim, key: str) -> Claim:
@@ -123,4 +133,8 @@ def _claim(at: Evidence, cell_id: str, ref_cell_id: str, name: str, metric: str)
         mine, theirs = (at.amount(cell, metric) for cell in claim.cells)
         if metric != at.metric and mine and theirs:
             values["medians"] = f"medians {mine} and {theirs}"
+        other = at.plan.variant(at.cells[ref_cell_id].variant_id)
+        if at.plan.design == "one-at-a-time" and other.id != at.plan.baseline_id and other.describe:
+            # The label of a single change need not say what was changed.
+            claim = replace(claim, reference=f"{claim.reference} ({other.describe})")
         yield replace(claim, values=values)

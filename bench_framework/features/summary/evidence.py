@@ -183,6 +183,16 @@ def listed(names: Iterable[str], most: int = 4) -> str:
     )
 
 
+def leads(first: str, members: str, what: str) -> str:
+    """Return the start of a sentence about the first member of a best group.
+
+    Examples are ``"a is fastest: it"`` and ``"a and b are fastest and do not differ significantly. a"``.
+    """
+    if first == members:
+        return f"{first} is {what}: it"
+    return f"{members} are {what} and do not differ significantly. {first}"
+
+
 def statement(
     kind: str, subject: str, text: str, source: Claim | None = None, **more: str
 ) -> Claim:

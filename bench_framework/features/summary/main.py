@@ -9,7 +9,7 @@ from typing import Final
 from bench_framework.claims import phrases
 from bench_framework.claims.costs import other_metrics
 from bench_framework.claims.value_phrases import upward, where
-from bench_framework.features.summary.evidence import Evidence, listed
+from bench_framework.features.summary.evidence import Evidence, leads, listed
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell
@@ -87,7 +87,7 @@ def _in_common(at: Evidence, members: Sequence[str]) -> str:
 
 
 def main_sentence(claim: Claim) -> str:
-    """Return ``"on 2 MB, a, tied with b, is fastest: it is 2.0× faster than c [1.8, 2.2]"``.
+    """Return ``"on 2 MB, a is fastest: it is 2.0× faster than c [1.8, 2.2]"``.
 
     If the fastest variants have axis values in common, a second sentence names them.
     """
@@ -99,28 +99,30 @@ def _result(claim: Claim) -> str:
     scope = where(claim, ", ")
     if "among" in claim.values:
         scope += f"{'among' if scope else 'Among'} the variants with {claim.values['among']}, "
-    tied = f", tied with {claim.values['tied']}," if "tied" in claim.values else ""
     best = "fastest" if claim.metric == WALL else f"best in {phrases.noun(claim.metric)}"
     decided = claim.verdict is not None and claim.verdict.decided
     if "base" in claim.values:
-        text = f"{scope}{claim.reference}, the baseline{tied or ','} is {best}"
+        text = f"{scope}{claim.reference}, the baseline, is {best}"
+        if "tied" in claim.values:
+            text += f", with no significant difference from {claim.values['tied']}"
         if not decided:
             return text
         return f"{text}. The next variant, {claim.subject}, {phrases.predicate(claim)}"
-    first = f"{scope}{claim.subject}{tied} is {best}"
+    members = str(claim.values["members"])
+    first = f"{scope}{members} {'are' if 'tied' in claim.values else 'is'} {best}"
     if decided and claim.verdict is not None and claim.verdict.better:
         # The page of an imported set has no separate line on the cost.
         whole = {"cost", phrases.IN_SESSION} <= set(claim.values)
         cost = f", {claim.values['cost']}" if whole else ""
-        return f"{first}: it {phrases.predicate(claim)}{cost}"
+        return f"{scope}{leads(claim.subject, members, best)} {phrases.predicate(claim)}{cost}"
     if claim.verdict is None or claim.figures is None:
         return first
     if decided:
-        return f"{first} by the estimate, but it {phrases.predicate(claim)}"
+        return f"{first} by the estimate, but {claim.subject} {phrases.predicate(claim)}"
     faster = "faster" if claim.metric == WALL else "better"
     return (
         f"{scope}no variant is significantly {faster} than {claim.reference}, the baseline. "
-        f"{claim.subject}{tied} has the best estimate: {phrases.effect(claim)}"
+        f"{claim.subject} has the best estimate: {phrases.effect(claim)}"
     )
 
 

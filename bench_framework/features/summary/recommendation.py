@@ -55,8 +55,10 @@ def used(at: Evidence, item: Input) -> Iterator[Claim]:
     settings = changed_settings(at.plan, baseline, cell)
     if not settings or claim.subject in settings or cell.command[:1] != baseline.command[:1]:
         return  # A label such as ``lto=fat`` is the setting.
-    reason = f". Of the tied variants, it has {claim.values['why']}" if claim.values["why"] else ""
-    yield statement("use", claim.subject, f"Use {claim.subject}: {settings}{reason}")
+    text = f"{where(claim, ', ')}use {claim.subject}: {settings}"
+    text += f". All else is as in {at.label(baseline.id)}"
+    reason = f". Of the best variants, it has {claim.values['why']}" if claim.values["why"] else ""
+    yield statement("use", claim.subject, f"{text}{reason}", lead="Recommendation")
 
 
 def _claim(at: Evidence, group: BestGroup, cell: str, reason: str) -> Claim:

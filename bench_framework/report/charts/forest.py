@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
-from bench_framework.model.plan import Input
+from bench_framework.model.plan import Cell
 from bench_framework.model.words import change, noun
 from bench_framework.report.blocks import Figure, Point, Row, Table
 from bench_framework.report.charts import Axes, Palette, frame
@@ -41,32 +42,31 @@ MARKERS: Final = {
 """Marker of each verdict code, and whether it is filled."""
 
 
-def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | None:
-    """Return the forest plot of one input, or `None` if nothing was compared.
+def forest(
+    data: ReportData, cells: Sequence[Cell], name: str, table: Table, base: str
+) -> Figure | None:
+    """Return the forest plot of the configurations of a table, or `None` if nothing was compared.
 
-    The points are in the order of the table and have its texts. Their intervals are 95 % CIs.
+    `cells` are the configurations of the rows, and `base` names their baseline. The points are in
+    the order of the table and have its texts. Their intervals are 95 % CIs.
     """
+    rows = zip(cells, table.rows, strict=True)
     points = tuple(
-        point
-        for row in table.rows
-        for cell in data.arms(item.id)
-        if data.label(cell.id) == row.cells[0].text
-        and (point := _row_point(data, cell.id, row)) is not None
+        point for cell, row in rows if (point := _row_point(data, cell.id, row)) is not None
     )
     if sum(not p.baseline for p in points) == 0:
         return None
     margin = data.plan.judge.margin_of(data.metric)
     metric = noun(data.metric)
-    base = data.baseline_on(item).label
     desc = (
-        f"Lines: 95\u202f% CIs. Band: margin of {margin_text(margin)}. Blue: conclusive; filled: by "
-        "more than the margin."
+        f"Lines: 95\u202f% CIs. Band: margin of {margin_text(margin)}. Blue: conclusive. "
+        "Filled: larger than the margin."
     )
     less, more = change(data.metric, higher=data.higher(data.metric))
     return Figure(
         name + "-forest",
         "forest",
-        f"{metric[:1].upper()}{metric[1:]} relative to {base}{data.on_input(item, ', input ')}",
+        f"{metric[:1].upper()}{metric[1:]} relative to {base}",
         desc,
         points,
         table,
@@ -77,7 +77,7 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
 
 
 def _row_point(data: ReportData, cell_id: str, row: Row) -> Point | None:
-    label = data.label(cell_id)
+    label = row.cells[0].text
     if row.baseline:
         return Point(label, 1.0, text="baseline", baseline=True, strong=row.strong)
     interval = plain_interval(data.comparison(cell_id, data.metric))

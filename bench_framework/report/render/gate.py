@@ -11,12 +11,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID251 -- the door
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model import words
+from bench_framework.model.gate import BudgetFinding, GatedPair, Gating, PairState
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block
 from bench_framework.model.words import WORDS
@@ -24,9 +25,6 @@ from bench_framework.report.counts import interim_analyses
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.widths import visible
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from bench_framework.model.gate import BudgetFinding, GatedPair, Gating, PairState
 
 MOST_COMMENT: Final = 60_000
 """Largest number of characters of a comment. GitHub rejects more than 65 536."""
@@ -85,6 +83,8 @@ class GatePage:
 
     scenario: str
     record_id: str
+    started: str
+    """Start of the record, UTC, ISO 8601."""
     confirmation: str | None
     answer: str
     exit_code: int
@@ -110,7 +110,9 @@ class GatePage:
         return tuple(row for row in self.rows if row.state not in FULL_ROWS)
 
 
-def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str) -> GatePage:
+def page_of(
+    plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str, started: str
+) -> GatePage:
     """Return the page of a gate result. The blocks give the time that each configuration took."""
     seconds = defaultdict[str, float](float)
     for block in blocks:
@@ -131,6 +133,7 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
     return GatePage(
         plan.name,
         record_id,
+        started,
         gating.confirmation,
         answer,
         gating.exit_code,
@@ -139,7 +142,7 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
         how,
         gating.remarks,
         arms,
-        tuple(_acceptance(plan, pair) for pair in gating.in_state("worse")),
+        tuple(_acceptance_line(plan, pair) for pair in gating.in_state("worse")),
     )
 
 
@@ -161,17 +164,21 @@ def _place(plan: Plan, cell_id: str) -> str:
     return f"{name}, {where}" if where else name
 
 
-def _acceptance(plan: Plan, pair: GatedPair) -> str:
-    """Return the line for the file of accepted changes that accepts a pair, without its reason."""
+def acceptance(plan: Plan, pair: GatedPair) -> dict[str, str]:
+    """Return the entry that accepts a pair up to its larger estimate, without reason and date."""
     cell = plan.cell(pair.cell_id)
     values = dict((*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values))
     arms = {axis.name for axis in plan.axes[:1]} if plan.revisions else set[str]()
     words = " ".join(f"{n}={_quoted(v)}" for n, v in values.items() if n not in arms)
     words = words or f"variant={_quoted(plan.variant(cell.variant_id).label)}"
-    interval = pair.comparison.shown
-    percent = math.ceil((interval.ratio - 1) * 100) if interval is not None else 0
-    entry = {"cell": words, "metric": pair.metric, "level": f"{percent}%"}
-    return json.dumps({**entry, "reason": "…", "until": "YYYY-MM-DD"}, ensure_ascii=False)
+    ratios = [c.shown.ratio for c in (pair.comparison, pair.again) if c and c.shown]
+    percent = math.ceil((max(ratios, default=1.0) - 1) * 100)
+    return {"cell": words, "metric": pair.metric, "level": f"{percent}%"}
+
+
+def _acceptance_line(plan: Plan, pair: GatedPair) -> str:
+    entry = acceptance(plan, pair) | {"reason": "…", "until": "YYYY-MM-DD"}
+    return json.dumps(entry, ensure_ascii=False)
 
 
 def _quoted(value: str) -> str:
@@ -196,12 +203,28 @@ def _budget_row(plan: Plan, finding: BudgetFinding, seconds: float) -> GateRow:
 
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
-    parts = [pair.text] if pair.text else []
-    parts += [f"second measurement: {pair.again_text}"] if pair.again_text else []
-    parts += [pair.reason] if pair.reason and pair.reason not in pair.text else []
+    parts = [_brief(plan, pair, pair.text)] if pair.text else []
+    if pair.again_text:
+        parts.append(f"second measurement: {_brief(plan, pair, pair.again_text)}")
+    # The text of an inconclusive comparison contains the minimum detectable effect.
+    parts += [pair.reason] if pair.reason.partition(":")[0] not in pair.text else []
     g, sentence = WORDS[(pair.again or pair.comparison).verdict], "; ".join(parts)
     sentence, place = sentence or STATE_WORDS[pair.state], _place(plan, pair.cell_id)
     return GateRow(place, words.noun(pair.metric), pair.state, g.glyph, g.ascii, sentence, seconds)
+
+
+def _brief(plan: Plan, pair: GatedPair, text: str) -> str:
+    """Return a sentence about two revisions without their names, which the page states once."""
+    if plan.revisions is None:
+        return text
+    cells = plan.cell(pair.cell_id), plan.cell(pair.comparison.ref_cell_id)
+    subject, reference = (plan.variant(cell.variant_id).label for cell in cells)
+    text = text.removeprefix(f"On {plan.input(cells[0].input_id).label}: ")
+    for joint in ("than", "as"):
+        text = text.replace(f" {joint} {reference}", "", 1)
+    starts = (f"{subject} vs {reference} is", f"{subject} and {reference} are", f"{subject} is")
+    start = next((s for s in (*starts, subject) if text.startswith(f"{s} ")), None)
+    return text if start is None else text[len(start) + 1 :]
 
 
 def comment(page: GatePage, templates: Path) -> str:
@@ -259,7 +282,7 @@ _TYPES: Final = {"failure": "PerformanceRegression", "error": "NotMeasured"}
 
 
 def junit(page: GatePage) -> str:
-    """Return JUnit XML by the schema of Jenkins. `time` is the time spent on measuring."""
+    """Return JUnit XML by the schemas of Jenkins and of Ant. `time` is the time spent on measuring."""
     rows = page.rows
     tags = Counter(_TAGS.get(row.state) for row in rows)
     suite = ET.Element(
@@ -270,7 +293,11 @@ def junit(page: GatePage) -> str:
         errors=str(tags["error"]),
         skipped=str(tags["skipped"]),
         time=f"{math.fsum(row.seconds for row in rows):.3f}",
+        timestamp=page.started[:19],
+        hostname="localhost",  # records do not contain the name of the machine
     )
+    ET.SubElement(suite, "properties")
+    passed = []
     for row in rows:
         case = ET.SubElement(
             suite,
@@ -280,10 +307,14 @@ def junit(page: GatePage) -> str:
             time=f"{row.seconds:.3f}",
         )
         message = visible(row.sentence)
+        text = f"{row.word}: {message}"
         if tag := _TAGS.get(row.state):
             kind = {"type": _TYPES[tag]} if tag in _TYPES else {}
-            ET.SubElement(case, tag, kind, message=message)
-        ET.SubElement(case, "system-out").text = f"{row.word}: {message}"
+            ET.SubElement(case, tag, kind, message=message).text = text
+        else:
+            passed.append(visible(f"{row.cell}, {row.metric}: {text}"))
+    ET.SubElement(suite, "system-out").text = "\n".join(passed)
+    ET.SubElement(suite, "system-err")
     ET.indent(suite)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suite, encoding="unicode") + "\n"
@@ -303,7 +334,7 @@ def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> st
     if len(page.full) > most:
         lines += ["", f"gate.json contains {len(page.full) - most} more"]
     if page.passed:
-        lines += ["", f"passed: {len(page.passed)} of {len(page.rows)}"]
+        lines += ["", f"{len(page.passed)} of {counted(len(page.rows), 'comparison')} passed"]
     again = f"; second measurement: {page.confirmation}" if page.confirmation else ""
     lines += _wrapped(page.how + again, width, "")
     return "\n".join(visible(line) for line in lines)

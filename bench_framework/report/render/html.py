@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Document, Row, Table
 from bench_framework.report.context import ReportData
+from bench_framework.report.palette import DARK, LIGHT
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 from bench_framework.report.render.widths import COMMAND, decimal_width, visible
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
@@ -127,10 +128,39 @@ def render(
     runs: Runs | None = None,
 ) -> str:
     """Return HTML. A figure without an inline SVG in `figures`, by anchor, has only its table."""
+    origin = environment_of(data)
+    return render_page(document, templates, figures, origin, data.scenario_text, runs)
+
+
+def render_page(
+    document: Document,
+    templates: Path | Templates,
+    figures: Mapping[str, str],
+    origin: Mapping[str, object],
+    scenario_text: str = "",
+    runs: Runs | None = None,
+) -> str:
+    """Return the HTML of a document that may be of several records, with its `origin` as JSON."""
     folders = templates if isinstance(templates, Templates) else Templates(templates)
-    origin = {**environment_of(data), "rendered_by": __version__}
-    given = context(document, folders, figures, origin, data.scenario_text, runs)
-    return folders.render("report.html.j2", given, FILTERS, _visible)
+    origin = {**origin, "rendered_by": __version__}
+    given = context(document, folders, figures, origin, scenario_text, runs)
+    return folders.render("report.html.j2", given, FILTERS, printable)
+
+
+def render_summary(document: Document, templates: Path, figures: Mapping[str, str]) -> str:
+    """Return the summary of a report and the given figures, by anchor, as a part of a page.
+
+    Its styles apply only to itself, because a notebook contains several parts.
+    """
+    given = {
+        "document": document,
+        "marks": MARKS,
+        "figures": {anchor: _trusted(svg) for anchor, svg in figures.items()},
+        "status_glyph": STATUS_GLYPHS.get(document.status, ""),
+        "light": LIGHT,
+        "dark": DARK,
+    }
+    return Templates(templates).render("notebook.html.j2", given, FILTERS, printable)
 
 
 def context(
@@ -203,7 +233,8 @@ def _lines(text: str) -> Markup:
     return _trusted(lines.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
 
 
-def _visible(value: object) -> object:
+def printable(value: object) -> object:
+    """Return what a template prints: text without active characters, all else unchanged."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

@@ -10,19 +10,28 @@ from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import finding
 from bench_framework.report.headline_table import headline_table
-from bench_framework.report.main_table import by_input_table, main_table
+from bench_framework.report.main_table import by_input_table, in_report, main_table
+from bench_framework.report.revision_table import revision_cells, revision_table
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.report.sections.summary import leading_input
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return plot and table of the input that the summary is about, and a table of all inputs."""
+    """Return plot and table of the input that the summary is about, and a table of all inputs.
+
+    For two revisions, return plot and table of all configurations.
+    """
     item = result_input(data)
     if item is None:
         return ()
+    if data.plan.revisions is not None and len(changed := revision_cells(data)) > 1:
+        table, cells = revision_table(data, changed)
+        plot = forest(data, cells, "results", table, data.plan.revisions.names[0])
+        return (*((plot,) if plot is not None else ()), table)
     name = f"results-{data.plan.inputs.index(item) + 1}"
     table = main_table(data, item, name)
-    plot = forest(data, item, name, table)
+    base = f"{data.baseline_on(item).label}{data.on_input(item, ', input ')}"
+    plot = forest(data, in_report(data, data.arms(item.id)), name, table, base)
     others = (by_input_table(data, item, "results"),) if len(_measured(data)) > 1 else ()
     return (*((plot,) if plot is not None else ()), table, *others)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bench_framework.model.run import Host
 from bench_framework.model.words import NOISE_FLOOR, noun
 from bench_framework.report.blocks import Check, Mark
+from bench_framework.report.claim_blocks import joined
 from bench_framework.report.context import ReportData
 from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import DASH, margin_text, percent_up, show_size
@@ -51,7 +52,7 @@ def _baseline(data: ReportData) -> str:
 def _inputs(data: ReportData) -> str:
     """Return the names of the inputs, because sentences about a single input do not name it."""
     items = (item for item in data.plan.inputs if item.values or data.input_bytes(item.id))
-    return ", ".join(data.input_name(item) for item in items)
+    return joined([data.input_name(item) for item in items])
 
 
 def trust(data: ReportData) -> tuple[Check, ...]:
@@ -139,8 +140,9 @@ def _noise_check(data: ReportData) -> Check:
         return Check("fail", "A/A check", outcome)
     if worst is None:
         return Check("warn", NOISE_FLOOR, f"not measured: {data.no_floor}")
-    figure = f"{percent_up(worst)}, A/A check {outcome}"
-    return Check("pass" if worst <= margin and not failed else "warn", NOISE_FLOOR, figure)
+    above = f", margin {margin_text(margin)}" if worst > margin else ""
+    figure = f"{percent_up(worst)}{above}; A/A check {outcome}"
+    return Check("warn" if above or failed else "pass", NOISE_FLOOR, figure)
 
 
 def _order_check(data: ReportData) -> Check:

@@ -17,6 +17,7 @@ from bench_framework.report.numbers import (
     column_decimals,
     column_size,
     measured_decimals,
+    replication,
     show_measured,
     show_size,
     significant,
@@ -118,7 +119,7 @@ def _row(data: ReportData, item: Input, cell: PlanCell, form: tuple[float, int])
         value_cell(
             anonymous.median if anonymous else None, lambda size: significant(size * scale, 3)
         ),
-        Cell(_replication(data, cell)),
+        Cell(replication(summary.n_rounds, summary.n_runs) if summary else DASH),
         Cell("; ".join(part for part in (note, reason) if part)),
     )
     return Row(cells, verdict, strong=False, baseline=baseline, reason=reason)
@@ -131,13 +132,6 @@ def _is_mapped(data: ReportData, cell: PlanCell) -> bool:
         MAPPED in value.split("-")
         for value in (*requested, *data.state(cell.id).effective.values())
     )
-
-
-def _replication(data: ReportData, cell: PlanCell) -> str:
-    summary = data.summary(cell.id, PEAK_RSS)
-    if summary is None or not summary.n_rounds:
-        return DASH
-    return f"{summary.n_rounds}×{max(1, round(summary.n_runs / summary.n_rounds))}"
 
 
 MEMORY = SectionKind(

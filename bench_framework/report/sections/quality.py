@@ -30,7 +30,7 @@ from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
-from bench_framework.report.numbers import DASH, percent_up, show_comparison
+from bench_framework.report.numbers import DASH, percent_up, replication, show_comparison
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import host_line
 
@@ -72,7 +72,7 @@ def _control_table(data: ReportData) -> Table | None:
                     verdict_cell(comparison.verdict, metric),
                     Cell(percent_up(floor.fraction), floor.fraction) if floor else DASH,
                     Cell(percent_up(floor.adjusted), floor.adjusted) if floor else DASH,
-                    f"{comparison.rounds}×{max(1, round(comparison.runs / max(1, comparison.rounds)))}",
+                    replication(comparison.rounds, comparison.runs),
                     verdict=comparison.verdict,
                 )
             )

@@ -7,7 +7,7 @@ import shlex
 from pathlib import PurePath
 from typing import Final
 
-from bench_framework.model.plan import Variant
+from bench_framework.model.plan import Variant, filled
 from bench_framework.report.blocks import Block, Code, Fallback, Paragraph
 from bench_framework.report.claim_blocks import claim_bullets, sentence
 from bench_framework.report.context import ReportData
@@ -16,16 +16,12 @@ from bench_framework.report.sections.kind import SectionKind
 MOST_BLOCKS: Final = 3
 NOTHING_BETTER: Final = "No recommendation: no compared variant is shown to be better than another."
 NOT_COMPARED: Final = "No recommendation: no two variants were compared on one input."
-TWO_REVISIONS: Final = (
-    "Two revisions of one program are not variants to choose from: "
-    "`benchctl gate` reports regressions."
-)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return one recommendation per input, then what to paste for each recommended variant."""
     if data.plan.revisions is not None:
-        return (Fallback(TWO_REVISIONS),)
+        return ()  # two revisions of one program are not variants to choose from
     groups = [g for item in data.plan.inputs if (g := data.best(item.id)) is not None]
     claims = data.claims("recommendation")
     if not claims or all(len(g.cell_ids) >= len(data.measured(g.input_id)) for g in groups):
@@ -100,7 +96,7 @@ def command_of(data: ReportData, variant: Variant) -> str:
         f"{_one_line(name)}={shlex.quote(_one_line(value))}"
         for name, value in (*preload, *cell.env)
     ]
-    words = ("".join(p if isinstance(p, str) else names[p.slot] for p in w) for w in cell.command)
+    words = (filled(word, names) for word in cell.command)
     if cell.shell:
         return " ".join((*env, *map(_one_line, words)))
     return " ".join((*env, *(_one_line(shlex.quote(word)) for word in words)))

@@ -15,14 +15,14 @@ MOST_LINES: Final = 6
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the answer and what to use, then at most six lines, the last one on confidence."""
+    """Return the answer, then what to use, further parts of the answer and at most six lines."""
     main = _leading(data)
     answer = data.claims("answer") or ((main,) if main is not None else ())
     if not answer:
         return (Fallback(_no_result(data)),)
-    first, *more = map(sentence, (*answer, *data.claims("use")))
-    rest = (Paragraph(tuple(more)),) if more else ()
-    return (Paragraph((first,), lead=True), *rest, *claim_bullets(lines(data)))
+    first, *more = answer
+    bullets = claim_bullets([*data.claims("use"), *more, *lines(data)])
+    return (Paragraph((sentence(first),), lead=True), *bullets)
 
 
 def lines(data: ReportData) -> list[Claim]:

@@ -13,7 +13,7 @@ from bench_framework.report.blocks import Block, Cell, Column, Row, Table, left,
 from bench_framework.report.claim_blocks import claim_bullets, listed
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import value_cell
-from bench_framework.report.numbers import DASH, grouped, show_size, significant
+from bench_framework.report.numbers import DASH, grouped, rate_unit, show_size, significant
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import format_clock, format_size
 
@@ -22,7 +22,6 @@ MOST_ROWS: Final = 60
 MOST_LABELS: Final = 4
 MOST_COLUMNS: Final = 8
 DIGITS: Final = 3
-_Value = str | int | float | bool | None
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -204,9 +203,8 @@ def _tuning_title(name: str, rows: Sequence[Mapping[str, Any]], data: ReportData
     if any(isinstance(row.get(name), list) for row in rows):
         return f"{name.replace('_', ' ')}, n"
     if name.endswith("_per_s"):
-        return f"{name.removesuffix('_per_s').replace('_', ' ')}/s".replace(
-            "bytes/s", f"{_rate(data)[0]}/s"
-        )
+        title = f"{name.removesuffix('_per_s').replace('_', ' ')}/s"
+        return title.replace("bytes/s", rate_unit(data.plan.unit_family)[0])
     return name.removesuffix("_bytes").replace("_", " ")
 
 
@@ -216,11 +214,7 @@ def _tuning_cell(name: str, value: object, data: ReportData) -> Cell:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return Cell(DASH if value is None else str(value))
     if name == "bytes_per_s":
-        return Cell(significant(value / _rate(data)[1], DIGITS), value)
+        return Cell(significant(value * rate_unit(data.plan.unit_family)[1], DIGITS), value)
     if name.endswith("_bytes"):
         return Cell(show_size(value, data.plan.unit_family), value)
     return Cell(str(value) if isinstance(value, int) else significant(value, DIGITS), value)
-
-
-def _rate(data: ReportData) -> tuple[str, float]:
-    return ("MB", 1e6) if data.plan.unit_family == "si" else ("MiB", float(1 << 20))

@@ -8,7 +8,7 @@ from typing import Final
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.report.blocks import Block, Bullets, Sentence
 from bench_framework.report.checks import checks
-from bench_framework.report.claim_blocks import closed, listed, sentence
+from bench_framework.report.claim_blocks import closed, joined, listed, sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 
@@ -61,7 +61,7 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
         if excluded
         else "",
         f"{noise[0].label}: {noise[0].figure}" if noise else "",
-        f"Data quality: {listed(others, 3)}" if others else "",
+        f"Data quality warnings: {listed(others, 3)}" if others else "",
         f"not measured: {'; '.join(_conditions(data))}",
     ]
     sentences = (Sentence(closed(line[:1].upper() + line[1:])) for line in lines if line)
@@ -122,7 +122,7 @@ def _conditions(data: ReportData) -> list[str]:
         if data.reads(item) and data.input_bytes(item.id)
     ]
     if sizes:
-        lines.append(f"inputs other than {', '.join(sizes)}")
+        lines.append(f"inputs other than {joined(sizes)}")
     return lines
 
 

@@ -6,7 +6,7 @@ A check is a generator of problems in its own module, listed in `CHECKS` or `MAT
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import Problem
 from bench_framework.scenario.checks import (
@@ -23,11 +23,9 @@ from bench_framework.scenario.checks import (
     rules,
 )
 from bench_framework.scenario.checks.matrix import TOO_MANY
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Document
 from bench_framework.scenario.schema import VERSION
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     commands.check,

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
 from bench_framework.scenario.checks.metrics import IN_QUOTES, follows_protocol
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.scenario.schema.answer import EDITS
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from bench_framework.errors import Position, Problem
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.axes import PROGRAM_KEYS, RUN_KEYS, AxisView, axes_of
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path, suggest
 from bench_framework.scenario.scalars import MAX_LISTED, did_you_mean
 from bench_framework.scenario.schema.parts import INPUT_NAMES
 from bench_framework.scenario.schema.worker import BUILTIN
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 _SLOTS = ("bin", "input", "tuning")
 _TRAIN = ("pgo", "train")

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
-from bench_framework.model.plan import Role
 from bench_framework.scenario.axes import AxisView, axes_of
 from bench_framework.scenario.checks.rules import check_reference, check_values
 from bench_framework.scenario.contrasts import EXPERIMENT, input_ids, selected
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.expansion import Expansion
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.parts import ContrastPart
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 
 def _sides(part: ContrastPart) -> dict[str, dict[str, str]]:
@@ -82,7 +78,7 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
     compared = {
         (cell.variant_id, cell.input_id)
         for cell in expansion.cells(expansion.pairs())
-        if cell.role in (Role.BASELINE, Role.CANDIDATE)
+        if cell.role.compared
     }
     for index, part in enumerate(scenario.spec.contrasts):
         path: Path = ("contrasts", index)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench_framework import assets
 from bench_framework.errors import Problem
@@ -12,13 +11,11 @@ from bench_framework.foreign import fault_of
 from bench_framework.scenario import bundled
 from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.crates import Crate, CrateMissing, read_crate
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path as Place
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.worker import BUILTIN
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
 from bench_framework.model.formula import FormulaError, Unit, parse
 from bench_framework.scenario.axes import AxisView, axes_of, baseline_values, named_values
 from bench_framework.scenario.checks.rules import check_values
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.scalars import did_you_mean
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:

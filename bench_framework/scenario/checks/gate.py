@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model.metrics import METRICS
 from bench_framework.scenario.axes import axes_of
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.gate_policy import budget_limit, unit_of
 from bench_framework.scenario.scalars import Refused, did_you_mean
 from bench_framework.scenario.selection import parse_selection
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:

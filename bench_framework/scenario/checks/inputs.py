@@ -6,19 +6,17 @@ import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import Position, Problem
 from bench_framework.foreign import fault_of, matching_files
 from bench_framework.scenario import template
 from bench_framework.scenario.axes import BUILD_KEYS, PROGRAM_KEYS, AxisView, axes_of
 from bench_framework.scenario.checks import commands
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.parts import DATASETS, InputPart
 from bench_framework.units import counted, grouped, is_size, parse_size
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 _MAX_FILLINGS = 2_000
 """Largest number of combinations that are checked. `checks.matrix` refuses larger matrices."""

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import Problem
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.scenario.axes import axes_of
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.expansion import Expansion
 from bench_framework.scenario.matrix import combine
 from bench_framework.units import grouped
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 MAX_PRODUCT: Final = 20_000
 """Largest product of the axes that is expanded."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import Problem
 from bench_framework.model import json_path
@@ -17,11 +17,9 @@ from bench_framework.model.metrics import (
     InstructionPolicy,
 )
 from bench_framework.scenario import bundled
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.scalars import compiled_regex, did_you_mean
 from bench_framework.scenario.schema.parts import COUNTER_KEYS, SOURCE_KEYS, MetricPart
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 IN_QUOTES: Final = "write it in single quotes, in which a backslash is literal"
 GATED_COUNTS: Final = 2

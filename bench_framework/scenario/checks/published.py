@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
 from bench_framework.model.formula import FormulaError, Unit, parse
@@ -13,14 +12,12 @@ from bench_framework.model.published import EXAMPLES, INTENDED, REFERENCE, Figur
 from bench_framework.scenario.axes import AxisView, axes_of
 from bench_framework.scenario.checks.contrasts import check_inputs, check_side
 from bench_framework.scenario.contrasts import input_ids, selected
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.expansion import Expansion
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.published import PublishedClaimPart
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 CLAIMS: Path = ("published", "claims")
 

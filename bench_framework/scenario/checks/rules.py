@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
 from bench_framework.scenario import bundled
 from bench_framework.scenario.axes import AxisView, axes_of, baseline_values
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import compiled_regex, did_you_mean
 from bench_framework.scenario.schema.parts import ExperimentPart
-
-if TYPE_CHECKING:
-    from bench_framework.scenario.definition import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:

@@ -1,1 +1,1 @@
-"""Readers of imported files, with one module per format. Only `read_session` does I/O."""
+"""Readers of imported files, by the tools that wrote them. Only `read_session` does I/O."""

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bench_framework.foreign import parse_json
-
-UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
+UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError)
 """Errors of `read_export` for a document that is not hyperfine's JSON."""
 PER_RUN: Final = 2
 """First schema version that exports every metric per run."""
@@ -45,27 +43,21 @@ class Export:
     commands: tuple[Timed, ...]
 
 
-def read_export(text: str | bytes) -> Export:
-    """Read one JSON document of any version.
-
-    Raises:
-        ValueError, KeyError, TypeError, AttributeError, OverflowError: it is not
-            an export of hyperfine.
-    """
-    document = parse_json(text)
+def read_export(document: Any) -> Export:
+    """Read one parsed document of any version. Raises the errors in `UNREADABLE`: it is no export."""
     version = document.get("schema_version", 1) if isinstance(document, dict) else 1
     read = _read_runs if version >= PER_RUN else _read_lists
     return Export(version, tuple(read(result) for result in document["results"]))
 
 
 def _read_lists(result: dict[str, Any]) -> Timed:
-    times = tuple(map(_number, result["times"]))
+    times = tuple(map(number, result["times"]))
     return Timed(
-        command=_text(result.get("command", "")),
+        command=text_of(result.get("command", "")),
         times=times,
-        user=(_number(result["user"]),),
-        system=(_number(result["system"]),),
-        memory=tuple(map(_number, result.get("memory_usage_byte") or ())),
+        user=(number(result["user"]),),
+        system=(number(result["system"]),),
+        memory=tuple(map(number, result.get("memory_usage_byte") or ())),
         exit_codes=_same_length(times, result["exit_codes"]),
         per_run=False,
     )
@@ -76,7 +68,7 @@ def _read_runs(result: dict[str, Any]) -> Timed:
     times = tuple(_quantity(run["time_wall_clock"], "second") for run in runs)
     peaks = (run.get("memory_peak_resident") for run in runs)
     return Timed(
-        command=_text(result.get("command", "")),
+        command=text_of(result.get("command", "")),
         times=times,
         user=tuple(_quantity(run["time_user"], "second") for run in runs),
         system=tuple(_quantity(run["time_system"], "second") for run in runs),
@@ -89,17 +81,18 @@ def _read_runs(result: dict[str, Any]) -> Timed:
 def _quantity(value: dict[str, Any], unit: str) -> float:
     if value["unit"] != unit:
         raise ValueError(f"unit {value['unit']!r} where {unit} is meant")
-    return _number(value["value"])
+    return number(value["value"])
 
 
-def _number(value: object) -> float:
+def number(value: object) -> float:
     """Return a JSON number as a float. Strings and booleans are refused."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{value!r} is no number")
     return float(value)
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
+    """Return a JSON text. Raises `TypeError`: it is another value."""
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no text")
     return value

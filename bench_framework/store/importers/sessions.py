@@ -9,23 +9,24 @@ import math
 import re
 import statistics
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bench_framework.errors import UsageError
-from bench_framework.foreign import read_input
+from bench_framework.foreign import parse_json, read_input
 from bench_framework.model.imported import Command, Format, MemoryKind, Series, Session
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.policies import Metric
-from bench_framework.store.importers import hyperfine
+from bench_framework.store.importers import harnesses, hyperfine
+from bench_framework.units import PER_SECOND
 
 UNREADABLE: Final = "BX450"
 """Code: the file cannot be read."""
 UNKNOWN: Final = "BX451"
-"""Code: the file is neither JSON of hyperfine nor a supported table."""
+"""Code: the file is neither JSON of a supported tool nor a supported table."""
 IMPOSSIBLE: Final = "BX452"
 """Code: a value is not possible for a measurement."""
 NAMES: Final = "BX453"
@@ -74,10 +75,9 @@ def require_amount(value: float, most: float, what: str, file: str, where: str) 
     return value
 
 
-REQUIRED: Final = ("label", "mean")
-COLUMNS: Final = (*REQUIRED, "sd", "n", "unit")
-PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ns": 10**9}
-"""Number of each unit in a second. µ is the micro sign or the Greek letter."""
+COLUMNS: Final = ("label", "mean", "sd", "n", "unit")
+RUN_COLUMNS: Final = ("label", "time", "unit")
+"""Columns of a table with one row per run."""
 MOST_RUNS: Final = 10**9
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 """Separator of the cells of a row. ``\\|`` is a literal bar."""
@@ -91,15 +91,18 @@ class Published:
 
     label: str
     mean: float
+    """Mean, or the time of a run."""
     sd: float | None
     n: int | None
+    single: bool = False
+    """True if the row is one run."""
 
 
 def read_table(text: str, file: str) -> tuple[Published, ...]:
     """Return the rows of a table.
 
-    The text is CSV with a header line, or a Markdown table. The columns label, mean, sd, n and unit
-    may have any order.
+    The text is CSV with a header line, or a Markdown table. The columns `COLUMNS` or `RUN_COLUMNS` may
+    have any order.
 
     Raises `UsageError` (BX454): it is not such a table (BX451), a value is not possible (BX452), or
     the units are invalid.
@@ -138,19 +141,22 @@ def _comma(text: str, file: str) -> list[list[str]]:
 
 
 def _check_head(names: list[str], file: str) -> None:
-    missing = [name for name in REQUIRED if name not in names]
-    strange = [name for name in names if name not in COLUMNS]
+    known = RUN_COLUMNS if "time" in names else COLUMNS
+    missing = [name for name in known[:2] if name not in names]
+    strange = [name for name in names if name not in known]
     if missing or strange or len(set(names)) < len(names):
         columns = ", ".join(missing or names)
         problem = f"{'no column' if missing else 'the columns'} {columns}"
         advice = f"write the column names in the first line: {','.join(COLUMNS)}"
-        advice += " (sd, n, unit optional)"
+        advice += f" (sd, n, unit optional), or {','.join(RUN_COLUMNS)} with one row per run"
         if names[:1] == [_HYPERFINES]:
             problem = (
                 "this looks like a table of hyperfine, which does not contain the number of runs"
             )
             advice = "import the file of `hyperfine --export-json`, which contains every run"
-        message = f"the file is neither hyperfine's JSON nor a table with a header: {problem}"
+        message = (
+            f"the file is neither JSON of a benchmark tool nor a table with a header: {problem}"
+        )
         raise fault(UNKNOWN, file, message, fix=advice)
 
 
@@ -172,14 +178,15 @@ def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
         fix = f"use one of: {', '.join(PER_SECOND)}"
         raise fault(UNITS, file, f"{unit!r} is not a unit of time", where=where, fix=fix)
     scale = PER_SECOND[unit]
-    mean = require_time(_seconds(cells["mean"], scale, "mean", file, where), "mean", file, where)
+    column = "time" if "time" in cells else "mean"
+    mean = require_time(_seconds(cells[column], scale, column, file, where), column, file, where)
     sd = None
     if cells.get("sd"):
         spread = _seconds(cells["sd"], scale, "sd", file, where)
         sd = require_amount(spread, MOST_S, "sd", file, where)
     n = _count(cells.get("n", ""), file, where)
     # A single run has no spread, so a given value is ignored.
-    return Published(label, mean, sd if n != 1 else None, n), unit
+    return Published(label, mean, sd if n != 1 else None, n, column == "time"), unit
 
 
 def _seconds(text: str, per_second: int, what: str, file: str, where: str) -> float:
@@ -215,11 +222,19 @@ KNOWN_VERSION: Final = 2
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a file to import.
+    """Return the bytes of a file to import, or of a folder with samples of criterion.
 
     Raises:
-        UsageError: it does not exist, is not a file, is empty or is larger than 64 MiB (BX450).
+        UsageError: it does not exist, is not a file, is empty or is larger than 64 MiB, or is a
+            folder without samples (BX450).
     """
+    if path.is_dir():
+        try:
+            return harnesses.bundle(path, MOST_BYTES)
+        except (OSError, ValueError) as error:
+            message, cause = f"{path} is a directory, and not one of criterion", str(error)
+            fix = "name files, or target/criterion after `cargo bench`"
+            raise fault(UNREADABLE, str(path), message, cause=cause, fix=fix) from error
     try:
         return read_input(path, MOST_BYTES)
     except ValueError as error:
@@ -243,11 +258,17 @@ def read_session(content: bytes, file: str, number: int) -> Session:
     except UnicodeDecodeError as error:
         raise fault(UNKNOWN, file, f"{file} is not UTF-8 text", cause=str(error)) from error
     digest = hashlib.sha256(content).hexdigest()
-    kind: Format
+    kind: Format | None
+    memory: MemoryKind = "none"
     if text.lstrip().startswith(("{", "[")):
-        kind, memory, commands = _hyperfine(text, file)
+        document = _parsed(text, file)
+        kind = harnesses.format_of(document)
+        if kind is not None:
+            commands = _of_harness(document, kind, file)
+        else:
+            kind, memory, commands = _hyperfine(document, file)
     else:
-        kind, memory, commands = "table", "none", _table(text, file)
+        kind, commands = _table(text, file)
     if len(commands) > MOST_COMMANDS:
         message = f"{file} has {len(commands)} commands; the limit is {MOST_COMMANDS}"
         fix = "remove commands, or split the file: each file is one session"
@@ -265,13 +286,59 @@ def read_session(content: bytes, file: str, number: int) -> Session:
     return Session(file, f"sources/{number}-{slug(file)}", digest, kind, commands, memory)
 
 
-def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command, ...]]:
+def _parsed(text: str, file: str) -> Any:
     try:
-        export = hyperfine.read_export(text)
+        return parse_json(text)
+    except ValueError as error:
+        raise fault(UNKNOWN, file, f"{file} is not JSON", cause=str(error)) from error
+
+
+def _unreadable(error: Exception, file: str, what: str, fix: str = "") -> UsageError:
+    cause = f"{type(error).__name__}: {error}"
+    return fault(UNKNOWN, file, f"{file} is not {what}", cause=cause, fix=fix)
+
+
+def _of_harness(document: Any, kind: Format, file: str) -> tuple[Command, ...]:
+    what, _, read = harnesses.READERS[kind]
+    commands = []
+    try:
+        benchmarks = list(read(document))
     except hyperfine.UNREADABLE as error:
-        message, cause = f"{file} is not hyperfine's JSON", f"{type(error).__name__}: {error}"
+        raise _unreadable(error, file, what) from error
+    for one in benchmarks:
+        _require_label(one.label, file)
+        _require_figures(one.wall, one.cpu, file, one.label)
+        series = (series_of(WALL, [*one.wall]), series_of(CPU, [*one.cpu]))
+        known = tuple(s for s in series if s is not None)
+        commands.append(Command(one.label, known, one.failed))
+    if not commands:
+        raise fault(UNKNOWN, file, f"{file} has no benchmark")
+    return tuple(commands)
+
+
+def _require_label(label: str, file: str) -> None:
+    if not label.strip():
+        raise fault(NAMES, file, "a result has no name")
+    try:
+        label.encode()
+    except UnicodeEncodeError as error:
+        message = f"{label!a} has an unpaired surrogate, which is not valid Unicode"
+        raise fault(NAMES, file, message, fix="give it a valid name") from error
+
+
+def _require_figures(wall: Iterable[float], cpu: Iterable[float], file: str, where: str) -> None:
+    for number, value in enumerate(wall, 1):
+        require_time(value, f"the time of run {number}", file, where)
+    for value in cpu:
+        require_amount(value, MOST_S, "a CPU time", file, where)
+
+
+def _hyperfine(document: Any, file: str) -> tuple[Format, MemoryKind, tuple[Command, ...]]:
+    try:
+        export = hyperfine.read_export(document)
+    except hyperfine.UNREADABLE as error:
         fix = "use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table"
-        raise fault(UNKNOWN, file, message, cause=cause, fix=fix) from error
+        raise _unreadable(error, file, "hyperfine's JSON", fix) from error
     if export.version > KNOWN_VERSION:
         message = f"{file} has schema version {export.version}; supported are versions 1 and 2"
         raise fault(UNKNOWN, file, message)
@@ -292,17 +359,8 @@ def _memory_kind(export: hyperfine.Export) -> MemoryKind:
 
 
 def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str) -> Command:
-    if not one.command.strip():
-        raise fault(NAMES, file, "a result has no command")
-    try:
-        one.command.encode()
-    except UnicodeEncodeError as error:
-        message = f"{one.command!a} has an unpaired surrogate, which is not valid Unicode"
-        raise fault(NAMES, file, message, fix="name the command with hyperfine -n NAME") from error
-    for number, value in enumerate(one.times, 1):
-        require_time(value, f"the time of run {number}", file, one.command)
-    for value in (*one.user, *one.system):
-        require_amount(value, MOST_S, "a CPU time", file, one.command)
+    _require_label(one.command, file)
+    _require_figures(one.times, (*one.user, *one.system), file, one.command)
     for value in one.memory:
         require_amount(value, MOST_MEMORY, "a memory figure", file, one.command)
     good = [i for i, code in enumerate(one.exit_codes) if code == 0]
@@ -328,6 +386,13 @@ def series_of(metric: Metric, values: list[float]) -> Series | None:
     return Series(metric, len(values), statistics.fmean(values), spread, tuple(values))
 
 
-def _table(text: str, file: str) -> tuple[Command, ...]:
+def _table(text: str, file: str) -> tuple[Format, tuple[Command, ...]]:
     rows = read_table(text, file)
-    return tuple(Command(row.label, (Series(WALL, row.n, row.mean, row.sd),)) for row in rows)
+    if not rows[0].single:
+        published = ((row.label, Series(WALL, row.n, row.mean, row.sd)) for row in rows)
+        return "table", tuple(Command(label, (series,)) for label, series in published)
+    runs: dict[str, list[float]] = {}
+    for row in rows:
+        runs.setdefault(row.label, []).append(row.mean)
+    measured = ((label, series_of(WALL, times)) for label, times in runs.items())
+    return "runs", tuple(Command(label, (series,) if series else ()) for label, series in measured)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 SIZE = 8 << 20
 FILE_OF_ROOT = Path("/usr/bin/cat")
+NEARLY_ALL: Any = pytest.approx(1.0, abs=0.01)
+"""The kernel may drop a page at any time."""
 """A file of another user if the test does not run as root."""
 
 
@@ -93,12 +95,12 @@ def test_cold_runs_read_the_input_from_the_device_and_warm_ones_do_not(
         assert block.page_cache is not None
         assert block.page_cache.state == "cold", block.page_cache.why
         assert block.page_cache.resident_before == 0.0
-        assert block.page_cache.resident_after == 1.0
+        assert block.page_cache.resident_after == NEARLY_ALL
         assert block.sensors.device_bytes is not None
         # In addition to the file, some pages of metadata may be read.
         assert SIZE <= block.sensors.device_bytes <= SIZE * 1.05
     for block in warm:
-        assert block.page_cache == PageCache("warm", 1.0)
+        assert block.page_cache == PageCache("warm", NEARLY_ALL)
         assert block.sensors.device_bytes == 0
     assert not events_of(record, "BX341")
     assert not events_of(record, "BX342")
@@ -175,7 +177,7 @@ def test_the_file_of_the_program_is_in_memory_before_each_sample(
     fake.build = replace(fake.build, path=str(data))
     InputPages(data).drop()
     fake.measure(plan_of({"a": ["cat"]}, control=False))
-    assert InputPages(data).resident() == 1.0
+    assert InputPages(data).resident() == NEARLY_ALL
 
 
 def test_a_file_that_another_process_reads_is_not_cold(data: Path) -> None:
@@ -215,8 +217,8 @@ def test_every_file_of_a_folder_is_dropped_and_read_in_again(disk: Path) -> None
     assert pages.size == 2 << 20
     assert set_state(pages, "cold").resident_before == 0.0
     (folder / "a").read_bytes()
-    assert pages.resident() == 0.5
-    assert verify_state(pages, "warm", set_state(pages, "warm"), 0) == PageCache("warm", 1.0)
+    assert pages.resident() == pytest.approx(0.5, abs=0.01)
+    assert verify_state(pages, "warm", set_state(pages, "warm"), 0) == PageCache("warm", NEARLY_ALL)
 
 
 def test_the_state_unknown_does_not_change_the_cache(data: Path) -> None:

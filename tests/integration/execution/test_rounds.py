@@ -21,7 +21,7 @@ from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import Preload, PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
-from bench_framework.workflow.differences import journal_differences
+from bench_framework.workflow.records.differences import journal_differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -661,6 +661,23 @@ def test_a_failure_of_the_baseline_states_its_effect(
     fake.script({"match": "run-a", "exit_code": 3})
     [event, *_] = events_of(fake.measure(plan_of({"a": ["run-a"], "b": ["run-b"]})), "BX201")
     assert (event.effect or "").endswith("no variant can be compared with the baseline")
+
+
+@pytest.mark.parametrize("failing", ["a", "b"])
+def test_nothing_is_measured_if_no_two_configurations_are_left(
+    fake: Any, plan_of: MakePlan, failing: str
+) -> None:
+    fake.script({"match": f"run-{failing}", "exit_code": 3})
+    plan = plan_of({"a": ["run-a"], "b": ["run-b"]})
+    record = fake.measure(plan)
+    assert all(block.warmup for block in record.contents.blocks)
+    # A resumed record does not continue either.
+    path = record.path / "journal.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if '"kind":"end"' not in line))
+    again = fake.measure(plan, Record.open(record.path))
+    assert again.contents.complete
+    assert len(again.contents.blocks) == len(record.contents.blocks)
 
 
 def test_a_baseline_with_varying_answers_is_reported(

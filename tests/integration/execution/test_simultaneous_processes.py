@@ -29,6 +29,12 @@ mkdir -p "$6/foo-1.0.0"
 cp "$5" "$6/foo-1.0.0"
 printf '[[package]]\nname="foo"\nversion="1.0.0"\nsource="registry"\nchecksum="abc"\n' > Cargo.lock
 """
+ONE_FETCH = """#!/bin/sh
+case " $* " in
+*" fetch "*) mkdir {folder} || exit 1; sleep 0.2; {git} "$@"; rmdir {folder};;
+*) exec {git} "$@";;
+esac
+"""
 PATCH = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n"
 
 
@@ -146,6 +152,28 @@ def test_a_checkout_is_complete(
     folder, _ = in_two_processes(checkout, monkeypatch, Launcher, "capture", "'clone'")
     assert (folder / "a.txt").read_text() == "a\n"
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+
+
+def test_one_process_at_a_time_fetches_a_mirror(tmp_path: Path, repository: Path) -> None:
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(ONE_FETCH.format(folder=tmp_path / "busy", git=shutil.which("git")))
+    git.chmod(0o755)
+    env = {**host.environment(), "PATH": f"{git.parent}:{os.environ['PATH']}"}
+
+    def checkout() -> None:
+        with Launcher() as launcher:
+            tool = revisions.Git(launcher, env)
+            url = str(repository)
+            revisions.checkout(tool, tmp_path / "cache", crate=None, url=url, revision=None)
+
+    checkout()
+    processes = [multiprocessing.get_context("fork").Process(target=checkout) for _ in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0, 0]
 
 
 def test_a_released_crate_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,8 +63,7 @@ def test_not_adopted_takes_its_reason_from_the_verdict() -> None:
     )
     report = judge_and_report(study, blocks, plan=replace(study.plan, experiments=experiments))
     (line,) = report.claims_of("experiments")
-    assert line.startswith("Without a significant gain: 200 concurrent (inconclusive in time [")
-    assert line.count("inconclusive") == 3
+    assert line.startswith("Inconclusive: 200 concurrent, ")
     rows = [
         line for line in report.page.splitlines() if line.startswith("| ") and "| worse |" in line
     ]
@@ -82,7 +81,7 @@ def test_an_experiment_that_was_slower_is_not_adopted_as_slower() -> None:
     )
     report = judge_and_report(study, blocks, plan=replace(study.plan, experiments=experiments))
     (line,) = report.claims_of("experiments")
-    assert line.startswith("Without a significant gain: larger buffers (3.08 % more time [")
+    assert line.startswith("Slower than kept: larger buffers (3.08 % more time [")
 
 
 def test_mimalloc_1_59x_slower_has_another_output() -> None:

@@ -17,7 +17,7 @@ from bench_framework.errors import CellError, Position, Problem, ScenarioError
 from bench_framework.model.run import Event
 from tests.unit.machine import SCENARIO
 
-HEAVY = {"pandas", "matplotlib", "scipy", "numpy", "jinja2"}
+HEAVY = {"pandas", "matplotlib", "scipy", "numpy", "jinja2", "dask", "distributed"}
 UNUSED = {
     f"bench_framework.{name}"
     for name in (
@@ -64,8 +64,11 @@ def test_startup_imports_no_heavy_modules(words: list[str], scenario: Path) -> N
 
 
 def test_every_command_has_help_with_an_example() -> None:
-    assert len(app.registered_commands) == 19
-    for command in app.registered_commands:
+    assert len(app.registered_commands) > 20
+    groups = [group.typer_instance for group in app.registered_groups]
+    parts = [command for group in groups if group for command in group.registered_commands]
+    assert len(parts) == 9
+    for command in (*app.registered_commands, *parts):
         assert command.epilog, command.callback
         assert "benchctl " in command.epilog
 
@@ -277,6 +280,9 @@ def test_github_gets_ten_annotations_and_the_tenth_counts_the_others() -> None:
         == "::error file=a%2Cb.yaml,title=BC101,line=1,col=3,endColumn=5::unknown key `k1`: 100 %25"
     )
     assert lines[-1].endswith("(and 2 more, see the log)")
+    lines = github.gate_lines([f"configuration {n} is slower" for n in range(1000)])
+    assert len(lines) == 10
+    assert lines[-1].endswith("configuration 9 is slower (and 990 more, see the job summary)")
 
 
 def test_width_comes_from_the_environment_and_never_below_40(
@@ -369,6 +375,16 @@ def test_a_limit_of_the_shell_that_is_too_small_is_named(limit: str, words: str)
         f"error[BX242]: `ulimit {limit.split(maxsplit=1)[0]}` is too small: benchctl needs {words}"
         in (done.stderr)
     )
+
+
+@pytest.mark.parametrize("words", [[], ["run"], ["sweep"], ["baseline"], ["baseline", "save"]])
+def test_the_help_shows_no_type_for_options_without_a_value(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line([*words, "--help"]) == 0
+    printed = capsys.readouterr().out
+    assert "--help" in printed
+    assert "bool" not in printed
 
 
 @pytest.mark.parametrize("command", ["--help", "plan quickstart", "help exit-codes"])

@@ -14,8 +14,8 @@ from bench_framework.cli.display import LineDisplay, LiveDisplay
 from bench_framework.cli.run_progress import Work
 from bench_framework.execution import progress
 from bench_framework.model.plan import Plan
-from bench_framework.model.run import Block, Look
-from bench_framework.workflow.scenarios import plan_scenario
+from bench_framework.model.run import Block, Event, Look
+from bench_framework.workflow.scenarios.files import plan_scenario
 from tests.unit.machine import SCENARIO
 
 MEASURE = "measure: {rounds: {min: 12, max: 20}, warmup: 1}\n"
@@ -140,3 +140,12 @@ def test_a_stopped_input_counts_as_done_and_a_dropped_cell_as_a_problem(plan: Pl
     work.take(progress.LookTaken(Look(here, 0, 12, stopped=True)))
     assert work.problems == 1
     assert work.rounds_done == 20
+
+
+def test_each_line_names_its_host_if_there_are_several(capsys: pytest.CaptureFixture[str]) -> None:
+    line_display = LineDisplay(Console(), "rack-7")
+    line_display.notify(progress.Message("waits"))
+    line_display.notify(progress.Remark(Event("BX320", "the baseline drifted", "warning")))
+    text = capsys.readouterr().err
+    assert " rack-7  note   waits\n" in text
+    assert "warning[BX320]: rack-7: the baseline drifted" in text

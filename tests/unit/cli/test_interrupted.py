@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import signal
+import time
+from pathlib import Path
 
 import pytest
 from pydantic_core import SchemaError
 
 from bench_framework import __main__
 from bench_framework.cli import app
+from bench_framework.cli.console import Console
+from bench_framework.errors import EXIT_DONE, EXIT_INTERRUPTED
+from bench_framework.workflow import run
+from bench_framework.workflow.run_options import RunOptions
+from bench_framework.workflow.scenarios.files import plan_scenario
 
 
 def test_ctrl_c_prints_one_line_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(_: Sequence[str]) -> int:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(app, "run_command_line", interrupted)
+    # Within a command, typer turns the exception into an exit code without a message.
+    monkeypatch.setattr(Console, "emit", interrupted)
+    monkeypatch.setattr("sys.argv", ["benchctl", "help", "exit-codes"])
     with pytest.raises(SystemExit) as left:
         __main__.main()
     assert left.value.code == __main__.INTERRUPTED
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "interrupted: no file was left half-written\n")
+
+
+def test_a_stop_after_the_measurement_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured(*given: object) -> run.Outcome:
+        given[-1].stop.request()  # type: ignore[attr-defined]
+        return run.Outcome(tmp_path, None, None, (), None, EXIT_DONE)
+
+    monkeypatch.setattr(run, "_run", measured)
+    plan = plan_scenario("quickstart")
+    outcome = run.run_plan(plan, "", RunOptions(tmp_path))
+    assert outcome.exit_code == EXIT_INTERRUPTED
+    assert outcome.resume == f"interrupted after the measurement; {tmp_path} is complete"
 
 
 def test_ctrl_c_while_a_class_is_built_is_no_internal_error(
@@ -44,6 +68,19 @@ def test_ctrl_c_while_a_class_is_built_is_no_internal_error(
         __main__.main()
     assert left.value.code == __main__.INTERRUPTED
     assert capsys.readouterr().err == "interrupted: no file was left half-written\n"
+
+
+def test_ctrl_c_within_pydantic_comes_after_it() -> None:
+    ended: list[bool] = []
+    within = {"__name__": "pydantic.main", "os": os, "signal": signal, "ended": ended}
+    before = signal.signal(signal.SIGINT, __main__.interrupt)
+    try:
+        exec("os.kill(os.getpid(), signal.SIGINT); ended.append(True)", within)
+        with pytest.raises(KeyboardInterrupt):
+            time.sleep(60)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended == [True]
 
 
 def test_ctrl_c_that_pydantic_wraps_is_no_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from bench_framework.execution import progress
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Event, Look
-from bench_framework.workflow.scenarios import plan_scenario
+from bench_framework.workflow.scenarios.files import plan_scenario
 
 SCENARIO = """\
 version: 1

@@ -183,7 +183,7 @@ def test_the_reported_noise_floor_is_that_of_the_headlines_metric(study: type[St
         (trust,) = [c for c in judged.claims if c.kind == "trust"]
         assert trust.noise_floor == floors[metrics[0]]
         floor = value_phrases.upward(floors[metrics[0]] or 0.0)
-        assert f"1 of 1 {what} comparison is conclusive" in trust.text or "0 of 1" in trust.text
+        assert f"{what} comparison is" in trust.text
         assert f"The A/A check passed, with a noise floor of {floor}" in trust.text
 
 

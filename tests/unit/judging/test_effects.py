@@ -106,9 +106,9 @@ def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
         [np.ones(8), signs, signs[:, 0] * signs[:, 1], signs[:, 0] * signs[:, 2]]
     )
     model = np.column_stack([model, signs[:, 1] * signs[:, 2], signs.prod(axis=1)])
-    coefficients = np.linalg.lstsq(model, logs[0], rcond=None)[0]
-    columns = dict(zip(layout.cells.values(), logs.T, strict=True))
-    means = [float(d.mean[0]) for d in list(effects._drafts("x", layout, columns))]
+    values = [logs[cell].values[0] for cell in layout.cells.values()]
+    coefficients = np.linalg.lstsq(model, values, rcond=None)[0]
+    means = [float(d.mean.values[0]) for d in effects._drafts(layout, logs)]
     assert means == pytest.approx([*(2 * coefficients[1:4]), *(4 * coefficients[4:7])])
 
 

@@ -112,6 +112,12 @@ def test_a_cell_that_no_time_can_judge_is_not_passed(study: type[Study]) -> None
     assert gating.exit_code == 4
     assert gating.reasons == ("1 cell: no gated time could be judged",)
     assert "minimum detectable effect" in gating.pairs[0].reason
+    gating = first(
+        study(arms=("a", "b"), policy=gate_policy(detect=3.0)), log_normal_timing({}, spread=0.4)
+    )
+    assert (gating.pairs[0].state, gating.exit_code) == ("passed", 0)
+    reason = "inconclusive, but an increase of 300\u202f% would have been detected"
+    assert gating.pairs[0].reason == reason
 
 
 class TestAContinuedRecord:

@@ -261,6 +261,10 @@ class TestAccepted:
     def test_what_has_expired_accepts_nothing_and_says_so(self, study: type[Study]) -> None:
         gating = self.judged(study, ("slow", 0.10, "2026-05-30"))
         assert not gating.in_state("accepted")
+        assert {p.metric: p.reason for p in gating.in_state("suspicious")} == {
+            "wall": "the acceptance in f:1 ended on 2026-05-30",
+            "cpu": "",
+        }
         assert gating.remarks == (
             "accepted change f:1 (arm=slow, wall) has expired on 2026-05-30 and accepts nothing",
         )

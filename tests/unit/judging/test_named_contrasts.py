@@ -102,7 +102,7 @@ def test_the_contrasts_of_a_group_are_one_line_of_the_summary(study: type[Study]
     claims = [c for c in judged.claims if c.kind in ("contrast", "grouped", "finding")]
     (grouped,) = (c for c in claims if c.kind == "grouped")
     assert grouped.values["name"] == "quick"
-    assert grouped.text.startswith("On 2MiB: medium is 28")
+    assert grouped.text.startswith("On 2MiB, medium is 28")
     assert ". alike takes 10" in grouped.text
     # Key findings repeat a contrast for both inputs, but not the line of the group.
     assert [c.values["name"] for c in claims if "joined" not in c.values] == [

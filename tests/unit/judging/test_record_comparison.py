@@ -12,8 +12,7 @@ import pytest
 from bench_framework.features.record_comparison import anchors
 from bench_framework.features.record_comparison import compute as record_comparison
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
-from bench_framework.features.record_comparison.anchors import Side
-from bench_framework.model.judgement import Bridge, BridgedCell
+from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Side
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build, Host, PreparedInput

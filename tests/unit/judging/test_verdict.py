@@ -13,7 +13,7 @@ import pytest
 from bench_framework.compare import decide, paired_test, verdict
 from bench_framework.compare.paired_test import Evidence
 from bench_framework.compare.verdict import Case, Rules
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.judgement import REACHES_ONE, Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats import run_labels
 from bench_framework.stats.holm_family import minimum_detectable_effect
@@ -160,7 +160,7 @@ def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:
     )
     assert comparison.shown is not None
     assert comparison.shown.lo < 1 < comparison.shown.hi
-    assert (comparison.verdict, comparison.reason) == (Verdict.INCONCLUSIVE, decide.REACHES_ONE)
+    assert (comparison.verdict, comparison.reason) == (Verdict.INCONCLUSIVE, REACHES_ONE)
     assert comparison.mde is not None
 
 

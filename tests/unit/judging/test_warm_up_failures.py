@@ -42,8 +42,8 @@ def block(seq: int, status: Status, message: str | None = None) -> Block:
 @pytest.mark.parametrize(
     ("status", "message", "state", "reason"),
     [
-        ("failed", "exit status 1", "failed", "exit status 1 (during warm-up)"),
-        ("timeout", None, "failed", "failed (during warm-up)"),
+        ("failed", "exit status 1", "failed", "exit status 1 during warm-up"),
+        ("timeout", None, "failed", "failed during warm-up"),
         ("other-output", None, "other-output", "output differs from the baseline's"),
         ("ok", None, "not-started", "no round was measured"),
     ],

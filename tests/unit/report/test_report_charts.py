@@ -68,7 +68,7 @@ def test_changes_alone_are_dots_with_their_interaction(data: ReportData) -> None
         rest.shown.lo,
         rest.shown.hi,
     )
-    svg = figures._drawing(figure)
+    svg = figures.draw(figure)
     assert "fill-opacity" not in svg  # a bar would have it
     assert svg.count("<use") == len(figure.points)
 

@@ -169,7 +169,7 @@ def test_light_and_dark_define_the_same_tokens(templates: Path) -> None:
 
 
 def test_names_in_any_script_are_drawn_without_a_warning() -> None:
-    svg = figures._drawing(chart("forest", (Point("漢字 🦀 $x$", 0.9, x_lo=0.88, x_hi=0.92),)))
+    svg = figures.draw(chart("forest", (Point("漢字 🦀 $x$", 0.9, x_lo=0.88, x_hi=0.92),)))
     assert "漢字 🦀 $x$" in svg
 
 
@@ -234,7 +234,7 @@ def test_memory_against_time_shows_intervals_in_full_or_with_an_arrow() -> None:
     lo, hi = memory_time.limits([1.0], [(0.01, 90.0)])
     assert (lo, hi) == (1 / memory_time.REACH, memory_time.REACH)
     arrows = {  # each marker is one use of a definition
-        name: figures._drawing(chart("memory-time", (point,))).count("<use")
+        name: figures.draw(chart("memory-time", (point,))).count("<use")
         for name, point in (("near", near), ("wide", wide))
     }
     assert arrows["wide"] == arrows["near"] + 2

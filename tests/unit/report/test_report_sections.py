@@ -12,6 +12,7 @@ from bench_framework.features.document import build_document
 from bench_framework.features.sections import SECTIONS
 from bench_framework.model.judgement import Claim, Derived
 from bench_framework.model.plan import Role
+from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Event, Receipt
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Verdict
@@ -34,6 +35,9 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.main_table import main_table
+from bench_framework.report.numbers import DASH
+from bench_framework.report.revision_table import revision_cells, revision_table
+from bench_framework.report.sections import headline
 from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
@@ -76,16 +80,17 @@ def test_sections_come_in_the_order_of_the_page(document: Document) -> None:
 def test_the_summary_has_the_answer_first_and_at_most_six_lines(
     document: Document, data: ReportData
 ) -> None:
-    lead, use, rest = section(document, "S02").blocks
-    assert isinstance(use, Paragraph)
-    assert use.sentences[0].text.startswith("Use smol+jemalloc: feature jemalloc; argument ")
+    lead, rest = section(document, "S02").blocks
     assert isinstance(lead, Paragraph)
     assert lead.lead
     assert lead.sentences[0].text.startswith(
-        "rayon+jemalloc, tied with smol+jemalloc, comes closest to the limit: it reaches 91"
+        "rayon+jemalloc and smol+jemalloc are closest to the limit and do not differ significantly. "
+        "rayon+jemalloc reaches 91"
     )
     assert isinstance(rest, Bullets)
+    assert rest.items[0].text.startswith("Use smol+jemalloc: feature jemalloc; argument ")
     assert [item.lead for item in rest.items] == [
+        "Recommendation",
         "Memory and CPU time",
         "Inputs",
         "smol against rayon",
@@ -96,6 +101,7 @@ def test_the_summary_has_the_answer_first_and_at_most_six_lines(
     assert rest.items[-1].text.startswith("54 of 69 time comparisons are conclusive. ")
     kinds = {c.id: c.kind for c in data.judgement.claims}
     assert {kinds[item.claim or ""] for item in rest.items} == {
+        "use",
         "summary",
         "contrast",
         "experiments",
@@ -225,6 +231,43 @@ def test_percentages_replace_factors_where_no_ratio_reaches_one_and_a_half(
     assert CORRECTED in faster.cells[4].text
 
 
+def test_two_revisions_are_one_table_with_a_row_for_each_configuration(data: ReportData) -> None:
+    labels = {"57c6": "sequential+system", "5438": "smol+jemalloc", "14bd": "smol+mimalloc"}
+    cells = tuple(
+        replace(cell, role=Role.BOUND)
+        if cell.role is Role.CANDIDATE and data.label(cell.id) != labels[cell.input_id[:4]]
+        else cell
+        for cell in data.plan.cells
+    )
+    plan = replace(data.plan, cells=cells, revisions=Revisions("a" * 40, None))
+    changed = replace(data, plan=plan)
+    table, members = revision_table(changed, revision_cells(changed))
+    # The largest increase is first, and what was not compared is last.
+    assert [texts(r)[0] for r in table.rows] == ["10MiB", "50MiB", "200MiB"]
+    assert [data.label(cell.id) for cell in members] == [
+        "sequential+system",
+        "smol+jemalloc",
+        "smol+mimalloc",
+    ]
+    first, _, last = table.rows
+    assert first.verdict is Verdict.WORSE
+    assert "slower [" in texts(first)[2]
+    before, after = first.cells[3].value, first.cells[1].value
+    assert isinstance(before, float)
+    assert isinstance(after, float)
+    assert before < after
+    assert texts(last)[1:4] == [DASH, "≠ other output", DASH]
+    assert [c.title for c in table.columns][1:4] == [
+        "Time at working tree, ms",
+        "vs aaaaaaa [95\u202f% CI]",
+        "Time at aaaaaaa, ms",
+    ]
+    figure, again = headline.build(changed)
+    assert isinstance(figure, Figure)
+    assert [point.label for point in figure.points] == ["10MiB", "50MiB"]
+    assert again == table
+
+
 def test_memory_is_compared_with_the_baseline_and_the_input(document: Document) -> None:
     table = tables(section(document, "S06"))[2]
     cheap = row(table, "sequential+system")
@@ -252,7 +295,7 @@ def test_scaling_has_exponents_between_neighbouring_sizes(document: Document) ->
 def test_the_reason_against_an_experiment_is_its_verdict(document: Document) -> None:
     experiments = tables(section(document, "S12"))[0]
     assert [r.cells[3].text for r in experiments.rows] == [
-        "Rejected: it costs time, an uncertain amount."
+        "Rejected: it takes more time (size uncertain)."
     ]
     assert [r.cells[0].about for r in experiments.rows] == ["block: 256KiB"]
 
@@ -604,7 +647,7 @@ class TestNoiseFloor:
         percent = "14\u202f%"
         assert [
             c.figure for c in rounded.trust if c.label == "noise floor (95\u202f% interval)"
-        ] == [f"{percent}, A/A check passed"]
+        ] == [f"{percent}, margin 2\u202f%; A/A check passed"]
         assert percent in dict(rounded.facts)["Noise floor (95\u202f% interval)"]
 
 

@@ -10,7 +10,7 @@ from report_sample import with_sign_change, with_structure
 
 from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
-from bench_framework.features.experiments import before_after_section
+from bench_framework.features.experiments import section
 from bench_framework.features.pareto import section as pareto_section
 from bench_framework.model.structure import (
     Change,
@@ -158,8 +158,7 @@ def test_a_ladder_ends_with_the_interaction_the_total_and_the_steps_beyond(
     assert "The ratios multiply to the total" in table.caption
     # The design is a ladder, so that the summary has its steps.
     assert any(
-        c.text.startswith("Each step, compared with the one before: ")
-        for c in record.judgement.claims
+        c.text.startswith("Less time than the step before: ") for c in record.judgement.claims
     )
 
 
@@ -170,7 +169,7 @@ def test_an_inconclusive_total_has_no_shares(data: ReportData) -> None:
 
 
 def test_before_and_after_has_one_table_per_input(data: ReportData) -> None:
-    first, *_ = tables(before_after_section.build(data))
+    first, *_ = tables(section.before_after(data))
     row = texts(first)[0]
     assert row[5] == "▼ faster"
     assert row[6] == "runtime: rayon → smol, allocator: system → jemalloc"

@@ -11,7 +11,7 @@ from bench_framework.errors import UsageError
 from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.revisions import Revisions
-from bench_framework.scenario.revisions import at_revisions
+from bench_framework.scenario.revisions import at_commits, at_revisions, cell_id
 from bench_framework.store import wire
 from bench_framework.workflow.run_options import plan_between
 
@@ -93,6 +93,25 @@ def test_one_variant_is_called_by_its_revision_and_the_working_tree_by_its_name(
     both = at_revisions(plans(text, head=CRATE), Revisions(BASE, HEAD))
     assert [cell.label for cell in both.cells] == ["base bbbbbbb", "head aaaaaaa", "control"]
     assert both.command.endswith(f"--base {BASE} --head {HEAD}")
+
+
+def test_three_commits_are_compared_with_the_first_one(plans: Plans) -> None:
+    scenario = plans(WHOLE, head=CRATE)
+    plan = at_commits(scenario, {"candidate": "c" * 40, "good": BASE, "bad": HEAD}, "Which side?")
+    assert (plan.question, plan.revisions, plan.asked) == ("Which side?", None, scenario.asked)
+    assert [value.name for value in plan.axes[0].values] == ["candidate", "good", "bad"]
+    for item in plan.inputs:
+        first, good, bad, control = plan.cells_of(item.id)
+        assert [c.role for c in (first, good, bad)] == [Role.BASELINE, *[Role.CANDIDATE] * 2]
+        assert (control.role, control.variant_id) == (Role.CONTROL, first.variant_id)
+        builds = [plan.variant(c.variant_id).build for c in (first, good, bad)]
+        assert [spec.revision for spec in builds if spec] == ["c" * 40, BASE, HEAD]
+        assert good.label.endswith("@ bbbbbbb")
+    assert {cell_id(cell, "bad") for cell in scenario.cells} >= {
+        plan.cells_of(item.id)[2].id for item in plan.inputs
+    }
+    # A candidate and each of the two ends, for two times.
+    assert comparisons_planned(plan) == 24
 
 
 def test_cells_keep_their_ids_from_commit_to_commit(plans: Plans) -> None:

@@ -14,7 +14,7 @@ from bench_framework.scenario import bundled
 from bench_framework.scenario.checks import derived, matrix
 from bench_framework.scenario.load import load, render
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.scenarios import codes
+from bench_framework.workflow.scenarios.files import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -1183,3 +1183,10 @@ def test_a_worker_with_the_protocol_has_no_output_to_edit(refuses: Refuses) -> N
         "BC108",
         "`answer.ignore` has no effect: the worker reports its answer itself",
     )
+
+
+def test_a_container_image_is_refused_with_what_works_instead(refuses: Refuses) -> None:
+    head = "version: 1\nname: n\nquestion: q\nworker: {image: debian}\n"
+    (problem,) = refuses("axes: {arm: [a, b]}\nbaseline: {arm: a}\n", head=head).problems
+    assert problem.message == "unknown key `image` in `worker`"
+    assert "run benchctl in the container" in (problem.fix or "")

@@ -16,7 +16,7 @@ from bench_framework.model.metrics import METRICS
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.schema import schema, schema_text
-from bench_framework.workflow.scenarios import codes
+from bench_framework.workflow.scenarios.files import codes
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "tests" / "fixtures" / "scenarios"

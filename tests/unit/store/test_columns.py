@@ -38,6 +38,7 @@ ROOTS = {
     "wall": "Summary",
     "cpu": "Summary",
     "peak": "Summary",
+    "summary": "Summary",
     "comparison": "Comparison",
     "claim": "Claim",
     "floor": "NoiseFloor",
@@ -107,6 +108,6 @@ def test_hostile_texts_are_the_same_in_record_table_and_frame(tmp_path: Path) ->
         assert ",=cmd" not in text
         table = run_table.read(text, record.plan, record.contents.builds)
         assert list(table.blocks) == record.contents.blocks
-    frame = frames.load(record.path).runs
+    frame = frames.Frames.load(record.path).runs
     assert frame["effective_way"][0] == HOSTILE
     assert frame["effective_x\x1by"][0] == "+1"

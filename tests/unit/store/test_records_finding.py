@@ -256,6 +256,33 @@ def test_other_options_are_another_plan(
         )
 
 
+@pytest.mark.parametrize("name", ["", "folder", "fifo", "to-fifo", "loop", "file/x", "n" * 5000])
+def test_an_output_that_is_no_file_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    os.mkfifo("fifo")
+    Path("file").touch()
+    Path("to-fifo").symlink_to("fifo")
+    Path("loop").symlink_to("loop")
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(UsageError) as caught:
+        layout.write_output(Path(name), "text")
+    assert caught.value.effect == "nothing was written"
+    assert sorted(tmp_path.iterdir()) == before
+    assert Path("fifo").is_fifo()
+
+
+def test_an_output_through_a_link_keeps_the_link(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("target")
+    for text in ("first", "second"):
+        layout.write_output(link, text)
+        assert link.is_symlink()
+        assert (tmp_path / "target").read_text() == text
+
+
 def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     path = tmp_path / "new" / "file"
     layout.write_whole(path, "größe")

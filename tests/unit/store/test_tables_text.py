@@ -253,7 +253,7 @@ def test_numbers_flags_and_gaps_are_written_the_same_everywhere() -> None:
 
 def test_frames_have_types_units_and_ordered_axes(measured: Record, judgement: Judgement) -> None:
     measured.save(judgement)
-    loaded: Any = frames.load(measured.path)
+    loaded: Any = frames.Frames.load(measured.path)
     runs = loaded.runs
     assert list(runs["axis_allocator"].cat.categories) == ["system", "jemalloc"]
     assert runs["axis_allocator"].cat.ordered
@@ -286,19 +286,19 @@ def test_a_frame_needs_only_the_header_of_the_journal(
     measured.save(judgement)
     whole = (measured.path / "journal.jsonl").read_bytes()
     (measured.path / "journal.jsonl").write_bytes(whole.split(b"\n")[0] + b"\n{damaged\n")
-    loaded = frames.load(measured.path)
+    loaded = frames.Frames.load(measured.path)
     assert len(loaded.runs) == 9 + 2
     assert list(loaded.claims["text"]) == ["S."]
     with pytest.raises(RecordError, match="is damaged"):
         _ = loaded.record
     (measured.path / "journal.jsonl").write_bytes(b"{}\n")
     with pytest.raises(RecordError, match="does not begin with a header"):
-        frames.load(measured.path)
+        frames.Frames.load(measured.path)
 
 
 def test_an_unfinished_record_has_runs_and_no_verdicts(measured: Record) -> None:
     measured.save()
-    loaded = frames.load(measured.path)
+    loaded = frames.Frames.load(measured.path)
     assert len(loaded.runs) == 9 + 2
     assert len(loaded.claims) == 0
     with pytest.raises(RecordError, match="not judged yet"):

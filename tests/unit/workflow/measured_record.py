@@ -8,6 +8,7 @@ import json
 import math
 import random
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from bench_framework.model.plan import (
     Variant,
 )
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
-from bench_framework.store import lines
+from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
 
 AT = "2026-03-02T17:04:09.123Z"
@@ -176,6 +177,16 @@ def measured(root: Path) -> Record:
     record.append(lines.Looked(run.Look(TEXT.id, 0, ROUNDS, stopped=True)))
     record.append(lines.End(AT, 2.5))
     return record
+
+
+def copy_record(record: Path, folder: Path) -> Path:
+    """Copy a record into a folder. Its id becomes the name of the folder, and its start follows."""
+    shutil.copytree(record, folder)
+    path, name = folder / layout.JOURNAL, folder.name
+    text = path.read_text(encoding="utf-8").replace(record.name, name, 1)
+    started = f"{name[:4]}-{name[4:6]}-{name[6:8]}T{name[9:11]}:{name[11:13]}:09.123Z"
+    path.write_text(text.replace(AT, started, 1), encoding="utf-8")
+    return folder
 
 
 def write_exports(record: Record) -> None:

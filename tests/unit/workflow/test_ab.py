@@ -18,7 +18,7 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.units import THIN_SPACE
-from bench_framework.workflow.ab import Commands, plan_commands
+from bench_framework.workflow.scenarios.ab import Commands, plan_commands
 
 
 @pytest.fixture(autouse=True)
@@ -234,8 +234,8 @@ def test_each_verdict_is_one_sentence() -> None:
     )
     slower = compared(plan, Verdict.WORSE_SIZE_UNCERTAIN, 1.024, 1.012, 1.036)
     assert line_of(plan, slower, events=(Event("BX334", "differs", cell_id=slower.cell_id),)) == (
-        "`./new` is 2.4 % slower than `./old [1, 2]` (95 % CI 1.2 to 3.6 %; significant, but "
-        "possibly below the margin of 2 %), different output"
+        "`./new` is 2.4 % slower than `./old [1, 2]` (95 % CI 1.2 to 3.6 %; "
+        "size uncertain), different output"
     )
     checked = replace(plan, answer=replace(plan.answer, check=("grep", "-q", "x")))
     assert line_of(checked, slower).endswith("), output accepted by the check")

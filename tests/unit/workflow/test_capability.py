@@ -11,7 +11,7 @@ from bench_framework.errors import MachineError
 from bench_framework.model.plan import Plan, Role
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.capability import leave_out, limits, unavailable
+from bench_framework.workflow.setup.capability import leave_out, limits, unavailable
 
 SCENARIO = """\
 version: 1

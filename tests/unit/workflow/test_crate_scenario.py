@@ -14,7 +14,12 @@ from bench_framework.execution.build import metadata
 from bench_framework.execution.build.metadata import Package
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.crate_scenario import Ask, CrateOptions, Draft, draft_scenario
+from bench_framework.workflow.scenarios.crate_scenario import (
+    Ask,
+    CrateOptions,
+    Draft,
+    draft_scenario,
+)
 
 RELEASE = "[workspace]\n[profile.release]\nlto = true\ncodegen-units = 1\n"
 FEATURES = {"default": ("gzip",), "gzip": (), "jemalloc": (), "simd": (), "tls": ("dep:tls",)}
@@ -82,8 +87,7 @@ def test_the_scenario_measures_one_axis_and_proposes_others(packages: dict[str, 
         "binary": "tool, the only one",
         "allocator": "mimalloc is a dependency, no feature",
         "profile": "release, with lto = true, codegen-units = 1",
-        "axis": "allocator: system, jemalloc; the first one is the baseline; proposed as comments: "
-        "profile, features",
+        "axis": "allocator: system (baseline), jemalloc; as comments in the file: profile, features",
         "input": "data.txt",
         "command": "tool --count data.txt",
     }

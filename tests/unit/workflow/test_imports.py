@@ -16,9 +16,9 @@ from bench_framework.report.render import terminal
 from bench_framework.store import finding, records
 from bench_framework.store.frames import Frames
 from bench_framework.workflow.comparison import compare_record
-from bench_framework.workflow.imports import ImportOptions, import_files
 from bench_framework.workflow.pages import report_record
-from bench_framework.workflow.verification import verify_record
+from bench_framework.workflow.records.imports import ImportOptions, import_files
+from bench_framework.workflow.records.verification import verify_record
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
 TEN = FIXTURES / "1.20-ten-commands.json"
@@ -253,3 +253,31 @@ def test_json_names_the_record_and_its_files(
     assert code == 0
     assert Path(document["record"]).is_dir()
     assert all(Path(path).is_file() for path in document["files"])
+
+
+def test_results_of_harnesses_become_records_that_can_be_verified(tmp_path: Path) -> None:
+    for number, name in enumerate(("fib 20", "fib 21"), 1):
+        new = tmp_path / "criterion" / name / "new"
+        new.mkdir(parents=True)
+        times = [10.0 * number * (1000 + i % 3) for i in range(20)]
+        sample = {"sampling_mode": "Flat", "iters": [10.0] * 20, "times": times}
+        (new / "sample.json").write_text(json.dumps(sample))
+    runs = [
+        {"name": label, "run_type": "iteration", "time_unit": "ms"}
+        | {"real_time": wall + i % 3 / 100, "cpu_time": wall / 2 + i % 3 / 100}
+        for label, wall in (("a", 10.0), ("b", 20.0))
+        for i in range(10)
+    ]
+    google = tmp_path / "google.json"
+    google.write_text(json.dumps({"context": {}, "benchmarks": runs}))
+    expected = ((tmp_path / "criterion", "fib 20", {"wall"}), (google, "a", {"wall", "cpu"}))
+    for path, baseline, metrics in expected:
+        record = imported(tmp_path, path)
+        assert verify_record(tmp_path, str(record)).differences == ()
+        judgement = bf.load(record).judgement
+        assert judgement is not None
+        assert {c.verdict.value for c in judgement.comparisons} == {"worse"}
+        assert {c.metric for c in judgement.comparisons} == metrics
+        text = (record / "report.md").read_text(encoding="utf-8")
+        assert f"{baseline}, the baseline, is fastest" in text
+    assert "JSON of Google Benchmark" in (record / "appendix.md").read_text(encoding="utf-8")

@@ -22,7 +22,7 @@ from bench_framework.store import finding, layout
 from bench_framework.store.records import Record, write_profile
 from bench_framework.workflow import cache
 from bench_framework.workflow.gate import gate_record
-from bench_framework.workflow.verification import verify_record
+from bench_framework.workflow.records.verification import verify_record
 from tests.unit.workflow.measured_record import AT
 from tests.unit.workflow.test_records_attacked import copied
 

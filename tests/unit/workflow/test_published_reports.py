@@ -12,8 +12,8 @@ import bench_framework
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.store import manifest
-from bench_framework.workflow.embedded_runs import publish
-from bench_framework.workflow.verification import verify
+from bench_framework.workflow.records.embedded_runs import publish
+from bench_framework.workflow.records.verification import verify
 
 
 @pytest.fixture(scope="module")

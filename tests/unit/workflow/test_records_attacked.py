@@ -18,7 +18,7 @@ from bench_framework.store.journal import _CHAIN, _chained
 from bench_framework.store.lines import Counted, End
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import judge_record, report_record
-from bench_framework.workflow.verification import verify_record
+from bench_framework.workflow.records.verification import verify_record
 from tests.unit.workflow.measured_record import TEXT
 
 

@@ -40,7 +40,7 @@ import sys
 from pathlib import Path
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import judge_record, write_pages
-from bench_framework.workflow.verification import verify_record
+from bench_framework.workflow.records.verification import verify_record
 
 copy, others = (Path(argument) for argument in sys.argv[1:])
 with Record.open(copy) as record:

@@ -12,8 +12,8 @@ from bench_framework.execution.build.metadata import Package
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow import sweep
-from bench_framework.workflow.sweep import BIN, Ablation, Sweep, plan_ablation, plan_sweep
+from bench_framework.workflow.scenarios import sweep
+from bench_framework.workflow.scenarios.sweep import BIN, Ablation, Sweep, plan_ablation, plan_sweep
 
 FEATURES = {"default": ("full",), "full": ("simd", "log"), "simd": (), "log": (), "mimalloc": ()}
 

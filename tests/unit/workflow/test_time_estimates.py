@@ -16,9 +16,9 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.holm_family import minimum_detectable_effect
-from bench_framework.workflow import time_estimates
-from bench_framework.workflow.scenarios import plan_scenario
-from bench_framework.workflow.time_estimates import (
+from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.setup import time_estimates
+from bench_framework.workflow.setup.time_estimates import (
     GUESS_S,
     GUESSED,
     REBUILT,

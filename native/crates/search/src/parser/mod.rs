@@ -190,6 +190,24 @@ mod tests {
     }
 
     #[test]
+    fn every_parser_checks_escapes_in_strings_that_it_skips() {
+        fn accepts(line: &[u8]) -> [bool; 3] {
+            [
+                SerdeJson.parse(line).is_ok(),
+                SimdJson::default().parse(line).is_ok(),
+                SonicRs.parse(line).is_ok(),
+            ]
+        }
+        let line = |text: &str| format!(r#"{{"type":"user","extra":"{text}"}}"#).into_bytes();
+        for valid in [r"\\u", r"\u0041", r"\\\u00e9", r"\\\\u"] {
+            assert_eq!(accepts(&line(valid)), [true; 3], "{valid}");
+        }
+        for invalid in ["\\u\0d83e", r"\u12", r"\uzzzz", r"\\\u12"] {
+            assert_eq!(accepts(&line(invalid)), [false; 3], "{invalid}");
+        }
+    }
+
+    #[test]
     fn depth_counts_brackets_outside_strings() {
         assert_eq!(depth(br#"{"a":[{"b":"[[[\"[{"}]}"#), 3);
         assert_eq!(depth(b"]]]["), 1);

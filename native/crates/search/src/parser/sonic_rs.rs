@@ -1,7 +1,13 @@
 //! `sonic-rs`.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::{Parser, Simd};
 use crate::record::Line;
+
+static UNICODE_ESCAPE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(br"\u"));
 
 /// `sonic-rs`.
 #[derive(Debug, Default)]
@@ -33,10 +39,24 @@ impl Parser for SonicRs {
     }
 
     fn parse<'a>(&'a mut self, line: &'a [u8]) -> Result<Line<'a>, String> {
+        if has_invalid_unicode_escape(line) {
+            return Err("`\\u` is not followed by four hexadecimal digits".to_owned());
+        }
         sonic_rs::from_slice(line).map_err(|error| {
             // Its message draws the place in the text on further lines.
             let text = error.to_string();
             text.lines().next().unwrap_or_default().to_owned()
         })
     }
+}
+
+/// Whether an escape `\u` is not followed by four hexadecimal digits. `sonic-rs` does not check this in strings that it
+/// skips.
+fn has_invalid_unicode_escape(line: &[u8]) -> bool {
+    UNICODE_ESCAPE.find_iter(line).any(|at| {
+        let before = line[..at].iter().rev().take_while(|b| **b == b'\\').count();
+        let digits = line.get(at + 2..at + 6);
+        let valid = digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        before % 2 == 0 && !valid
+    })
 }

@@ -1,0 +1,130 @@
+"""``benchctl history``: show how a scenario's figures changed over records and revisions."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from bench_framework.cli.arguments import Only, Overrides
+from bench_framework.cli.console import Console
+from bench_framework.errors import EXIT_INTERRUPTED, EXIT_WORSE, UsageError
+from bench_framework.model.metrics import WALL
+
+if TYPE_CHECKING:
+    from bench_framework.workflow.run_options import RunOptions
+
+EXAMPLES = """
+benchctl history parse                       # the records of the scenario `parse`
+benchctl history parse -k 'parser=simd' --plot history.svg
+benchctl history parse --fail-on-change 10   # exit 1 if one of the last 10 records changed
+benchctl history bench/parse.yaml --backfill v1..main --every 10
+Ctrl-C stops --backfill and keeps what was measured; the same command resumes.
+Exit codes: 0, or with --fail-on-change 1 if a configuration changed; 3 if a revision failed.
+"""
+
+
+def history(
+    context: typer.Context,
+    scenario: Annotated[
+        str | None,
+        Argument(
+            metavar="SCENARIO",
+            help="Name of a scenario with records, or its file; default: that of the newest record.",
+            show_default=False,
+        ),
+    ] = None,
+    only: Only = None,
+    metric: Annotated[
+        str, Option(metavar="NAME", help="Metric: wall, cpu, peak_rss or instructions.")
+    ] = WALL,
+    machine: Annotated[
+        str | None,
+        Option(
+            metavar="FINGERPRINT",
+            help="Use the records of this machine; default: that of the newest record.",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, Option(metavar="FILE", help="Write the chart to this SVG file.")
+    ] = None,
+    fail_on_change: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            min=1,
+            help="Exit with 1 if a configuration has a confirmed change within its last N records.",
+        ),
+    ] = None,
+    backfill: Annotated[
+        str | None,
+        Option(
+            metavar="A..B",
+            help="First measure the commits from A to B that have no record, newest first; with -k, only "
+            "these configurations.",
+        ),
+    ] = None,
+    every: Annotated[
+        int, Option(metavar="N", min=1, help="With --backfill: measure every N-th commit.")
+    ] = 1,
+    overrides: Overrides = None,
+) -> None:
+    """Show how the results of a scenario changed from commit to commit.
+
+    Only records of one machine are compared. Configurations whose program did
+    not change show how much the machine changed; this change is subtracted.
+    --set applies to the records that --backfill measures.
+    """
+    from bench_framework.features.history.section import document
+    from bench_framework.workflow.history.series import scenario_history
+    from bench_framework.workflow.run_options import RunOptions
+
+    console: Console = context.obj
+    if plot is not None and plot.suffix != ".svg":
+        raise UsageError(f"{plot} is no SVG file", fix="write --plot history.svg")
+    failed = 0
+    if backfill is not None:
+        options = RunOptions(console.results, only, overrides or ())
+        failed = _measure(console, scenario, backfill, every, options)
+    elif every != 1 or overrides:
+        raise UsageError("--every and --set need --backfill", fix="add --backfill v1..main")
+    gc.disable()  # the points of a long history are in no circles, and live until the end
+    try:
+        result = scenario_history(
+            console.results, scenario, metric=metric, only=only, machine=machine
+        )
+    finally:
+        gc.enable()
+    page = document(result, plot=plot is not None)
+    if plot is not None:
+        from bench_framework.report import figures
+        from bench_framework.store.layout import write_output
+
+        drawing = figures.drawings(page)[page.figures()[0].anchor]
+        write_output(plot, figures.standalone(drawing, page.figures()[0]))
+    if console.json:
+        console.emit_json(result.document(), indent=None)
+    else:
+        console.emit_document(page)
+    code = failed or (EXIT_WORSE if fail_on_change and result.changed(fail_on_change) else 0)
+    if code:
+        raise typer.Exit(code)
+
+
+def _measure(
+    console: Console, scenario: str | None, span: str, every: int, options: RunOptions
+) -> int:
+    """Measure old revisions. Return the exit code. Raises `typer.Exit`: interrupted."""
+    from bench_framework.cli.display import display_for
+    from bench_framework.workflow.history.backfill import backfill, summary
+
+    with display_for(console) as display:
+        done = backfill(scenario, span, every, options, display)
+    for line in summary(done):
+        console.say(line, level=-1)
+    if done.exit_code == EXIT_INTERRUPTED:
+        raise typer.Exit(done.exit_code)
+    return done.exit_code

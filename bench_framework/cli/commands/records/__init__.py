@@ -1,0 +1,1 @@
+"""The commands of the panel "Inspect", which read records and pages."""

@@ -1,0 +1,66 @@
+"""``benchctl export``: a record in a format of other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from typer import Option
+
+from bench_framework.cli.arguments import RecordName
+from bench_framework.cli.console import Console
+from bench_framework.errors import UsageError
+
+EXAMPLES = """
+benchctl export @last --format csv-long
+benchctl export @last --format parquet -o last.parquet
+benchctl export @last --format bmf --metric wall | bencher run --adapter json --file /dev/stdin
+benchctl export @main --format latex --metric wall,peak_rss -o table.tex
+"""
+Format = Literal[
+    "parquet", "jsonl", "csv-long", "bmf", "github-action-benchmark", "latex", "openmetrics"
+]
+
+
+def export(
+    context: typer.Context,
+    record: RecordName = "@last",
+    format: Annotated[  # noqa: A002 -- the name of the option
+        Format, Option("--format", "-f", help="Format of the file.")
+    ] = "csv-long",
+    metric: Annotated[
+        str | None,
+        Option(metavar="LIST", help="Metrics, such as wall,peak_rss; default: all."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Option("--out", "-o", metavar="FILE", help="File to write; default: stdout."),
+    ] = None,
+) -> None:
+    """Write the results of a record in a format that other tools read.
+
+    Each format has one entry per configuration and metric: median, 95 % CI and
+    the comparison with the baseline. Times are in seconds, sizes in bytes.
+    """
+    from bench_framework.store import layout
+    from bench_framework.workflow.history.exports import export_record
+
+    console: Console = context.obj
+    console.warn_of_changes(record)
+    content = export_record(
+        console.results,
+        record,
+        format,
+        tuple(name.strip() for name in metric.split(",")) if metric else (),
+    )
+    if out is not None:
+        layout.write_output(out, content)
+        if console.json:
+            console.emit_json({"file": str(out), "format": format, "bytes": out.stat().st_size})
+        else:
+            console.say(f"wrote {out}")
+    elif isinstance(content, bytes):
+        raise UsageError(f"{format} is not text", fix="name a file with --out")
+    else:
+        console.emit(content)

@@ -1,0 +1,60 @@
+"""``benchctl profile``: profile the functions of the programs of a record."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+from typer import Option
+
+from bench_framework.cli.arguments import Only, RecordName
+from bench_framework.cli.console import Console
+
+EXAMPLES = """
+benchctl profile @last
+benchctl profile @last -k 'io=mmap size=200MiB' --runs 10
+benchctl profile @last --bucket 'hashing=hash' --bucket 'memory=malloc|memmove'
+"""
+
+
+def profile(
+    context: typer.Context,
+    record: RecordName = "@last",
+    only: Only = None,
+    runs: Annotated[
+        int | None, Option(min=1, help="Profiled runs per configuration; default: 5.")
+    ] = None,
+    frequency: Annotated[
+        int | None,
+        Option(min=1, max=10_000, metavar="HZ", help="Samples per second; default: 997."),
+    ] = None,
+    sampler: Annotated[
+        Literal["auto", "perf", "callgrind"] | None,
+        Option(help="Profiler; default: perf, or callgrind where perf is not permitted."),
+    ] = None,
+    stacks: Annotated[
+        Literal["auto", "frame-pointers", "dwarf"] | None, Option(help="Stack unwinding of perf.")
+    ] = None,
+    bucket: Annotated[
+        list[str] | None,
+        Option(
+            metavar="NAME=REGEX",
+            help="Group of functions by name; a function belongs to the first group that matches.",
+        ),
+    ] = None,
+) -> None:
+    """Profile the programs of a record in separate, untimed runs, and extend its report."""
+    from bench_framework.cli.display import display_for
+    from bench_framework.workflow.profile import ProfileOptions, profile_document, profile_record
+
+    console: Console = context.obj
+    options = ProfileOptions(only, runs, frequency, sampler, stacks, tuple(bucket or ()))
+    with display_for(console) as display:
+        result = profile_record(console.results, record, options, display)
+    if console.json:
+        console.emit_json(profile_document(result))
+    else:
+        console.emit_document(result.document, full=True)
+        console.say(f"wrote {result.record / 'profiles'} and the report")
+    if result.exit_code:
+        raise typer.Exit(result.exit_code)

@@ -1,0 +1,59 @@
+"""``benchctl report``: write the report of a record again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Option
+
+from bench_framework.cli.arguments import EmbedRuns, RecordName, Template
+from bench_framework.cli.console import Console
+
+EXAMPLES = """
+benchctl report @last
+benchctl report results/quickstart/20260302T1704Z --format md
+benchctl report @last --no-embed-runs    # a smaller page, not verifiable without its record
+benchctl report @last --publish docs/benchmarks/sort    # pages, figures and tables, to commit or upload
+"""
+
+
+def report(
+    context: typer.Context,
+    record: RecordName = "@last",
+    formats: Annotated[
+        str, Option("--format", metavar="LIST", help="Formats to write: html, md, term.")
+    ] = "html,md,term",
+    embed_runs: EmbedRuns = None,
+    template: Template = None,
+    publish: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Also write the report with its figures, tables and runs to this folder, to commit or "
+            "upload it. `benchctl verify DIR` recomputes it. RECORD can be such a folder.",
+        ),
+    ] = None,
+) -> None:
+    """Write the report of a record again, with the verdicts that are stored in the record."""
+    from bench_framework.workflow.pages import PAGE, parse_formats, report_record
+    from bench_framework.workflow.records import embedded_runs
+
+    console: Console = context.obj
+    if publish is not None and embedded_runs.is_published(Path(record)):
+        for path in embedded_runs.publish(Path(record) / PAGE, publish):
+            console.say(f"wrote {path}")
+        return
+    console.warn_of_changes(record)
+    pages = report_record(
+        console.results,
+        record,
+        formats=parse_formats(formats),
+        embed_runs=embed_runs if publish is None else True,
+        template=template,
+    )
+    console.emit_pages(pages)
+    published = embedded_runs.publish(pages.record / PAGE, publish) if publish else []
+    for path in () if console.json else (*pages.files, *published):
+        console.say(f"wrote {path}")

@@ -1,0 +1,1 @@
+"""The search for the commit that changed a configuration: what to measure, and what follows."""

@@ -1,0 +1,184 @@
+"""The formats of exported records. Each is a function of the same table."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import Any, Final
+
+from bench_framework.errors import UsageError
+from bench_framework.features.export.compute import ExportTable
+from bench_framework.model.metrics import METRICS, WALL
+from bench_framework.model.verdict import Verdict
+from bench_framework.model.words import noun, word
+from bench_framework.store import columns
+from bench_framework.units import THIN_SPACE, counted, format_duration, format_size
+
+Row = dict[str, Any]
+_NANO: Final = 1e9
+_TEX: Final = str.maketrans(
+    {c: f"\\{c}" for c in "{}$&#_%"}
+    | {c: f"{{{c}}}" for c in "[*"}  # which would be arguments of the end of a row
+    | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
+    | {THIN_SPACE: r"\,", "µ": r"\textmu{}"}
+)
+
+
+def _name(row: Row) -> str:
+    return f"{row['scenario']}: {row['variant']}, {row['input']}"
+
+
+def _tex(text: str) -> str:
+    """Return a text for a cell of a table. Line breaks and control characters become spaces."""
+    return "".join(c if c.isprintable() else " " for c in text).translate(_TEX)
+
+
+def _configurations(table: ExportTable) -> Iterator[Row]:
+    """Yield the rows without those of the A/A control, which is the baseline again."""
+    return (row for row in table.rows if row["role"] != "control")
+
+
+def _dump(document: Any) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def jsonl(table: ExportTable) -> str:
+    """Return one JSON object per row."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in table.rows)
+
+
+def csv_long(table: ExportTable) -> str:
+    """Return CSV with the texts of the other tables of a record."""
+    return columns.to_csv(table.columns, table.rows)
+
+
+def parquet(table: ExportTable) -> bytes:
+    """Return a Parquet file with types, units and descriptions. Raises `UsageError` (BX131)."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415 -- an optional package
+        from pyarrow import parquet as files  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError(
+            "Parquet files need the package pyarrow",
+            code="BX131",
+            effect="nothing was written",
+            fix="run `pip install 'bench_framework[parquet]'`, or use --format csv-long",
+        ) from error
+    types = {"integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_()}
+    fields = [
+        pa.field(
+            c.name,
+            types.get(c.type, pa.string()),
+            metadata={"description": c.about, "unit": c.unit},
+        )
+        for c in table.columns
+    ]
+    file = io.BytesIO()
+    files.write_table(pa.Table.from_pylist(list(table.rows), pa.schema(fields)), file)
+    return file.getvalue()
+
+
+def bmf(table: ExportTable) -> str:
+    """Return Bencher Metric Format: the time is its measure `latency`, in nanoseconds."""
+    document: dict[str, dict[str, dict[str, float]]] = {}
+    for row in _configurations(table):
+        scale, measure = (_NANO, "latency") if row["metric"] == WALL else (1, row["metric"])
+        values = (("value", row["median"]), ("lower_value", row["lo"]), ("upper_value", row["hi"]))
+        figures = {name: value * scale for name, value in values if value is not None}
+        document.setdefault(_name(row), {})[measure] = figures
+    return _dump(document)
+
+
+def github_action_benchmark(table: ExportTable) -> str:
+    """Return entries of the tool `customSmallerIsBetter`, without metrics that should be larger."""
+    return _dump(
+        [
+            {
+                "name": f"{_name(row)}: {row['metric']}",
+                "unit": row["unit"],
+                "value": row["median"],
+                **(
+                    {"range": f"± {(row['hi'] - row['lo']) / 2:.3g}"}
+                    if row["lo"] is not None
+                    else {}
+                ),
+                "extra": f"{_count(row)}, record {row['record_id']}",
+            }
+            for row in _configurations(table)
+            if row["better"] == "lower"
+        ]
+    )
+
+
+def _count(row: Row) -> str:
+    rounds = row["rounds"]
+    return f"median of {counted(rounds, 'round')}" if rounds else "property of the binary"
+
+
+def openmetrics(table: ExportTable) -> str:
+    """Return OpenMetrics 1.0: a gauge per metric, with its median and the ends of its interval."""
+    lines = []
+    rows = sorted(table.rows, key=lambda row: row["metric"])
+    for metric, group in groupby(rows, key=lambda row: row["metric"]):
+        first, *others = group
+        unit = {"s": "seconds", "bytes": "bytes"}.get(first["unit"], "")
+        end = unit and f"_{unit}"
+        family = f"benchctl_{re.sub('[^A-Za-z0-9_]', '_', metric).removesuffix(end)}{end}"
+        about = METRICS[metric].about if metric in METRICS else f"metric {metric}"
+        lines += [f"# TYPE {family} gauge", *([f"# UNIT {family} {unit}"] if unit else [])]
+        lines.append(f"# HELP {family} {_escaped(about)}")
+        for row in (first, *others):
+            names = ("scenario", "variant", "input")
+            labels = ",".join(f'{name}="{_escaped(row[name])}"' for name in names)
+            for key, label in (("median", "median"), ("lo", "lower"), ("hi", "upper")):
+                if row[key] is not None:
+                    lines.append(f'{family}{{{labels},statistic="{label}"}} {row[key]!r}')
+    return "\n".join((*lines, "# EOF\n"))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def latex(table: ExportTable) -> str:
+    """Return a table for the package `booktabs`."""
+    heads = ("Variant", "Input", "Metric", "Median", r"95\,\% CI", "Ratio", "CI", "Verdict")
+    lines = [r"\begin{tabular}{lllrrrrl}", r"\toprule", " & ".join(heads) + r" \\", r"\midrule"]
+    lines += [" & ".join(_cells(row)) + r" \\" for row in table.rows]
+    return "\n".join((*lines, r"\bottomrule", "\\end{tabular}\n"))
+
+
+def _cells(row: Row) -> Iterator[str]:
+    def interval(low: str, high: str) -> str:
+        return f"[{low}, {high}]" if low and high else "--"
+
+    def figure(value: float | None) -> str:
+        if value is None:
+            return ""
+        show = {"s": format_duration, "bytes": format_size}.get(row["unit"])
+        return (show(value, digits=4) if show else f"{value:.4g}").translate(_TEX)
+
+    def ratio(name: str) -> str:
+        return "" if row[name] is None else f"{row[name]:.3f}"
+
+    yield from (_tex(text) for text in (row["variant"], row["input"], noun(row["metric"])))
+    yield figure(row["median"])
+    yield interval(figure(row["lo"]), figure(row["hi"]))
+    yield ratio("ratio") or "--"
+    yield interval(ratio("ratio_lo"), ratio("ratio_hi"))
+    yield (word(Verdict(row["verdict"]), row["metric"]) if row["verdict"] else "--").translate(_TEX)
+
+
+FORMATS: Final[dict[str, Callable[[ExportTable], str | bytes]]] = {
+    "parquet": parquet,
+    "jsonl": jsonl,
+    "csv-long": csv_long,
+    "bmf": bmf,
+    "github-action-benchmark": github_action_benchmark,
+    "latex": latex,
+    "openmetrics": openmetrics,
+}
+"""The formats of `benchctl export`, each with the function that writes it."""

@@ -1,0 +1,1 @@
+"""The history of a scenario: values over records and revisions, and their change points."""

@@ -1,0 +1,1 @@
+"""Records of one scenario from several hosts: where their verdicts agree, and where they do not."""

@@ -1,0 +1,127 @@
+"""The page of ``benchctl fleet compare``: a table per comparison, with one row per host."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from bench_framework.features.host_comparison.results import (
+    FEWEST,
+    HostComparison,
+    HostResult,
+    HostsCompared,
+)
+from bench_framework.features.host_comparison.sentences import (
+    COUNTED,
+    STATUS,
+    name,
+    summary,
+)
+from bench_framework.model.words import noun
+from bench_framework.report.blocks import (
+    Block,
+    Column,
+    Document,
+    Fallback,
+    KeyFinding,
+    Row,
+    Section,
+    Sentence,
+    Table,
+)
+from bench_framework.report.contrasts import interval_cells, verdict_cell
+from bench_framework.report.main_table import CI
+from bench_framework.report.numbers import DASH
+from bench_framework.report.terms import verdict_glossary
+from bench_framework.units import counted
+
+_TERMS: Final = (
+    ("kind", "hosts with equal CPU, number of cores, memory, kernel and governor"),
+    (
+        "random effects",
+        "a mean of the ratios of hosts of one kind, whose true ratios may differ from each other",
+    ),
+)
+
+
+def document(compared: HostComparison) -> Document:
+    """Return the page about the results of several hosts."""
+    status = STATUS[compared.agreement] if compared.comparisons else "not comparable"
+    hosts = counted(len(compared.hosts), "host")
+    counts = Counter(one.agreement for one in compared.comparisons)
+    states = (f"{counts[key]} {text}" for key, text in COUNTED.items() if counts[key])
+    numbers = counted(len(compared.comparisons), "comparison")
+    line = f"{compared.scenario}  {hosts}  {numbers}: {', '.join(states)}"
+    blocks = [block for n, one in enumerate(compared.comparisons, 1) for block in _blocks(n, one)]
+    if not blocks:
+        blocks.append(Fallback("The records have no comparison."))
+    elif not any(one.kinds for one in compared.comparisons):
+        needed = counted(FEWEST, "host")
+        blocks.append(Fallback(f"No random-effects summary: it needs {needed} of one kind."))
+    sections = (
+        Section("S10", "by-host", "Results by host", tuple(blocks), terminal="all"),
+        Section("S10", "hosts", "Hosts", (_hosts(compared),), terminal="all"),
+    )
+    return Document(
+        title=compared.scenario,
+        question=compared.question,
+        status=status,
+        facts=(("Host", ", ".join(host.name for host in compared.hosts)),),
+        trust=(),
+        run_line=line if compared.comparisons else f"{compared.scenario}  {hosts}",
+        sections=sections,
+        claims=(),
+        glossary=verdict_glossary(compared.margin),
+        terms=_TERMS,
+    )
+
+
+def _blocks(number: int, one: HostsCompared) -> tuple[Block, ...]:
+    inverted = one.direction == "higher"
+    pair = (one.reference, one.candidate) if inverted else (one.candidate, one.reference)
+    caption = (
+        f"{name(one)}: {noun(one.metric)} by host. Ratios are {' ÷ '.join(pair)}, each within one "
+        "host. Verdicts are those of the records."
+    )
+    columns = (
+        Column("Host"),
+        Column("Ratio", "decimal"),
+        Column(CI, drop=1),
+        Column("Verdict"),
+        Column("Notes", prose=True),
+    )
+    table = Table(
+        f"by-host-{number}",
+        caption,
+        columns,
+        tuple(_row(one, result) for result in one.results),
+        sortable=False,
+        stub=name(one),
+        note=" ".join(summary(kind, one.margin) for kind in one.kinds),
+    )
+    return KeyFinding(Sentence(f"{one.text}.")), table.without_empty_columns()
+
+
+def _row(one: HostsCompared, result: HostResult) -> Row:
+    verdict, reason = result.verdict, result.reason
+    if verdict is None:
+        return Row.build(result.host, DASH, "", DASH, reason, reason=reason)
+    ratio = interval_cells(result.interval, verdict, one.margin)
+    mark = verdict_cell(verdict, one.metric)
+    return Row.build(result.host, *ratio, mark, reason, verdict=verdict, reason=reason)
+
+
+def _hosts(compared: HostComparison) -> Table:
+    facts = list(compared.hosts[0].kind.facts)
+    columns = (
+        Column("Host"),
+        Column("Record", drop=1),
+        *(Column(fact[:1].upper() + fact[1:], drop=n) for n, fact in enumerate(facts, 3)),
+        Column("Kind", drop=2),
+    )
+    rows = (
+        Row.build(host.name, host.record_id, *host.kind.facts.values(), host.kind.digest)
+        for host in compared.hosts
+    )
+    caption = "Hosts and their records. Hosts of one kind have equal values from CPU to governor."
+    return Table("hosts-table", caption, columns, tuple(rows), sortable=False)

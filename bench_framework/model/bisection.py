@@ -1,0 +1,87 @@
+"""A search for the commit that changed a configuration. Immutable, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.policies import Metric
+from bench_framework.model.revisions import Commit
+
+Find = Literal["regression", "improvement"]
+StepKind = Literal["ends", "commit", "confirmation"]
+"""``ends``: the whole range. ``commit``: a commit between two others. ``confirmation``: the two commits
+that remain, in new rounds."""
+Outcome = Literal["planned", "differs", "same", "good", "bad", "skipped", "inconclusive"]
+"""``good`` and ``bad`` are the sides of a ``commit``, ``differs`` and ``same`` are for the other kinds."""
+Status = Literal["found", "range", "unconfirmed", "unchanged", "inconclusive", "unfinished"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A measurement of the search. Commits are numbers of `Bisection.commits`.
+
+    Attributes:
+        lo: the good end.
+        hi: the bad end.
+        candidate: the commit between them; `hi` if only the ends are measured.
+        level: error rate of its claims, a share of the level of the search; 0 if it claims nothing from
+            times.
+        attempt: 1, or more if it was inconclusive before.
+        record: ``SCENARIO/ID``, empty if nothing was measured.
+        comparisons: of a ``commit``: the candidate with the good end, and the bad end with the
+            candidate; otherwise the bad end with the good one. Empty if nothing was compared.
+        text: the comparison of two ends in words, or the reason for the outcome.
+    """
+
+    kind: StepKind
+    lo: int
+    hi: int
+    candidate: int
+    level: float
+    attempt: int = 1
+    outcome: Outcome = "planned"
+    record: str = ""
+    comparisons: tuple[Comparison, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """A search: its question and the steps so far.
+
+    Attributes:
+        level: probability of one or more false claims in the whole search, at most.
+        commits: from the good one to the bad one.
+        cell_id: the configuration in the scenario's plan, empty until the ends have been compared.
+        configuration: its name.
+    """
+
+    schema_version: Literal[1]
+    scenario: str
+    find: Find
+    metric: Metric
+    level: float
+    commits: tuple[Commit, ...]
+    cell_id: str = ""
+    configuration: str = ""
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """The answer of a search.
+
+    Attributes:
+        status: ``found``: `hi` is the commit, and its predecessor is `lo`. ``range``: it is one of the
+            commits after `lo` up to `hi`. ``unconfirmed``: new rounds did not show the change of `hi`.
+            ``unchanged``: the ends do not differ in this direction. ``inconclusive``: they are not shown
+            to differ.
+        evidence: the step that compared `lo` and `hi` directly, `None` without one.
+    """
+
+    status: Status
+    lo: int
+    hi: int
+    evidence: Step | None

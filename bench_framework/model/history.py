@@ -1,0 +1,122 @@
+"""The history of a scenario: one series per configuration, and its changes. Immutable, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from bench_framework.model.fingerprint import Fingerprint
+
+SCHEMA_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The value of a configuration in one record. Values are in the stored unit of the metric."""
+
+    place: int
+    """Position in the history, equal for all configurations of one revision and record."""
+    record: str
+    started: str
+    revision: str | None
+    """Full id of the commit, or version; `None` for a program that was not built."""
+    dirty: bool | None
+    """True if the crate had uncommitted changes."""
+    value: float
+    lo: float | None
+    hi: float | None
+    """95 % interval of the value within its record."""
+    program: str
+    """Digest of code, command and input. Points with equal digests measured the same program."""
+    task: str
+    """Digest of command and input. Points with other digests are not compared."""
+    level: float = 0.0
+    """The value without the change of the machine that anchors show."""
+    fitted: float = 0.0
+    """Mean level between two changes."""
+    outlier: bool = False
+    """True if this record alone differs from those before and after. It is in no mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A lasting change. The positions are indices of points."""
+
+    before: int
+    """Last point that is before the change for certain."""
+    at: int
+    """First point after the change, by the best fit."""
+    after: int
+    """First point that is after the change for certain."""
+    ratio: float
+    """Mean level after ÷ before, with its 95 % interval."""
+    lo: float
+    hi: float
+    confidence: float
+    """1 − the probability of such a change anywhere in a history without changes."""
+    confirmed: bool
+    """False if there is only one record before or after the change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The points of one configuration in the order of the history."""
+
+    id: str
+    """Twelve hex digits of its axis values, equal in all records."""
+    label: str
+    values: tuple[tuple[str, str], ...]
+    points: tuple[Point, ...]
+    changes: tuple[Change, ...] = ()
+    breaks: tuple[int, ...] = ()
+    """First points with another command or input than before."""
+    noise: float | None = None
+    """Standard deviation between records, as a fraction; `None` with too few records."""
+    detectable: float | None = None
+    """Smallest change that the next record alone would show in 80 % of all cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The series of a scenario on machines with one fingerprint."""
+
+    scenario: str
+    metric: str
+    unit_family: Literal["iec", "si"]
+    order: Literal["revision", "time"]
+    """Order of the points: that of the commits, or of the records' start times."""
+    machine: Fingerprint
+    records: int
+    level: float
+    """Largest probability of a false change in any series, if the noise is normally distributed."""
+    series: tuple[Series, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Record and reason for each record that is not used."""
+
+    def changed(self, last: int) -> tuple[tuple[Series, Change], ...]:
+        """Return the confirmed changes whose first record is among the last ones of its series."""
+        return tuple(
+            (one, change)
+            for one in self.series
+            for change in one.changes
+            if change.confirmed and change.at >= len(one.points) - last
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON document of ``benchctl history --json``."""
+        document = _fields(self) | {"machine": asdict(self.machine), "series": []}
+        for one in self.series:
+            changes = [_fields(change) for change in one.changes]
+            for change in changes:
+                for side in ("before", "after"):
+                    point = one.points[change[side]]
+                    change |= {f"{side}_record": point.record, f"{side}_revision": point.revision}
+            points = [_fields(point) for point in one.points]
+            fields = {"values": dict(one.values), "points": points, "changes": changes}
+            document["series"].append(_fields(one) | fields)
+        return {"schema_version": SCHEMA_VERSION, **document}
+
+
+def _fields(item: Any) -> dict[str, Any]:
+    """Return the fields without copying them, as `asdict` does; a history can have 100 000 points."""
+    return {name: getattr(item, name) for name in item.__slots__}

@@ -1,0 +1,79 @@
+"""The small part of a record that a history needs, read without its journal of runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from bench_framework.errors import RecordError
+from bench_framework.foreign import open_regular, read_regular
+from bench_framework.model.metrics import CPU, INSTRUCTIONS, PEAK_RSS, WALL
+from bench_framework.store import layout, lines, wire
+
+MEDIANS: Final[Mapping[str, tuple[str, ...]]] = {
+    WALL: ("wall_median_s", "wall_lo_s", "wall_hi_s"),
+    CPU: ("cpu_s",),
+    PEAK_RSS: ("peak_rss_median_bytes",),
+    INSTRUCTIONS: ("instructions",),
+}
+"""Columns of ``cells.csv`` with a metric's median, and its interval if there is one."""
+Figures = tuple[float, float | None, float | None]
+"""A median with its interval."""
+load_plan = lru_cache(maxsize=64)(wire.load_plan)
+"""Function that reads ``plan.json``. Most records of a scenario have equal plans."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSummary:
+    """A finished record: its first lines, its plan as text, and the medians of its cells."""
+
+    header: lines.Header
+    prepared: lines.Prepared
+    plan: bytes
+    medians: Mapping[str, Figures]
+    """Cell id → median of the metric, of each cell that was measured as planned."""
+
+
+def read_summary(folder: Path, metric: str) -> RecordSummary:
+    """Read a record. `metric` is one of `MEDIANS`.
+
+    Raises `RecordError`: it is not finished (BX413), or damaged (BX411).
+    """
+    if not (folder / layout.MANIFEST).is_file() or not (folder / layout.CELLS).is_file():
+        fix = "finish it with `benchctl run`"
+        raise RecordError(f"{folder} is not finished", code="BX413", fix=fix)
+    try:
+        with open_regular(folder / layout.JOURNAL) as file:
+            header = wire.adapter(lines.Header).validate_json(file.readline())
+            prepared = wire.adapter(lines.Prepared).validate_json(file.readline())
+        plan = read_regular(folder / layout.PLAN)
+        load_plan(plan)
+        medians = _medians(read_regular(folder / layout.CELLS).decode(), MEDIANS[metric])
+    except (OSError, ValueError, LookupError, RecordError) as error:
+        cause = (("cause", f"{type(error).__name__}: {error}"),)
+        fix = "run `benchctl verify` to list the changed files"
+        raise RecordError(f"{folder} is damaged", code="BX411", details=cause, fix=fix) from error
+    return RecordSummary(header, prepared, plan, medians)
+
+
+def _medians(text: str, columns: tuple[str, ...]) -> dict[str, Figures]:
+    """Return the medians in ``cells.csv``. Raises `ValueError` or `LookupError`: other content."""
+    rows = csv.reader(io.StringIO(text, newline=""))
+    names = next(rows, [])
+    cell, state = names.index("cell_id"), names.index("state")
+    if columns[0] not in names:
+        return {}
+    places = [names.index(name) for name in columns]
+    figures = {}
+    for row in rows:
+        if row[state] == "measured" and row[places[0]]:
+            median, *bounds = [float(row[place]) if row[place] else None for place in places]
+            if median is not None and 0 < median < math.inf:
+                figures[row[cell]] = (median, *(bounds or (None, None)))
+    return figures

@@ -1,0 +1,24 @@
+"""Runs on another host: a scenario with its files goes to a Dask worker, and its record comes back."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from bench_framework.errors import UsageError
+
+
+def load_cluster(words: str) -> ModuleType:
+    """Return the module that uses Dask. Raises `UsageError` (BX132): the package is not installed."""
+    try:
+        from bench_framework.workflow.fleet import cluster
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("bench_framework"):
+            raise
+        raise UsageError(
+            f"{words} needs the package distributed",
+            code="BX132",
+            details=(("missing", str(error.name)),),
+            effect="no connection was made",
+            fix="run `pip install 'bench_framework[fleet]'`",
+        ) from error
+    return cluster

@@ -1,0 +1,297 @@
+"""The connection to a Dask cluster. No other module imports `dask` and `distributed`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import pickle
+import platform
+import queue
+import signal
+import ssl
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+import dask
+from distributed import Client, Future, Security, Worker, get_worker
+
+from bench_framework.errors import MachineError
+from bench_framework.version import __version__
+from bench_framework.workflow.fleet import access, on_host
+from bench_framework.workflow.fleet.job import Job, Result
+
+CONNECT_S = 10.0
+"""Time in seconds to connect to a scheduler."""
+REGISTER_S = 10.0
+"""Time in seconds that a worker has to register after the client connected."""
+MACHINE: Final = "machine"
+"""Resource of which each worker has one, and each run takes one."""
+_RETRY_S: Final = 0.5
+_QUIET: Final = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.tick.interval": "1s",
+}
+"""Settings of the worker: its own monitoring would wake up 50 to 100 times per second."""
+
+
+def versions() -> str:
+    """Return the versions that client and workers must share. Each worker has it as a resource."""
+    major, minor, _ = platform.python_version_tuple()
+    return f"benchctl {__version__}, Python {major}.{minor}, distributed {metadata.version('distributed')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A worker that can measure."""
+
+    address: str
+    name: str
+
+
+class Running:
+    """A run on a worker."""
+
+    def __init__(self, client: Client, place: Place, job: Job) -> None:
+        """Start the run. No other worker takes it over."""
+        self._client, self._place, self._token = client, place, job.token
+        self._updates: queue.Queue[list[bytes]] = queue.Queue()
+        client.subscribe_topic(job.token, lambda event: self._updates.put(event[1]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the files of the scenario are a large argument
+            self._future: Future[Result] = client.submit(
+                measure,
+                pickle.dumps(job),
+                key=f"benchctl-{job.token}",
+                workers=[place.address],
+                allow_other_workers=False,
+                resources={MACHINE: 1},
+                retries=0,
+                pure=False,
+            )
+
+    def updates(self, timeout_s: float) -> Iterator[list[bytes]]:
+        """Yield what the run has sent, after waiting for at most `timeout_s` seconds."""
+        with contextlib.suppress(queue.Empty):
+            yield self._updates.get(timeout=timeout_s)
+            while True:
+                yield self._updates.get_nowait()
+
+    @property
+    def finished(self) -> bool:
+        """True if the run has ended in any way."""
+        return bool(self._future.done())
+
+    def result(self) -> Result | None:
+        """Return the result of the run; `None` while it is running.
+
+        Raises `MachineError` (BX263): it failed, or its worker is gone.
+        """
+        future, name = self._future, self._place.name
+        try:
+            if future.status == "finished":
+                result: Result = future.result(timeout=None)
+                return result
+            if future.status == "error":
+                raise access.lost(name, str(future.exception(timeout=CONNECT_S)))
+            if future.status != "pending":
+                raise access.lost(name, "the connection to the scheduler ended")
+            if self._place.address not in _workers(self._client):
+                raise access.lost(name, "its worker is not at the scheduler any more")
+        except (OSError, asyncio.CancelledError, TimeoutError) as error:
+            raise access.lost(name, _causes(error)) from error
+        return None
+
+    def stop(self) -> None:
+        """Request that the run stops."""
+        self._client.run(_request_stop, self._token, workers=[self._place.address], wait=False)
+
+    def cancel(self) -> None:
+        """Withdraw the run, which its worker has not started."""
+        self._future.cancel()
+
+
+class Cluster:
+    """The connection of a client to a scheduler."""
+
+    def __init__(self, client: Client, address: str) -> None:
+        self._client = client
+        self._address = address
+
+    def choose(self, names: Sequence[str], wait: Callable[[float], object]) -> list[Place]:
+        """Return the workers of hosts, in the order of `names`.
+
+        For `access.ALL`, they are those of all hosts; without names, the one with the fewest runs. `wait`
+        sleeps, and may raise an error to give up.
+
+        Raises `MachineError`: BX261, one is not registered after `REGISTER_S`; BX262, its version is
+        another one.
+        """
+        every, waited = access.ALL in names, 0.0
+        while True:
+            registered = _workers(self._client).items()
+            workers = {str(w["name"]): (a, w) for a, w in registered if MACHINE in w["resources"]}
+            missing = [name for name in names if name not in workers and not every]
+            if (workers and not missing) or waited >= REGISTER_S:
+                break
+            wait(_RETRY_S)
+            waited += _RETRY_S
+        if missing or not workers:
+            what = (
+                f"no worker of a host {', '.join(missing)}" if missing else "no worker of benchctl"
+            )
+            raise MachineError(
+                f"{what} is registered at {self._address}",
+                code="BX261",
+                details=(("hosts", ", ".join(workers) or "none"),),
+                effect="nothing was measured",
+                fix=f"start one on the host with `benchctl fleet worker {self._address}`",
+            )
+        chosen = sorted(workers) if every or not names else names
+        usable = [
+            Place(workers[name][0], name)
+            for name in chosen
+            if versions() in workers[name][1]["resources"]
+        ]
+        if not usable or (names and len(usable) < len(chosen)):
+            places = {place.name for place in usable}
+            rest = [
+                (n, {*workers[n][1]["resources"]} - {MACHINE}) for n in chosen if n not in places
+            ]
+            raise MachineError(
+                "the worker has another version than this client",
+                code="BX262",
+                details=(("client", versions()), *((n, ", ".join(r)) for n, r in rest)),
+                effect="nothing was measured",
+                fix="install one version on client, scheduler and hosts, then restart the workers",
+            )
+        if names:
+            return usable
+        runs = self._client.processing()
+        return [min(usable, key=lambda place: (len(runs.get(place.address, ())), place.name))]
+
+    def start(self, place: Place, job: Job) -> Running:
+        """Start a run on a worker."""
+        return Running(self._client, place, job)
+
+
+def _workers(client: Client) -> dict[str, Any]:
+    workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
+    return workers
+
+
+@contextlib.contextmanager
+def connected(address: str) -> Iterator[Cluster]:
+    """Connect to a scheduler.
+
+    Raises `MachineError` (BX260): nothing listens there, or a certificate is refused; `UsageError`
+    (BX133): the TLS files cannot be used.
+    """
+    security = _security(address, "client")
+    with contextlib.ExitStack() as opened:
+        opened.callback(logging.disable, logging.NOTSET)
+        logging.disable()  # errors of Dask are reported by benchctl
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # versions are compared with those of the worker
+                client = Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise access.unreachable(address, _causes(error)) from error
+        opened.callback(client.close, timeout=CONNECT_S)
+        yield Cluster(client, address)
+
+
+async def _request_stop(token: str) -> None:
+    """Request a stop in a worker. Without waiting, Dask calls coroutines only."""
+    on_host.request_stop(token)
+
+
+def measure(job: bytes) -> Result:
+    """Run a job in a worker."""
+    request: Job = pickle.loads(job)  # noqa: S301 -- Dask has run code of the client already
+    worker = get_worker()
+    return on_host.run_job(request, lambda lines: worker.log_event(request.token, lines))
+
+
+def serve(address: str, name: str, folder: Path, ready: Callable[[str], object]) -> bool:
+    """Serve runs until SIGINT or SIGTERM, or until the scheduler ends the connection.
+
+    `ready` is called with the address of the worker. Return True after a signal.
+
+    Raises `MachineError`: BX260, there is no connection; BX265, the scheduler has a worker of this name.
+    """
+    dask.config.set(_QUIET)
+    logging.disable()
+    return asyncio.run(_serve(address, name, folder, ready))
+
+
+async def _serve(address: str, name: str, folder: Path, ready: Callable[[str], object]) -> bool:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    host = "127.0.0.1" if access.is_local(address) else None
+    worker = Worker(
+        address,
+        name=name,
+        nthreads=1,
+        resources={MACHINE: 1, versions(): 1},
+        memory_limit=0,
+        security=_security(address, "worker"),
+        host=host,
+        dashboard_address="127.0.0.1:0",
+        local_directory=str(folder),
+        death_timeout=CONNECT_S,
+    )
+    try:
+        await worker
+    except (OSError, ValueError, RuntimeError) as error:
+        cause = _causes(error)
+        if "name taken" in cause:
+            raise second_worker(f"the scheduler {address} has a worker named {name}") from error
+        raise access.unreachable(address, cause) from error
+    ready(worker.address)
+    waiting = {asyncio.create_task(worker.finished()), asyncio.create_task(stopped.wait())}
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    await worker.close(timeout=CONNECT_S, executor_wait=False)
+    return stopped.is_set()
+
+
+def second_worker(cause: str) -> MachineError:
+    """Return the error BX265: a machine can have one worker."""
+    return MachineError(
+        f"this worker was not started: {cause}",
+        code="BX265",
+        effect="two workers on one machine would disturb each other's measurements",
+        fix="use the worker that runs, or stop it; give machines with the same name other ones "
+        "with --name",
+    )
+
+
+def _security(address: str, role: str) -> Security:
+    """Return the certificates of Dask's configuration. Raises `UsageError` (BX133): unusable."""
+    security = Security()
+    if address.startswith(f"{access.TLS}://"):
+        names = ("tls_ca_file", f"tls_{role}_cert")
+        if missing := [name for name in names if getattr(security, name) is None]:
+            cause = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set"
+            raise access.unusable_tls(cause)
+        try:
+            security.get_connection_args(role)
+        except (OSError, ssl.SSLError, ValueError) as error:
+            raise access.unusable_tls(str(error)) from error
+    return security
+
+
+def _causes(error: BaseException | None) -> str:
+    """Return the messages of an error and of its causes, each once."""
+    texts: dict[str, None] = {}
+    while error is not None:
+        texts[str(error) or type(error).__name__] = None
+        error = error.__cause__ or error.__context__
+    return "; ".join(texts)

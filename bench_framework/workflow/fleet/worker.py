@@ -1,0 +1,46 @@
+"""The worker of a host, one per machine and user."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from bench_framework.errors import MachineError
+from bench_framework.execution.machine import host
+from bench_framework.store.layout import locked, writing
+from bench_framework.workflow.fleet import access, load_cluster
+
+
+def serve(scheduler: str, name: str, *, insecure: bool, say: Callable[[str], object]) -> None:
+    """Serve runs until a signal. `say` prints when the worker is ready.
+
+    Raises:
+        UsageError: BX132, the package distributed is missing; BX133, the scheduler is on another machine
+            and has no TLS.
+        MachineError: BX260, there is no connection to the scheduler, or it ended; BX265, there is a
+            worker on this machine, or one of this name at the scheduler.
+    """
+    address = access.find_address(scheduler)
+    access.require_safe(address, insecure=insecure)
+    cluster = load_cluster("benchctl fleet")
+    host.require_linux()
+    name = name or platform.node()
+    folder = host.cache_root() / "fleet-worker"
+
+    def busy() -> None:
+        raise cluster.second_worker(f"another one uses {folder}")
+
+    def ready(address_here: str) -> None:
+        say(f"host {name} is ready at {address_here}, scheduler {address}: {cluster.versions()}")
+
+    with ExitStack() as lock:
+        with writing(folder):
+            lock.enter_context(locked(folder, busy))
+        if not cluster.serve(address, name, folder / "dask", ready):
+            raise MachineError(
+                f"the scheduler {address} ended the connection",
+                code="BX260",
+                effect="a run in progress was stopped; its finished rounds are kept",
+                fix="start the scheduler, then this worker again",
+            )

@@ -1,0 +1,1 @@
+"""Records over time: baselines, history, bisection and the site."""

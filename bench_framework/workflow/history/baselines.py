@@ -1,0 +1,166 @@
+"""Baselines: save, look up, compare, and move to another machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from bench_framework.errors import RecordError, UsageError
+from bench_framework.workflow.comparison import Compared, compare_records
+
+if TYPE_CHECKING:
+    from bench_framework.model.fingerprint import Fingerprint
+    from bench_framework.store.baselines import Baseline
+
+OTHER_MACHINE = "BX117"
+"""Code: two records are of different machines."""
+INCOMPLETE = "BX413"
+
+
+class Saved(NamedTuple):
+    """A baseline that was written, and the one that it replaced, if any."""
+
+    baseline: Baseline
+    before: Baseline | None
+
+
+def save(results: Path, name: str, record: str = "@last", *, force: bool = False) -> Saved:
+    """Give a record a name. A baseline of this name and scenario is replaced.
+
+    Raises:
+        UsageError: BX101, there is no such record; BX116, the name is not valid, or the record is not
+            in `results`; BX117, the name is that of a record of another machine, without `force`.
+        RecordError: BX413, the measurement is incomplete; BX415, the record was changed; BX455, it was
+            imported.
+    """
+    from bench_framework.execution.machine.host import utc_now
+    from bench_framework.model.fingerprint import fingerprint
+    from bench_framework.store import baselines, finding, layout, manifest
+    from bench_framework.store.records import Record
+    from bench_framework.workflow.pages import record_host
+
+    if not baselines.is_name(name):
+        message = f"{name!r} cannot be the name of a baseline"
+        fix = "use up to 100 letters, digits, `.`, `_` and `-`, first a letter or digit"
+        fix += "; `last` and `prev` are reserved"
+        raise UsageError(message, code=baselines.UNKNOWN, effect="nothing was saved", fix=fix)
+    folder = finding.resolve_measured(results, record)
+    with Record.open(folder) as opened:
+        if not opened.contents.complete or not (folder / layout.MANIFEST).is_file():
+            message = f"the measurement of {folder} is incomplete"
+            fix = "finish it with `benchctl run`"
+            raise RecordError(message, code=INCOMPLETE, effect="nothing was saved", fix=fix)
+        scenario, machine = opened.plan.name, fingerprint(record_host(opened))
+    if folder.resolve() != (results / scenario / opened.id).resolve():
+        raise UsageError(
+            f"{folder} is not {scenario}/{opened.id} in the folder of records {results}",
+            code=baselines.UNKNOWN,
+            effect="nothing was saved",
+            fix="name its folder of records with --dir",
+        )
+    changed = [m for m in manifest.check_manifest(folder) if manifest.is_measured(m.path)]
+    if changed:
+        message = f"{folder} is not as it was measured: {changed[0].path} ({changed[0].what})"
+        fix = f"`benchctl verify {folder}` lists all differences"
+        raise RecordError(message, code="BX415", effect="nothing was saved", fix=fix)
+    digest = manifest.digest_of(manifest.read_manifest(folder))
+    version, at = baselines.SCHEMA_VERSION, utc_now()
+    baseline = baselines.Baseline(version, name, scenario, opened.id, digest, machine, at)
+    before = _replaced(results, baseline, force=force)
+    baselines.write(results, baseline)
+    return Saved(baseline, before)
+
+
+def _replaced(results: Path, baseline: Baseline, *, force: bool) -> Baseline | None:
+    """Return the baseline of the same name. `None`: no file has it, or the file is damaged.
+
+    Raises `UsageError` (BX117): it is of another machine; `RecordError` (BX412): a newer benchctl wrote it.
+    """
+    from bench_framework.store import baselines
+
+    try:
+        existing = baselines.find_all(results, baseline.scenario, baseline.name)
+    except RecordError as error:
+        if error.code != baselines.DAMAGED:
+            raise
+        existing = []
+    before = existing[0] if existing else None
+    if before is not None and not force:
+        what = f"the baseline {before.label} is a record of another machine"
+        fix = "use another name, or replace it with --force"
+        _require_same_machine(before.machine, baseline.machine, what, "nothing was saved", fix)
+    return before
+
+
+def _require_same_machine(
+    before: Fingerprint, after: Fingerprint, message: str, effect: str, fix: str
+) -> None:
+    if differences := before.differences(after):
+        details = tuple(("differs", text) for text in differences)
+        raise UsageError(message, code=OTHER_MACHINE, details=details, effect=effect, fix=fix)
+
+
+def compare(
+    results: Path, name: str, record: str | None = None, *, force: bool = False
+) -> Compared:
+    """Compare a record with a baseline. Without `record`, it is the newest one of the scenario.
+
+    With `force`, records of different machines are compared, and the result is marked.
+
+    Raises:
+        UsageError: BX116, there is no such baseline; BX117, another machine measured the record; and
+            those of `compare_records`.
+        RecordError: BX416, the record of the baseline is missing or changed.
+    """
+    from bench_framework.model.fingerprint import fingerprint
+    from bench_framework.store import baselines, finding
+    from bench_framework.store.records import Record
+    from bench_framework.workflow.pages import record_host
+
+    baseline = baselines.find(results, name)
+    folder = finding.resolve_measured(results, record or baseline.scenario)
+    with Record.open(folder) as opened:
+        machine = fingerprint(record_host(opened))
+    if not force:
+        what = f"the baseline {baseline.label} was measured on another machine than {folder}"
+        effect = "times of different machines cannot be compared"
+        fix = "measure the baseline on this machine, too, or use --force, which marks the result"
+        _require_same_machine(baseline.machine, machine, what, effect, fix)
+    differences = baseline.machine.differences(machine)
+    return compare_records(results, baseline.label, str(folder), forced=differences)
+
+
+def export(results: Path, name: str, out: Path | None = None) -> Path:
+    """Write a baseline and its record as one archive, ``SCENARIO-NAME.tar.gz`` without `out`.
+
+    Raises:
+        UsageError: BX116, there is no such baseline.
+        RecordError: BX415 or BX416, its record is missing or changed.
+        MachineError: BX235, writing failed.
+    """
+    from bench_framework.store import archives, baselines, layout
+
+    baseline = baselines.find(results, name)
+    baselines.record_of(results, baseline.label)
+    path = Path(f"{baseline.scenario}-{baseline.name}.tar.gz") if out is None else out
+    archives.write_archive(layout.output_path(path), baseline, results)
+    return path
+
+
+def import_archive(results: Path, path: Path, *, force: bool = False) -> Saved:
+    """Add the record of an archive to the folder of records, and its name.
+
+    Raises:
+        UsageError: BX118, the archive is not valid; BX117, the name is that of a record of another
+            machine, without `force`.
+        RecordError: BX411 or BX412, the record cannot be read.
+        MachineError: BX235, writing failed.
+    """
+    from bench_framework.store import archives, baselines
+
+    entry = archives.read_entry(path)
+    _replaced(results, entry, force=force)  # nothing is written if the name is taken
+    baseline = archives.extract(path, entry, results)
+    before = _replaced(results, baseline, force=force)
+    baselines.write(results, baseline)
+    return Saved(baseline, before)

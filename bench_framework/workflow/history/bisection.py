@@ -1,0 +1,410 @@
+"""The search for the commit that changed a configuration: builds, records and the stored steps."""
+
+from __future__ import annotations
+
+import json
+import weakref
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework import errors
+from bench_framework.errors import MeasureError, UsageError
+from bench_framework.execution.progress import (
+    BuildFinished,
+    Message,
+    Observer,
+    PlanReady,
+    Update,
+)
+from bench_framework.model.bisection import Bisection, Find, Outcome, Step
+from bench_framework.model.looks import decidable, limited
+from bench_framework.model.metrics import INSTRUCTIONS, InstructionPolicy, is_exact
+from bench_framework.model.plan import Plan, Role, stable_id
+from bench_framework.model.policies import GatePolicy
+from bench_framework.model.revisions import Commit, Revisions
+from bench_framework.model.verdict import Verdict
+from bench_framework.store import wire
+from bench_framework.store.layout import locked, write_whole, writing
+from bench_framework.units import counted, parse_duration
+from bench_framework.workflow.run import run_plan
+from bench_framework.workflow.run_options import NOTHING, RunOptions, source_of_revisions
+from bench_framework.workflow.scenarios.files import find_scenario, plan_scenario, require_outside
+from bench_framework.workflow.setup.preparation import build_programs, open_session
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Comparison, Judgement
+
+STATE: Final = "bisect.json"
+MOST_ROUNDS: Final = 1000
+SIDE_CODES: Final[dict[Outcome, int]] = {"good": 0, "bad": 1}
+NO_SIDE: Final = 125
+"""Exit codes for ``git bisect run``, which skips a commit with 125."""
+_REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
+
+
+class _Built:
+    """An observer of a plan whose builds were shown before."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+
+    def notify(self, update: Update) -> None:
+        """Pass an update on, but not the plan and the unchanged builds again."""
+        if not isinstance(update, PlanReady | BuildFinished):
+            self._observer.notify(update)
+
+
+class Search:
+    """A search with its plan and its stored steps.
+
+    `options` has the good end as `base` and the bad one as `head`. Of several configurations, the one with
+    the largest change is searched, by `metric` or the main metric of the scenario. `budget` is the
+    measuring time of a step, such as ``2m``.
+
+    With `fixed_ends`, another program chooses the commits, also those of merged branches, and each is
+    compared with the ends of the whole range.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: RunOptions,
+        observer: Observer,
+        find: Find = "regression",
+        metric: str | None = None,
+        budget: str | None = None,
+        *,
+        fixed_ends: bool = False,
+    ) -> None:
+        """Plan the search, and read the steps of an earlier one.
+
+        Raises:
+            ScenarioError, UsageError: BX110, the scenario has no revisions; BX125, the ends are no range.
+            BuildError: an end does not exist.
+        """
+        from bench_framework.foreign import read_regular
+
+        plan = _planned(name, options, metric, budget)
+        commits, self._here, machine = _commits(plan, options, fixed_ends=fixed_ends)
+        ends = commits[0].id, commits[-1].id
+        cells = [cell.id for cell in plan.cells]
+        question = (*ends, find, plan.judge.headline, cells, fixed_ends)
+        key = stable_id(plan.scenario_sha256, *question, machine)
+        self.plan = replace(plan, name=f"{plan.name}-bisect-{key[:6]}")
+        self._again = partial(
+            Search, name, observer=observer, find=find, metric=metric, budget=budget
+        )
+        self._text = find_scenario(name).read_text(encoding="utf-8")
+        self._observer, self._options, self._fixed = observer, options, fixed_ends
+        self._stopped = False
+        self._file = options.results / self.plan.name / STATE
+        self._wait_alone()
+        judge = plan.judge
+        self.state = Bisection(1, name, find, judge.headline, judge.level, commits)
+        if self._file.is_file() and not options.fresh:
+            self.state = wire.load_bisection(read_regular(self._file))
+            steps = counted(len(self.state.steps), "step")
+            self.say(f"continuing after {steps} (--fresh repeats them)")
+
+    def _wait_alone(self) -> None:
+        """Wait for other processes that search the same. Their steps are then read, not repeated."""
+        lock, notify = ExitStack(), self._observer.notify
+        weakref.finalize(self, lock.close)
+        text = Message("bisect: waiting for another process with the same search")
+        with writing(self._file):
+            lock.enter_context(locked(self._file.parent, partial(notify, text)))
+
+    def retry_skipped(self) -> None:
+        """Allow to measure the commits again that an earlier call skipped."""
+        from bench_framework.features.bisection.compute import without_skipped
+
+        self.state = without_skipped(self.state)
+
+    @property
+    def commit(self) -> Commit | None:
+        """The commit with the change, `None` if the search has no answer."""
+        from bench_framework.features.bisection.compute import conclude
+
+        end = conclude(self.state)
+        return self.state.commits[end.hi] if end.status == "found" else None
+
+    def say(self, text: str) -> None:
+        """Pass a line to the observer."""
+        self._observer.notify(Message(f"bisect: {text}"))
+
+    def run(self) -> None:
+        """Measure until the answer is known, or inconclusive after all attempts. Each step is stored.
+
+        Raises:
+            BuildError, MeasureError: BX127, an end cannot be measured; or a tool is missing.
+            Interrupted: the decided steps are kept.
+        """
+        from bench_framework.features.bisection.compute import attempts_of, next_step
+
+        attempts = attempts_of(self.state)
+        while (step := next_step(self.state, attempts)) is not None:
+            self._do(step)
+
+    def branch(self) -> Search | None:
+        """Return the search of the branch that the found commit merged, `None` if it is no merge."""
+        if self.commit is None or len(self.commit.parents) == 1:
+            return None
+        self.say(f"{self.commit.short} is a merge; searching its branch")
+        base, head, *_ = self.commit.parents
+        return self._again(options=replace(self._options, base=base, head=head))
+
+    def judge_head(self) -> tuple[Step, int]:
+        """Measure the commit that is checked out in the current folder, for ``git bisect run``.
+
+        Returns:
+            The step of the commit, and the exit code: 0 good, 1 bad, 125 neither was shown.
+
+        Raises:
+            UsageError: BX125, the commit is not in the range.
+            GateError: BX126, the ends are not shown to differ. The other errors are those of `run`.
+        """
+        from bench_framework.features.bisection import compute
+
+        numbers = {commit.id: number for number, commit in enumerate(self.state.commits)}
+        if (number := numbers.get(self._here)) is None:
+            message = "the current folder is in no git repository"
+            if self._here:
+                message = (
+                    f"commit {self._here[:12]}, which is checked out here, is not in the range"
+                )
+            fix = "give --good and --bad as in `git bisect start`"
+            raise UsageError(message, code="BX125", effect=NOTHING, fix=fix)
+        attempts = compute.attempts_of(self.state)
+        while (step := compute.next_step(self.state, attempts)) and step.kind == "ends":
+            self._do(step)
+        ends = [step for step in self.state.steps if step.kind == "ends"][-1]
+        if ends.outcome != "differs":
+            message = f"the ends are not shown to differ: {ends.text}"
+            fix = "choose ends that differ, or a longer --budget"
+            raise errors.GateError(message, code="BX126", effect="nothing was judged", fix=fix)
+        if number in (0, len(numbers) - 1):
+            return ends, SIDE_CODES["bad" if number else "good"]
+        while (step := compute.next_step_of(self.state, number)) is not None:
+            self._do(step)
+        step = compute.steps_of(self.state, number)[-1]
+        return step, SIDE_CODES.get(step.outcome, NO_SIDE)
+
+    def _do(self, step: Step) -> None:
+        """Measure a planned step, and store its result."""
+        from bench_framework.features.bisection import sentences
+
+        try:
+            self.say(sentences.before(self.state, step))
+            step = self._commit(step) if step.kind == "commit" else self._pair(step)
+            self.state = replace(self.state, steps=(*self.state.steps, step))
+            write_whole(self._file, wire.dump_bisection(self.state))
+            self.say(sentences.after(self.state, step))
+            if self._stopped:
+                raise self._interrupted()
+        except KeyboardInterrupt:  # between two measurements
+            raise self._interrupted() from None
+
+    def _interrupted(self) -> errors.Interrupted:
+        effect = f"{counted(len(self.state.steps), 'decided step')} and all rounds are kept"
+        return errors.Interrupted("interrupted", effect=effect, fix="repeat the same command")
+
+    def _pair(self, step: Step) -> Step:
+        """Compare two ends. The first time, choose the configuration with the largest change."""
+        from bench_framework.features.bisection.compute import of_ends
+        from bench_framework.scenario.revisions import HEAD, at_revisions, cell_id
+
+        good, bad = (self.state.commits[number] for number in (step.lo, step.hi))
+        plan = at_revisions(self._narrowed(), Revisions(good.id, bad.id, good.short))
+        record, judgement = self._measure(_scheduled(plan, step), RunOptions(), self._observer)
+        comparisons = self._of_metric(judgement)
+        compared = [c for c in comparisons if c.verdict not in _REFUSED]
+        refused = [c for c in comparisons if c.verdict in _REFUSED]
+        if not compared or (refused and of_ends(compared, self.state.find)[0] == "same"):
+            # Without these configurations, "no regression" would be an answer to another question.
+            cause = refused[0].reason if refused else "this machine cannot run it"
+            message = f"{good.short} and {bad.short} cannot be compared: {cause}"
+            if compared:
+                message = f"{message}, in {len(refused)} of {len(comparisons)} configurations"
+            fix = "choose other ends or configurations (-k), or fix the scenario"
+            raise MeasureError(message, code="BX127", effect="no commit was found", fix=fix)
+        outcome, largest = of_ends(compared, self.state.find)
+        if not self.state.cell_id and outcome == "differs":
+            cell = next(c for c in self.plan.cells if cell_id(c, HEAD) == largest.cell_id)
+            label, item = self.plan.variant(cell.variant_id).label, self.plan.input(cell.input_id)
+            name = f"{label}, {item.label}" if item.dataset or item.values else label
+            self.state = replace(self.state, cell_id=cell.id, configuration=name)
+        ids, kinds = (largest.cell_id, largest.ref_cell_id), ("comparison", "memory")
+        texts = (c.text for c in judgement.claims if c.cells == ids and c.kind in kinds)
+        text = next(texts, largest.reason)
+        return replace(step, outcome=outcome, record=record, comparisons=(largest,), text=text)
+
+    def _commit(self, step: Step) -> Step:
+        """Measure a commit in the same rounds as both ends, unless its code is that of one of them."""
+        from bench_framework.features.bisection import compute
+        from bench_framework.scenario.revisions import at_commits
+
+        commit, good, bad = (self.state.commits[n] for n in (step.candidate, step.lo, step.hi))
+        ids = dict(zip(compute.SIDES, (commit.id, good.id, bad.id), strict=True))
+        question = f"Is {commit.short} on the side of {good.short} or of {bad.short}?"
+        plan = at_commits(self._narrowed(), ids, question)
+        words = ("bisect", self.state.scenario, "--good", good.id, "--bad", bad.id)
+        plan = _scheduled(replace(plan, scenario_path="", asked=words), step)
+        rule = partial(compute.look, find=self.state.find, nearer=self._fixed)
+        look = None if is_exact(self.state.metric) else rule
+        untested = replace(step, level=0.0, outcome="skipped")
+        try:
+            if (end := self._same_code(plan)) is not None:
+                return replace(untested, outcome=end, text="the same code")
+            built = _Built(self._observer)
+            record, judgement = self._measure(plan, RunOptions(pages=False, look=look), built)
+        except (errors.BuildError, errors.CellError, errors.AnswerError) as error:
+            text = error.details[0][1] if error.details else error.message
+            return replace(untested, text=text.strip().partition("\n")[0])
+        pair = compute.comparisons_of(plan, self._of_metric(judgement))
+        refused = [c.reason for c in pair or () if c.verdict in _REFUSED]
+        if pair is None or refused:
+            return replace(untested, record=record, text=next(iter(refused), "not comparable"))
+        outcome = compute.side(*pair, self.state.find, nearer=self._fixed) or "inconclusive"
+        text = pair[0].reason
+        return replace(step, outcome=outcome, record=record, comparisons=pair, text=text)
+
+    def _same_code(self, plan: Plan) -> Outcome | None:
+        """Build a commit and both ends, and return the end that is the same program."""
+        from bench_framework.compare.same_programs import equal_code
+
+        with open_session(plan, self._observer) as session:
+            builds = {build.id: build for build in build_programs(plan, session)}
+        session.stop.check()
+        commit, good, bad = (builds[variant.build_id] for variant in plan.variants)
+        for end in (good, bad):
+            if not end.ok:
+                message, cause = "an end of the range cannot be built any more", end.message or ""
+                raise MeasureError(message, code="BX127", details=(("cargo", cause),))
+        return "good" if equal_code(commit, good) else "bad" if equal_code(commit, bad) else None
+
+    def _narrowed(self) -> Plan:
+        """Return the plan of the configuration that is searched, as soon as it is known."""
+        cells = tuple(c for c in self.plan.cells if self.state.cell_id in ("", c.id))
+        return replace(self.plan, cells=cells)
+
+    def _of_metric(self, judgement: Judgement) -> list[Comparison]:
+        families = ("headline", "exact")
+        comparisons = [c for c in judgement.comparisons if c.family in families]
+        return [c for c in comparisons if c.metric == self.state.metric]
+
+    def _measure(
+        self, plan: Plan, options: RunOptions, observer: Observer
+    ) -> tuple[str, Judgement]:
+        """Measure a plan. Return the name and the judgement of its record."""
+        given = self._options
+        options = replace(options, results=given.results, fresh=given.fresh, profile=False)
+        try:
+            outcome = run_plan(plan, self._text, options, observer)
+        except errors.RecordError as error:
+            if error.code != "BX410":
+                raise
+            # An unfinished record of other conditions, such as another budget.
+            outcome = run_plan(plan, self._text, replace(options, fresh=True), observer)
+        if outcome.judgement is None or outcome.record is None:
+            raise self._interrupted()
+        self._stopped = outcome.exit_code == errors.EXIT_INTERRUPTED
+        return f"{plan.name}/{outcome.record.name}", outcome.judgement
+
+
+def _planned(name: str, options: RunOptions, metric: str | None, budget: str | None) -> Plan:
+    """Return the scenario's plan with the selected configurations, judged by one metric."""
+    from bench_framework.scenario.selection import select_cells
+
+    plan = plan_scenario(name, overrides=options.overrides, only=options.only)
+    require_outside(plan, options.results)
+    source_of_revisions(plan)
+    cells = select_cells(plan, options.only) if options.only else plan.cells
+    roles = (Role.BASELINE, Role.CANDIDATE)
+    measured = [c for c in cells if c.role in roles and not plan.variant(c.variant_id).experiment]
+    if not measured:
+        message = f"{name} has no such configuration that can be built at several commits"
+        raise UsageError(message, code="BX110", effect=NOTHING, fix="change -k")
+    metric = metric or plan.judge.headline
+    measure = replace(plan.measure, until="conclusive", precision=None, strategy="fixed")
+    if budget is not None:
+        try:
+            measure = replace(measure, budget_s=parse_duration(budget))
+        except ValueError as error:
+            raise UsageError(f"--budget: {error}", effect=NOTHING, fix="write 2m") from None
+    counts = replace(plan.instructions or InstructionPolicy(), optional=False)
+    return replace(
+        plan,
+        cells=tuple(measured),
+        measure=measure,
+        judge=replace(plan.judge, metrics=(metric,), gate=GatePolicy()),
+        instructions=counts if metric == INSTRUCTIONS else None,
+        contrasts=(),
+        published=None,
+        learnings=(),
+        next_steps=(),
+    )
+
+
+def _scheduled(plan: Plan, step: Step) -> Plan:
+    """Return the plan with the level and the rounds of a step. An exact metric needs one round."""
+    measure, factor = plan.measure, 2 ** (step.attempt - 1)
+    plan = replace(plan, judge=replace(plan.judge, level=step.level))
+    if is_exact(plan.judge.headline):
+        one = replace(measure, rounds_min=1, rounds_max=1, by_budget=False, until="rounds")
+        return replace(plan, measure=replace(one, warmup_rounds=1))
+    most = min(measure.rounds_max * factor, max(measure.rounds_max, MOST_ROUNDS))
+    budget = None if measure.budget_s is None else measure.budget_s * factor
+    seed = measure.seed + step.attempt - 1
+    plan = replace(plan, measure=replace(measure, rounds_max=most, budget_s=budget, seed=seed))
+    while not decidable(plan):
+        plan = limited(plan, plan.measure.rounds_max + 1)
+    return plan
+
+
+def _commits(
+    plan: Plan, options: RunOptions, *, fixed_ends: bool
+) -> tuple[tuple[Commit, ...], str, str]:
+    """Return the commits from the good to the bad end, the one that is checked out, and the machine."""
+    from bench_framework.execution import process
+    from bench_framework.execution.build import revisions
+    from bench_framework.execution.machine import host
+    from bench_framework.model.fingerprint import fingerprint
+
+    spec, env, results = source_of_revisions(plan), host.environment(), options.results
+    crate, ends = None if spec.git else Path(spec.crate), (options.base or "", options.head or "")
+    for end in ends if fixed_ends else ():
+        if end.startswith(("HEAD", "@", "bisect/", "refs/bisect/")):
+            message = f"{end} is another commit after each checkout of `git bisect`"
+            fix = "give --good and --bad as commit ids or tags"
+            raise UsageError(message, code="BX125", effect=NOTHING, fix=fix)
+    with process.Launcher() as launcher:
+        git, cache = revisions.Git(launcher, env), host.cache_root(env)
+        commits = revisions.commits_between(
+            git, cache, crate=crate, url=spec.git, ends=ends, first_parent=not fixed_ends
+        )
+        here = git.try_run("rev-parse", "HEAD") or ""
+        facts = host.facts(
+            launcher, hyperfine="", results=results, data=cache, env=env, builds=False
+        )
+    return commits, here, fingerprint(facts).digest
+
+
+def document(search: Search) -> dict[str, Any]:
+    """Return the JSON document of a search."""
+    from bench_framework.features.bisection.compute import conclude
+
+    state, end = json.loads(wire.dump_bisection(search.state)), conclude(search.state)
+    commits, steps = state.pop("commits"), state.pop("steps")
+    return {
+        **state,
+        "commits": [commit["id"] for commit in commits],
+        "status": end.status,
+        "commit": commits[end.hi] if end.status == "found" else None,
+        "range": commits[end.lo : end.hi + 1],
+        "text": end.evidence and end.evidence.text,
+        "record": end.evidence and end.evidence.record,
+        "steps": steps,
+    }

@@ -1,0 +1,291 @@
+"""The site of ``benchctl site``: pages of all records that any host of static files can publish.
+
+`STATE` in the folder lists the records that the pages contain, with digests. It is written last, so
+that a run that was interrupted is repeated by the next one. Only files that are benchctl's are
+overwritten or removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bench_framework import assets
+from bench_framework.errors import BenchError, RecordError, UsageError
+from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.fingerprint import fingerprint
+from bench_framework.model.metrics import WALL
+from bench_framework.version import __version__
+from bench_framework.workflow.history.series import scenario_history
+from bench_framework.workflow.pages import PAGE
+
+if TYPE_CHECKING:
+    from bench_framework.model.history import History
+    from bench_framework.report.render.site import SiteRecord
+
+STATE: Final = ".benchctl-site.json"
+VERSION: Final = 1
+INDEX: Final = "index.html"
+MARK: Final = b'content="benchctl'
+"""Text near the start of each page that benchctl wrote."""
+HEAD: Final = 4096
+FEWEST: Final = 2
+"""Fewest records of a machine for a chart."""
+_COPIED: Final = re.compile(rf"{re.escape(PAGE)}|profiles/\w+/(?:flame\.svg|folded\.txt|top\.csv)")
+"""Files of a record that the site contains: the report, and the files to which it links."""
+_TEMPLATES: Final = ("site.html.j2", "site.css", "site.js", "report.css", "report.js")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The result of `write_site`. Paths are relative to the folder."""
+
+    folder: str
+    records: int
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...]
+    """Record and reason for each record that the site does not contain."""
+
+
+def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
+    """Write or update the site of all finished records under `results`.
+
+    `remote` is the https URL of the repository whose commits the pages link to, or another text for
+    no links.
+
+    Raises:
+        UsageError: BX101, there is no finished record; BX103, a file of the site exists and is not
+            benchctl's; BX104, one of the folders contains the other.
+        MachineError: BX235, writing failed.
+    """
+    from bench_framework.report.render import site as render
+    from bench_framework.report.render.templates import Templates
+    from bench_framework.store import layout
+
+    here, there = results.resolve(), out.resolve()
+    if here.is_relative_to(there) or there.is_relative_to(here):
+        raise UsageError(
+            f"the site {out} and the results {results} contain each other",
+            code="BX104",
+            effect="nothing was written",
+            fix="choose a folder for the site that is outside of the results",
+        )
+    templates, commits = Templates(assets.template_dir()), render.Commits.from_remote(remote)
+    look = _digest("\0".join((__version__, commits.base, *map(templates.text, _TEMPLATES))))
+    old_look, old = _read_state(out)
+    left_out: dict[str, str] = {}
+    digests = dict(_digests(results, left_out))
+    unchanged = {
+        name: record
+        for name, (digest, record) in old.items()
+        if digests.get(name) == digest and all((out / name / f).is_file() for f in record.files)
+    }
+    new: dict[str, SiteRecord] = {}
+    for name in digests:
+        if name not in unchanged:
+            try:
+                new[name] = _entry(results / name)
+            except RecordError as error:
+                left_out[name] = error.message
+    records = unchanged | new
+    if not records:
+        raise UsageError(
+            f"there is no finished record under {results}",
+            code="BX101",
+            fix="`benchctl run FILE` makes one; --dir or BENCHCTL_RESULTS names another folder",
+        )
+    gone = [name for name in old if name not in records]
+    changed = {name.partition("/")[0] for name in (*new, *gone)}
+    scenarios = _by_scenario(records)
+    stale = [
+        name
+        for name in scenarios
+        if name in changed or look != old_look or not (out / name / INDEX).is_file()
+    ]
+    pages = [f"{name}/{INDEX}" for name in stale]
+    if pages or changed or not (out / INDEX).is_file():
+        pages.append(INDEX)
+    copies = [f"{name}/{file}" for name, record in new.items() for file in record.files]
+    _require_ours(out, pages)
+    with layout.writing(out):
+        for file in (*copies, *pages):
+            path = out / file
+            for part in path.parent.glob(f".{path.name}.*.part"):  # of a killed process
+                part.unlink(missing_ok=True)
+        for file in copies:
+            with layout.whole(out / file) as part:
+                part.write_bytes(read_regular(results / file))
+    for name in stale:
+        members = scenarios[name]
+        text = render.render_scenario(templates, members, _histories(results, members), commits)
+        layout.write_whole(out / name / INDEX, text)
+    if INDEX in pages:
+        layout.write_whole(out / INDEX, render.render_index(templates, scenarios, commits))
+    files = [f"{name}/{file}" for name in gone for file in old[name][1].files]
+    files += [f"{name}/{INDEX}" for name in sorted(changed - scenarios.keys())]
+    removed = tuple(_remove(out, files))
+    if pages:
+        stored = {name: [digests[name], asdict(record)] for name, record in sorted(records.items())}
+        state = {"version": VERSION, "look": look, "records": stored}
+        layout.write_whole(out / STATE, json.dumps(state, ensure_ascii=False) + "\n")
+    return Site(str(out), len(records), (*copies, *pages), removed, tuple(left_out.items()))
+
+
+def origin() -> str:
+    """Return the remote `origin` of the repository in the current folder; empty without one."""
+    from bench_framework.execution import process
+    from bench_framework.execution.build.revisions import Git
+    from bench_framework.execution.machine import host
+
+    with process.Launcher() as launcher:
+        return Git(launcher, host.environment()).try_run("remote", "get-url", "origin") or ""
+
+
+def _digest(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def _read_state(out: Path) -> tuple[str, dict[str, tuple[str, SiteRecord]]]:
+    """Return the content of `STATE`; empty for a new site, and for one of another version.
+
+    It is a digest of what all pages depend on, and by ``SCENARIO/ID`` the digest of the record's
+    manifest and what the pages show.
+    """
+    from bench_framework.report.render.site import SiteRecord
+
+    try:
+        content = parse_json(read_regular(out / STATE))
+        records = {
+            name: (str(digest), SiteRecord(**entry))
+            for name, (digest, entry) in content["records"].items()
+            if _is_name(name) and all(map(_COPIED.fullmatch, entry["files"]))
+        }
+        return (str(content["look"]), records) if content["version"] == VERSION else ("", {})
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return "", {}
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a text is ``SCENARIO/ID``, so that it cannot be a path elsewhere."""
+    from bench_framework.store import layout
+
+    scenario, _, record = name.partition("/")
+    return scenario not in {"", ".", "..", INDEX} and layout.is_record_id(record)
+
+
+def _digests(results: Path, left_out: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield each finished record with the digest of its manifest."""
+    from bench_framework.store import finding, layout
+
+    for folder in finding.find_records(results, imported=True):
+        name = f"{folder.parent.name}/{folder.name}"
+        try:
+            if _is_name(name):
+                yield name, _digest(read_regular(folder / layout.MANIFEST))
+        except FileNotFoundError:
+            left_out[name] = "it is not finished"
+        except OSError as error:
+            left_out[name] = f"its manifest cannot be read: {error.strerror}"
+
+
+def _entry(folder: Path) -> SiteRecord:
+    """Read what the pages show of a record. Raises `RecordError`: it is damaged or was changed."""
+    from bench_framework.report.claim_blocks import MAIN_KINDS
+    from bench_framework.report.render.site import SiteRecord
+    from bench_framework.store import finding, imports, layout, manifest
+    from bench_framework.store.record_summary import read_summary
+
+    files = manifest.read_manifest(folder)
+    copied = sorted(name for name in files if _COPIED.fullmatch(name))
+    try:
+        for name in copied:
+            # Links in a record from elsewhere must not publish other files of this machine.
+            if _digest(read_regular(folder / name)) != files[name]:
+                raise RecordError(f"{name} was changed after it was written", code="BX415")
+        judgement = parse_json(read_regular(folder / layout.CLAIMS))["judgement"]
+        if finding.is_imported(folder):
+            record = imports.open_record(folder)
+            header, revisions, machine = record.contents.header, [], ""
+            question = record.plan.question
+        else:
+            summary = read_summary(folder, WALL)
+            header = summary.header
+            revisions = [b.revision for b in summary.prepared.builds if b.revision]
+            machine = fingerprint(summary.prepared.host).digest
+            question = parse_json(summary.plan)["question"]
+        claims = {claim["kind"]: claim["text"] for claim in reversed(judgement["claims"])}
+        answers = [claims[kind] for kind in ("answer", *MAIN_KINDS) if kind in claims]
+        return SiteRecord(
+            folder.parent.name,
+            folder.name,
+            header.started_at,
+            str(question),
+            str(judgement["status"]),
+            next(iter(answers), ""),
+            [*dict.fromkeys(revisions)],
+            machine,
+            copied,
+        )
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise RecordError(f"it is damaged: {error}", code="BX411") from error
+
+
+def _by_scenario(records: Mapping[str, SiteRecord]) -> dict[str, list[SiteRecord]]:
+    """Return the records of each scenario, oldest first. Scenarios are in the order of their names."""
+    from bench_framework.store import layout
+
+    scenarios: dict[str, list[SiteRecord]] = {}
+    for one in sorted(records.values(), key=lambda r: (r.scenario, *layout.order_key(r.id))):
+        scenarios.setdefault(one.scenario, []).append(one)
+    return scenarios
+
+
+def _histories(results: Path, records: list[SiteRecord]) -> list[History]:
+    """Return the history of each machine with several records, the one with most records first."""
+    counts = Counter(record.machine for record in records if record.machine)
+    histories = []
+    for machine, count in counts.most_common():
+        if count >= FEWEST:
+            try:
+                histories.append(scenario_history(results, records[0].scenario, machine=machine))
+            except BenchError:  # nothing in these records can be in a series
+                continue
+    return histories
+
+
+def _require_ours(out: Path, pages: list[str]) -> None:
+    """Refuse to overwrite a page that is not benchctl's. Raises `UsageError`, BX103."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is not a folder", code="BX103", fix="choose a folder for the site")
+    for path in (out / page for page in pages):
+        try:
+            ours = not path.exists() or MARK in read_regular(path)[:HEAD]
+        except OSError:
+            ours = False
+        if not ours:
+            raise UsageError(
+                f"{path} exists already, and benchctl did not write it",
+                code="BX103",
+                effect="nothing was written",
+                fix="choose another folder for the site",
+            )
+
+
+def _remove(out: Path, files: list[str]) -> Iterator[str]:
+    """Remove files, and folders that become empty. Yield the files."""
+    from bench_framework.store import layout
+
+    with layout.writing(out):
+        for file in files:
+            (out / file).unlink(missing_ok=True)
+            yield file
+            for folder in Path(file).parents[:-1]:
+                if (out / folder).is_dir() and not any((out / folder).iterdir()):
+                    (out / folder).rmdir()

@@ -1,0 +1,1 @@
+"""Records as files: verification, signatures, embedded runs, differences and imported results."""

@@ -1,0 +1,133 @@
+"""Pages that contain their record: recompute the results, render the page again, publish or unpack it.
+
+A published report is a folder with the pages, figures and tables of a record, without its journal and
+raw files. Its ``report.html`` contains the runs, from which every other file follows.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from bench_framework.errors import UsageError
+from bench_framework.features.document import build_document
+from bench_framework.model.judgement import Judgement
+from bench_framework.store import embedded, layout, tables, wire
+from bench_framework.store.embedded import Embedded
+from bench_framework.store.finding import is_record
+from bench_framework.store.records import Record
+from bench_framework.store.source import Source
+from bench_framework.workflow import pages
+
+RUNS_PACKED: Final = "runs.csv.gz"
+"""File of a published report with its ``runs.csv``."""
+
+
+def read_page(page: Path) -> str:
+    """Return the text of a page. Raises `UsageError`, BX101: it cannot be read."""
+    try:
+        return page.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        cause = (("cause", str(error)),)
+        raise UsageError(f"{page} cannot be read", code="BX101", details=cause) from error
+
+
+def judge_embedded(embedded: Embedded) -> Judgement:
+    """Recompute the results from the runs in a page."""
+    return pages.judge_contents(embedded.frame.plan, embedded.contents, embedded.frame.profiles)
+
+
+def render_embedded(
+    embedded: Embedded, judgement: Judgement, formats: tuple[pages.Format, ...] = ("html",)
+) -> dict[str, str]:
+    """Render a page again: file name → text. Raises `UsageError` (BX113): a custom template."""
+    frame, contents = embedded.frame, embedded.contents
+    data = pages.contents_data(
+        frame.plan,
+        contents,
+        judgement,
+        frame.host,
+        record_dir=frame.record_dir,
+        scenario_text=embedded.scenario_text,
+        tuning=frame.tuning,
+        profiles=frame.profiles,
+    )
+    runs = pages.embedded_runs(data, contents, frame.templates)
+    document = build_document(data)
+    with tempfile.TemporaryDirectory(prefix="benchctl-templates-") as folder:
+        templates = _write_templates(Path(folder), frame.templates) if frame.templates else None
+        return pages.render_files(data, document, formats=formats, runs=runs, templates=templates)
+
+
+def published_files(embedded: Embedded, judgement: Judgement) -> dict[str, str]:
+    """Return the texts of all files of a published report by name; those of ``.gz`` not yet compressed."""
+    source = Source(embedded.frame.plan, embedded.contents, judgement)
+    texts = {f"{name}.csv": text for name, text in tables.table_texts(source).items()}
+    texts[RUNS_PACKED] = texts.pop(layout.RUNS)
+    texts[layout.COLUMNS] = tables.dictionary(source)
+    return render_embedded(embedded, judgement, ("html", "md")) | texts
+
+
+def is_published(folder: Path) -> bool:
+    """Return whether a folder contains a page and no record, damaged or not."""
+    is_page = (folder / pages.PAGE).is_file() and not (folder / layout.MANIFEST).exists()
+    return is_page and not is_record(folder)
+
+
+def publish(page: Path, folder: Path) -> list[Path]:
+    """Write the published report of a page to a folder, and return its main files.
+
+    Raises:
+        UsageError: BX101, the page cannot be read; BX104, the folder contains something else.
+        RecordError: BX414, the page contains no runs; BX411 or BX412, they cannot be read.
+        MachineError: BX235, writing failed.
+    """
+    with layout.writing(folder):
+        used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    if used and not is_published(folder):
+        raise UsageError(
+            f"{folder} exists and is no published report",
+            code="BX104",
+            fix="give a new folder, an empty one or a published report",
+        )
+    content = embedded.read(read_page(page))
+    files: dict[str, str | bytes] = {
+        name: gzip.compress(text.encode(), mtime=0) if name == RUNS_PACKED else text
+        for name, text in published_files(content, judge_embedded(content)).items()
+    }
+    for name in ("figures", "profiles"):  # an earlier version can have other figures
+        layout.replace_folder(folder / name, {})
+    layout.write_all(folder, files)
+    return [folder / name for name in files if name.endswith((".html", ".md", ".gz"))]
+
+
+def _write_templates(folder: Path, templates: dict[str, str]) -> Path:
+    for name, text in templates.items():
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            message = f"the template {name} in the page is outside of its folder"
+            raise UsageError(message, code="BX113")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def unpack(page: Path, folder: Path) -> Record:
+    """Write the record in a page to a folder: tables, plan, machine and results, but no journal or raw files.
+
+    Raises:
+        UsageError: BX101, the page cannot be read.
+        RecordError: BX414, it contains no runs; BX411 or BX412, they cannot be read.
+    """
+    content = embedded.read(read_page(page))
+    layout.write_whole(folder / layout.SCENARIO, content.scenario_text)
+    layout.write_whole(folder / layout.PLAN, wire.dump_plan(content.frame.plan))
+    layout.write_whole(folder / layout.ENV, wire.dump_host(content.frame.host))
+    if content.frame.tuning is not None:
+        layout.write_whole(folder / layout.TUNING, json.dumps(content.frame.tuning))
+    record = Record(folder, content.frame.plan, content.contents)
+    record.save(judge_embedded(content))
+    return record

@@ -1,0 +1,321 @@
+"""Verification of records and pages: check file hashes, judge the runs again, render the pages again.
+
+Other versions of benchctl can have other statistics and texts. A difference is then not a sign of
+damage; a note in the result says so.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from bench_framework.errors import BenchError, RecordError, UsageError
+from bench_framework.features.document import build_document
+from bench_framework.foreign import parse_json
+from bench_framework.model.judgement import Judgement
+from bench_framework.store import (
+    embedded,
+    finding,
+    imports,
+    layout,
+    manifest,
+    records,
+    run_table,
+    tables,
+)
+from bench_framework.store.finding import is_record
+from bench_framework.store.journal import Contents
+from bench_framework.store.records import Record, read_profiles
+from bench_framework.store.source import Source
+from bench_framework.store.wire import Judged
+from bench_framework.version import __version__
+from bench_framework.workflow.pages import (
+    PAGE,
+    PLACES,
+    contains_runs,
+    custom_templates,
+    embedded_runs,
+    judge_contents,
+    judge_record,
+    render_files,
+    report_data,
+    template_texts,
+)
+from bench_framework.workflow.records import corrupt_records
+from bench_framework.workflow.records.differences import (
+    claim_differences,
+    journal_differences,
+    line_differences,
+    table_differences,
+)
+from bench_framework.workflow.records.embedded_runs import (
+    RUNS_PACKED,
+    is_published,
+    judge_embedded,
+    published_files,
+    read_page,
+    render_embedded,
+)
+from bench_framework.workflow.records.signatures import check_signature
+
+JOURNAL: Final = "the journal"
+IN_PAGE: Final = "the runs in the page"
+_DIGEST: Final = re.compile("[0-9a-fA-F]{16,64}")
+_ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Differences between a record or page and what follows from its runs; none if it is unchanged.
+
+    Attributes:
+        record: its folder, or the file of a page.
+        differences: one line each.
+        source: where the runs were read: ``runs.csv``, unless that is of an earlier version or cannot be read.
+        digest: digest of the measured files of a record, as `benchctl run` prints it.
+        notes: causes of differences other than changed files, or what was not checked.
+    """
+
+    record: Path
+    files: int
+    claims: int
+    differences: tuple[str, ...]
+    source: str = JOURNAL
+    digest: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def verify(
+    results: Path, name: str, digest: str | None = None, signer: Path | None = None
+) -> Verification:
+    """Verify a record; or a page or published report, from the runs that the page contains.
+
+    `digest` is the expected digest of the measured files, or at least its first 16 digits, and
+    `signer` a file with SSH public keys, one of which must have signed it.
+
+    Raises:
+        UsageError: BX101, there is no such record or page; BX104, the digest is invalid, or it or the
+            signer is given for a page; BX115, the file contains no public key.
+        RecordError: it cannot be read at all; BX414, the page contains no runs.
+        MachineError: BX231, ssh-keygen is missing.
+    """
+    path = Path(name)
+    in_record = path.name == PAGE and is_record(path.absolute().parent)
+    is_page = is_published(path) or (path.suffix == ".html" and path.is_file() and not in_record)
+    if (digest is not None or signer is not None) and is_page:
+        fix = "name the record of the page"
+        raise UsageError(f"a page has no digest: {path}", code="BX104", fix=fix)
+    if digest is not None and not _DIGEST.fullmatch(digest):
+        fix = "give 16 to 64 hexadecimal digits, as `benchctl run` prints them"
+        raise UsageError(f"{digest!r} is no digest", code="BX104", fix=fix)
+    if is_page:
+        return verify_page(path)
+    result = verify_record(results, name)
+    notes, differences = [*result.notes], [*result.differences]
+    if signer is not None:
+        signed, line = check_signature(result.record, result.digest, signer)
+        if signed:
+            notes.append(line)
+        else:
+            differences.insert(0, line)
+    if digest is not None and not result.digest.startswith(digest.lower()):
+        differences.insert(0, f"digest: expected {digest}, found {result.digest}")
+    return replace(result, notes=tuple(notes), differences=tuple(differences))
+
+
+def verify_page(path: Path) -> Verification:
+    """Recompute the results of a page from its runs, render it again, and compare it byte by byte.
+
+    The path may be the folder of a published report, whose other files are compared too.
+
+    Raises `UsageError` (BX101): it cannot be read. RecordError: BX414, it contains no runs.
+    """
+    page = path / PAGE if path.is_dir() else path
+    text = read_page(page)
+    try:
+        content = embedded.read(text)
+        judgement = judge_embedded(content)
+        if path.is_dir():
+            texts = published_files(content, judgement)
+            differences = [
+                f"{name}: {line}"
+                for name, expected in texts.items()
+                for line in _published_differences(path, name, expected)
+            ]
+        else:
+            texts = render_embedded(content, judgement)
+            differences = line_differences(text, texts[PAGE])
+    except UsageError as error:
+        if error.code == "BX414":
+            raise
+        return Verification(path, 1, 0, (f"{IN_PAGE}: {error.message}",), IN_PAGE)
+    except (BenchError, OSError):
+        raise
+    except Exception as error:  # noqa: BLE001 -- an edited plan can name what does not exist
+        line = f"{IN_PAGE}: cannot be judged and rendered ({type(error).__name__}: {error})"
+        return Verification(path, 1, 0, (line,), IN_PAGE)
+    notes = version_notes(rendered=rendering_version(page) if differences else __version__)
+    if content.frame.templates:
+        notes += (
+            "the page was rendered with custom templates, which can show more than the results",
+        )
+    return Verification(
+        path, len(texts), len(judgement.claims), tuple(differences), IN_PAGE, notes=notes
+    )
+
+
+def _published_differences(folder: Path, name: str, expected: str) -> list[str]:
+    """Return the differing lines of a file of a published report, or that it cannot be read."""
+    path = folder / name
+    try:
+        if name == RUNS_PACKED:
+            with gzip.open(path) as file:  # not more than expected, in case it is very large
+                actual = file.read(len(expected.encode()) + 1).decode(errors="replace")
+        else:
+            actual = _text(path)
+    except (OSError, EOFError, zlib.error) as error:
+        return [f"cannot be read: {getattr(error, 'strerror', None) or error}"]
+    compare = table_differences if ".csv" in path.suffixes else line_differences
+    return compare(actual, expected)
+
+
+def verify_record(results: Path, name: str) -> Verification:
+    """Check files against the manifest and tables against the journal, recompute results and pages.
+
+    Raises `RecordError`: the record has no results yet, or cannot be read.
+    """
+    folder = finding.resolve(results, name)
+    listed = manifest.read_manifest(folder)
+    digest = manifest.digest_of(listed)
+    differences = [
+        f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)
+    ]
+    if not records.has_its_plan(folder):
+        differences.append(f"{layout.PLAN}: differs from the plan in {layout.JOURNAL}")
+    try:
+        with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
+            differences += imports.source_differences(record)
+            differences += journal_differences(record)
+            stored = _stored(record)
+            saved = stored.judgement
+            again, more, source = _recompute(record, saved)
+            pages = _pages(record, saved)
+            more = [*_tables(record, saved), *more]
+            notes = version_notes(
+                stored.benchctl if more else __version__,
+                rendering_version(folder / PAGE) if pages else __version__,
+            )
+    except (RecordError, OSError) as error:
+        if not differences:
+            raise
+        # The changed files are known, but the results cannot be recomputed from them.
+        return Verification(folder, len(listed), 0, (*differences, str(error)), digest=digest)
+    unique = tuple(dict.fromkeys((*differences, *more, *pages)))
+    return Verification(folder, len(listed), len(again.claims), unique, source, digest, notes)
+
+
+def _stored(record: Record) -> Judged:
+    saved = record.judged()
+    if saved is None:
+        raise RecordError(
+            "the record has no results yet", code="BX413", fix="finish it with `benchctl run`"
+        )
+    return saved
+
+
+def _tables(record: Record, saved: Judgement) -> list[str]:
+    """Return the fields of the tables that differ from journal and judgement."""
+    differences: list[str] = []
+    for name, expected in tables.table_texts(Source(record.plan, record.contents, saved)).items():
+        path = record.path / f"{name}.csv"
+        if path.is_file():
+            differences += [
+                f"{path.name}: {line}" for line in table_differences(_text(path), expected)
+            ]
+    return differences
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", errors="replace")
+
+
+def _recompute(record: Record, saved: Judgement) -> tuple[Judgement, list[str], str]:
+    """Return the recomputed judgement, the differing claims, and the source of the runs."""
+    contents, lines = _from_table(record)
+    if contents is None:
+        again = judge_record(record)
+        source = JOURNAL if record.contents.imported is None else layout.IMPORTED
+    else:
+        again = judge_contents(record.plan, contents, read_profiles(record.path, record.plan))
+        source = layout.RUNS
+    differing = claim_differences(saved.claims, again, source)
+    if not differing and saved != again:
+        differing = [f"differs from the results recomputed from {source}"]
+    return again, [*lines, *(f"{layout.CLAIMS}: {line}" for line in differing)], source
+
+
+def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
+    """Return the record with the blocks of ``runs.csv``, or `None` and the reason if it is unreadable."""
+    path = record.path / layout.RUNS
+    if record.contents.imported is not None:
+        return None, []
+    if not path.is_file() or not run_table.is_whole(text := _text(path)):
+        return None, []
+    try:
+        table = run_table.read(text, record.plan, record.contents.builds)
+    except RecordError as error:
+        return None, [error.message]
+    return replace(
+        record.contents, blocks=list(table.blocks), observations=list(table.observations)
+    ), []
+
+
+def _pages(record: Record, judgement: Judgement) -> list[str]:
+    """Return the differing lines of the pages, except of pages that were never written."""
+    pages = (PAGE, *(f"{place}.md" for place in PLACES), "figures", "profiles")
+    if not any((record.path / name).exists() for name in pages):
+        return []
+    data = report_data(record, judgement)
+    templates = custom_templates(record)
+    runs = None
+    if contains_runs(record):
+        runs = embedded_runs(data, record.contents, template_texts(templates) if templates else {})
+    files = render_files(data, build_document(data), runs=runs, templates=templates)
+    return [
+        f"{name}: {line}"
+        for name, text in files.items()
+        if (record.path / name).is_file() and (record.path / name).read_bytes() != text.encode()
+        for line in line_differences(_text(record.path / name), text)
+    ]
+
+
+def rendering_version(page: Path) -> object:
+    """Return the version that rendered a page, this one if it cannot be read, "" if unknown."""
+    try:
+        origin = _ORIGIN.search(page.read_text(encoding="utf-8"))
+        return parse_json(origin[1])["rendered_by"] if origin else ""
+    except (OSError, ValueError, LookupError, TypeError):
+        return __version__
+
+
+def version_notes(judged: str = __version__, rendered: object = __version__) -> tuple[str, ...]:
+    """Return a note on each version of benchctl other than this, and their effect on differences.
+
+    The versions are those that computed the results and rendered the page, "" if unknown.
+    """
+    notes = []
+    for version, before, after in (
+        (judged, "results were computed by", "statistics and texts may differ"),
+        (rendered, "the page was rendered by", "texts and style may differ"),
+    ):
+        if version != __version__:
+            program = f"benchctl {version}" if version else "an unknown version of benchctl"
+            notes.append(f"{before} {program}, this is {__version__}: {after}")
+    if notes:
+        advice = "verify with the version that wrote them"
+        notes.append(f"differences are therefore not a sign of changed files: {advice}")
+    return tuple(notes)

@@ -1,0 +1,282 @@
+"""The scenario that ``benchctl init`` writes for a crate: what it contains, and what was guessed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template
+from textwrap import indent
+from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework import assets
+from bench_framework.foreign import fault_of, read_regular
+from bench_framework.scenario import feature_groups
+from bench_framework.scenario.scalars import did_you_mean
+from bench_framework.workflow.scenarios.request import escaped, flow, split_command, unwritten
+
+if TYPE_CHECKING:
+    from bench_framework.execution.build.metadata import Package
+
+Ask = Callable[[str, Sequence[str], str], str]
+"""Asks the user: what is asked for, the allowed answers (all if empty), and the default."""
+Settings = Mapping[str, Mapping[str, Any]]
+"""The values of an axis; the first one is the baseline's."""
+_LARGEST: Final = 1 << 20
+"""Largest source file that is searched for `cfg`, in bytes."""
+_MOST_FEATURES: Final = 8
+"""Values of the proposed axis of further features."""
+_NOUNS: Final = {
+    "package": ("package with a binary", "packages with a binary"),
+    "bin": ("binary", "binaries"),
+}
+_TOOLCHAIN: Final = ("rust-toolchain", "rust-toolchain.toml")
+_FAST: Final = {"lto": "off", "codegen-units": 16}
+_SLOW: Final = {"lto": "fat", "codegen-units": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class CrateOptions:
+    """The options of ``benchctl init``. `words` are the words after ``--``, if it was given."""
+
+    folder: Path
+    crate: Path | None = None
+    package: str | None = None
+    bin: str | None = None
+    input: Path | None = None
+    words: Sequence[str] | None = None
+
+
+@dataclass(slots=True)
+class Draft:
+    """A scenario for a crate: its name, its text, and the guesses, each with its subject."""
+
+    name: str = ""
+    text: str = ""
+    guesses: list[tuple[str, str]] = field(default_factory=list)
+
+
+def crate_above(folder: Path) -> Path | None:
+    """Return the folder of the crate that contains a folder, if there is one."""
+    return next((p for p in (folder, *folder.parents) if (p / "Cargo.toml").is_file()), None)
+
+
+def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
+    """Return a scenario for a binary of a crate. `ask` is called for what is missing.
+
+    Raises:
+        UsageError: BX124, something is missing or unknown, or cargo cannot read the crate.
+        MachineError: cargo cannot be started.
+    """
+    from bench_framework.execution.build.metadata import read_packages
+
+    crate = (options.crate or crate_above(Path.cwd()) or Path.cwd()).resolve()
+    if not (crate / "Cargo.toml").is_file():
+        raise unwritten(f"{crate} is not a crate: it has no Cargo.toml", "use --crate FOLDER")
+    draft = Draft()
+    usable = {package.name: package for package in read_packages(crate) if package.bins}
+    with_bin = [name for name, package in usable.items() if options.bin in package.bins]
+    names = sorted((options.package is None and with_bin) or usable)
+    default = [name for name in names if usable[name].default]
+    name, note = _choose(
+        "package",
+        f"{crate} has",
+        names,
+        options.package or next((name for name in names if usable[name].folder == crate), None),
+        default[0] if len(default) == 1 else None,
+        ask,
+    )
+    package = usable[name]
+    draft.guesses.append(("package", f"{name} {package.version}{note}"))
+    binary, note = _choose(
+        "bin",
+        f"package {name} has",
+        sorted(package.bins),
+        options.bin,
+        package.default_run or (name if name in package.bins else None),
+        ask,
+    )
+    draft.guesses.append(("binary", f"{binary}{note}"))
+    words, path = _command(binary, options, ask)
+    _add_text(draft, options.folder.resolve(), package, binary, words, path)
+    return draft
+
+
+def _choose(
+    option: str,
+    owner: str,
+    names: Sequence[str],
+    given: str | None,
+    default: str | None,
+    ask: Ask | None,
+) -> tuple[str, str]:
+    """Return the name for ``--package`` or ``--bin``, and the reason. `owner` begins messages."""
+    one, several = _NOUNS[option]
+    fix = f"use --{option} NAME, one of: {', '.join(names)}"
+    if not names:
+        fix = "add a binary that calls the library, such as src/bin/measure.rs"
+        raise unwritten(f"{owner} no {one}", fix)
+    if given is not None:
+        if given not in names:
+            raise unwritten(f"{owner} no {one} named `{given}`", did_you_mean(given, names) or fix)
+        return given, ""
+    if len(names) == 1:
+        return names[0], ", the only one"
+    if ask is not None:
+        return ask(one, names, default or ""), ""
+    if default is None:
+        raise unwritten(f"{owner} several {several}", fix)
+    return default, f", the default of {', '.join(names)}"
+
+
+def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[str], Path | None]:
+    """Return the command of a run and its input.
+
+    An argument that is the only file among them is the input. Without arguments, it is the input.
+    If no word has ``{bin}``, the words are the arguments of the binary.
+    """
+    given, path = options.words, options.input
+    if given is None and ask is not None:
+        text = ask(f"arguments of {binary}, with {{input}} for the input", (), "")
+        given = split_command(text, unwritten)
+    if given is None and path is None:
+        fix = "write its arguments after `--`, such as: benchctl init -- --count data.txt"
+        raise unwritten(f"the arguments of {binary} are not known", fix)
+    words = ["{input}"] if given is None else list(given)
+    if words[:1] == [binary]:
+        words[0] = "{bin}"
+    if not any("{bin}" in word for word in words):
+        words.insert(0, "{bin}")
+    if path is None and any("{input}" in word for word in words):
+        if ask is None:
+            raise unwritten("the command has {input}, but there is no input", "add --input FILE")
+        path = Path(ask("input, a file", (), ""))
+    files = [word for word in words if not fault_of(Path(word))]
+    if path is None and len(files) == 1:
+        path = Path(files[0])
+        words[words.index(files[0])] = "{input}"
+    fault = fault_of(path) if path else ""
+    if path and not fault and not os.access(path, os.R_OK):
+        fault = "cannot be read"
+    if fault:
+        raise unwritten(f"the input file {path} {fault}", "correct --input FILE")
+    return words, path
+
+
+def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, Settings]]:
+    """Return the question and the axes: one to measure, and others to propose as comments."""
+    features = package.features
+    axes: dict[str, Settings] = {}
+    grouped: set[str] = set()
+    for group in feature_groups.groups(features, _sources(package.folder / "src")):
+        grouped |= set(group.features.values())
+        values = feature_groups.settings(group, features)
+        text = f"{', '.join(values or group.features)}: alternatives {group.reason}"
+        if values:
+            axes[group.axis] = values
+        else:
+            text += "; not varied, because the default features need one of them"
+        draft.guesses.append((group.axis, text))
+    for allocator in filter(None, map(feature_groups.allocator_of, package.dependencies)):
+        draft.guesses.append((feature_groups.ALLOCATOR, f"{allocator} is a dependency, no feature"))
+    question = f"Which {next(iter(axes), '')} is best for {binary}?"
+    release = _release(package.root / "Cargo.toml")
+    keys = {key: release[key] for key in _SLOW if key in release}
+    text = ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
+    draft.guesses.append(("profile", f"release, with {text or 'the defaults of cargo'}"))
+    if not axes:
+        question = f"Does link-time optimization make {binary} faster?"
+    if release.get("lto") in {True, "fat"} or release.get("codegen-units") == 1:
+        axes["profile"] = {"release": {}, "fast-build": {"profile": _FAST}}
+    else:
+        axes["profile"] = {"release": {}, "fat-lto": {"profile": _SLOW}}
+    included = feature_groups.closure(features, ["default"])
+    included |= {item for items in features.values() for item in items}
+    included |= {n for n in features if feature_groups.closure(features, [n]) & grouped}
+    if rest := [name for name in features if name not in included][:_MOST_FEATURES]:
+        axes["features"] = {"default": {}, **{name: {"features": [name]} for name in rest}}
+    measured, *proposed = axes
+    baseline, *rest = axes[measured]
+    text = f"{measured}: {', '.join((f'{baseline} (baseline)', *rest))}"
+    if proposed:
+        text += f"; as comments in the file: {', '.join(proposed)}"
+    draft.guesses.append(("axis", text))
+    return question, axes
+
+
+def _release(manifest: Path) -> dict[str, Any]:
+    """Return the profile `release`; it is empty if Python cannot read the manifest, unlike cargo."""
+    with contextlib.suppress(OSError, ValueError):
+        manifest_table = tomllib.loads(manifest.read_text(encoding="utf-8-sig"))
+        release: dict[str, Any] = manifest_table.get("profile", {}).get("release", {})
+        return release
+    return {}
+
+
+def _sources(folder: Path) -> Iterable[str]:
+    for path in sorted(folder.rglob("*.rs")):
+        try:
+            yield read_regular(path, _LARGEST).decode(errors="replace")
+        except OSError:
+            continue
+
+
+def _add_text(
+    draft: Draft, folder: Path, package: Package, binary: str, words: list[str], path: Path | None
+) -> None:
+    """Add the name, the text and the remaining guesses. Relative paths start at `folder`."""
+    question, axes = _axes(package, binary, draft)
+    files = (place / name for place in (package.folder, package.root) for name in _TOOLCHAIN)
+    if toolchain := next((file for file in files if file.is_file()), None):
+        draft.guesses.append(("rust", f"the toolchain that {os.path.relpath(toolchain)} names"))
+    elif package.rust_version:
+        draft.guesses.append(("rust", f"{package.rust_version} or newer (rust-version)"))
+    given = {"{bin}": binary, "{input}": str(path)}
+    filled = [re.sub(r"\{bin\}|\{input\}", lambda m: given[m[0]], word) for word in words]
+    draft.guesses.append(("command", shlex.join(filled)))
+    input_lines = []
+    if path is None:
+        draft.guesses.append(("input", "none: the arguments do not contain exactly one file"))
+    else:
+        input_lines.append(f"input: {flow({'file': os.path.relpath(path.resolve(), folder)})}")
+        if not any("{input}" in word for word in words):
+            input_lines.append('stdin: "{input}"')
+        draft.guesses.append(("input", f"{path}{', as stdin' if len(input_lines) > 1 else ''}"))
+    worker = [f"crate: {flow(os.path.relpath(package.folder, folder))}", f"bin: {flow(binary)}"]
+    default = feature_groups.closure(package.features, ["default"])
+    if required := [item for item in package.bins[binary] if item not in default]:
+        worker.append(f"features: {flow(required)}  # the binary requires them")
+    (axis, values), *others = axes.items()
+    if "fast-build" in axes["profile"] and axis != "profile":
+        worker.append("# To explore, with shorter builds and other times:")
+        worker.append(f"# profile: {flow(_FAST)}")
+    axis_lines = _axis(axis, values)
+    if others:
+        axis_lines += [
+            "# More axes. Every combination is built and measured. If you enable an axis, add its",
+            "# first value to `baseline`.",
+            *(f"# {line}" for other in others for line in _axis(*other)),
+        ]
+    draft.name = binary.lstrip("-_") or "scenario"
+    template = Template((assets.template_dir() / "crate.yaml").read_text(encoding="utf-8"))
+    draft.text = template.substitute(
+        package=f"{package.name} {package.version}",
+        name=flow(draft.name),
+        question=question,
+        worker=indent("\n".join(worker), "  "),
+        axes=indent("\n".join(axis_lines), "  "),
+        baseline=flow({axis: next(iter(values))}),
+        command=flow([escaped(word, "bin|input") for word in words]),
+        cwd=flow(os.path.relpath(Path.cwd(), folder) + "/"),
+        input="\n".join(input_lines) or "# input: {file: ../data.txt}",
+    )
+
+
+def _axis(name: str, values: Settings) -> list[str]:
+    return [f"{name}:", *(f"  {flow(key)}: {flow(value)}" for key, value in values.items())]

@@ -1,0 +1,263 @@
+"""The scenarios of ``benchctl sweep`` and ``benchctl ablate``: values or features of one program."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from bench_framework.execution.build.metadata import read_packages
+from bench_framework.model.plan import Plan
+from bench_framework.scenario.feature_groups import closure
+from bench_framework.scenario.scalars import Refused, axis_name
+from bench_framework.units import counted
+from bench_framework.workflow.scenarios.crate_scenario import crate_above
+from bench_framework.workflow.scenarios.request import (
+    COMMA,
+    PLACEHOLDER,
+    Request,
+    escaped,
+    flow,
+    program_path,
+    split_command,
+    unfit,
+)
+
+BIN: Final = "{bin}"
+_KINDS: Final = ("ENV", "PROFILE", "FEATURES")
+_NONE: Final = "none"
+_DEFAULT: Final = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OfProgram(Request):
+    """A program, and how it is built if it belongs to a crate.
+
+    `command` is the program with its arguments; the program ``{bin}`` is that of the crate.
+    """
+
+    command: Sequence[str]
+    crate: Path | None = None
+    package: str | None = None
+    binary: str | None = None
+
+    def program(self, *, built: bool) -> Iterator[str]:
+        """Yield lines of program and command. Raises `UsageError` (BX122): an option is wrong."""
+        slots = "|".join(("bin", "input", *self.names()))
+        words = [escaped(word, slots) for word in self.command]
+        if not built:
+            for option in ("crate", "package", "binary"):
+                if getattr(self, option) is not None:
+                    name = f"--{option.removesuffix('ary')}"
+                    raise unfit(f"{name} has no effect: no crate is built", f"use {BIN} as program")
+            words[0] = program_path(words[0], self.folder)
+            yield f"worker: {{command: {flow(words)}}}"
+            return
+        path = {"crate": f"{os.path.relpath(self.crate_folder(), self.folder)}/"}
+        keys = {"package": self.package, "bin": self.binary, **self.defaults()}
+        yield f"worker: {flow({**path, **{k: v for k, v in keys.items() if v is not None}})}"
+        yield f"command: {flow(words)}"
+
+    def crate_folder(self) -> Path:
+        """Return the folder of the crate. Raises `UsageError` (BX122): no crate was found."""
+        crate = self.crate or crate_above(Path.cwd())
+        if crate is None or not (crate / "Cargo.toml").is_file():
+            where = crate if crate is not None else "the current folder"
+            raise unfit(f"{where} is not a crate: it has no Cargo.toml", "use --crate FOLDER")
+        return crate.resolve()
+
+    @property
+    def listed(self) -> list[str]:
+        """Return the features that only some builds have."""
+        return []
+
+    def known(self) -> Mapping[str, Sequence[str]]:
+        """Return the features of the package with those that each one enables.
+
+        Raises `UsageError`: BX122, the package or a listed feature is unknown; BX124, see
+        `read_packages`.
+        """
+        folder = self.crate_folder()
+        packages = read_packages(folder)
+        candidates = (p for p in packages if self.package in (None, p.name))
+        features = next(
+            (p.features for p in candidates if self.package or p.folder == folder), None
+        )
+        if features is None:
+            names = ", ".join(sorted(p.name for p in packages))
+            raise unfit(f"{self.package or folder} is not a package", f"use --package: {names}")
+        missing = (name for name in self.listed if name not in features and "/" not in name)
+        if unknown := next(missing, None):
+            names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
+            raise unfit(f"the package has no feature `{unknown}`", f"choose from: {names}")
+        return features
+
+    def defaults(self) -> Mapping[str, Any]:
+        """Return the default features to keep: those that enable none of the listed ones.
+
+        Raises `UsageError`: see `known`.
+        """
+        if not self.listed:
+            return {}
+        features = self.known()
+        enabled, removed = closure(features, [_DEFAULT]), {*self.listed}
+        if not enabled & removed:
+            return {}
+        others = (name for name in enabled - {_DEFAULT} if not closure(features, [name]) & removed)
+        return {"default-features": False, "features": sorted(others)}
+
+    def names(self) -> Sequence[str]:
+        """Return the placeholders of the command that have values."""
+        return ()
+
+    def options(self) -> Iterator[str]:
+        """Yield the lines of the other options."""
+        used = {name for word in self.command for name in PLACEHOLDER.findall(word)}
+        if "input" in used and self.input is None:
+            raise unfit("{input} is used, but there is no input", "add --input FILE")
+        before = [*map(escaped, split_command(self.prepare))] if self.prepare else None
+        yield from self.tail(before, used="input" in used)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep(_OfProgram):
+    """The arguments of ``benchctl sweep``. `lists` are ``NAME=A,B`` or ``KIND:NAME=A,B``."""
+
+    tool: ClassVar[str] = "sweep"
+    lists: Sequence[str]
+
+    @property
+    def listed(self) -> list[str]:
+        """Return the features that only some builds have."""
+        sets = (t.partition("=")[2] for t in self.lists if t.startswith("FEATURES:"))
+        return [n for text in sets for v in text.split(",") if v != _NONE for n in v.split("+")]
+
+    def names(self) -> Sequence[str]:
+        """Return the placeholders of the command that have values."""
+        return [name for text in self.lists if ":" not in (name := text.partition("=")[0])]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ablation(_OfProgram):
+    """The arguments of ``benchctl ablate``: features to build without, one at a time."""
+
+    tool: ClassVar[str] = "ablate"
+    features: str
+
+    @property
+    def listed(self) -> list[str]:
+        """Return the features that only some builds have."""
+        return [name.strip() for name in self.features.split(",") if name.strip()]
+
+    def known(self) -> Mapping[str, Sequence[str]]:
+        """Return the features of the package. Raises `UsageError`, BX122, if one enables another."""
+        features = _OfProgram.known(self)
+        for one, other in itertools.permutations(self.listed, 2):
+            if other in closure(features, [one]):
+                message = f"no build with `{one}` is without `{other}`, which it enables"
+                raise unfit(message, f"ablate them one at a time: --features {other}")
+        return features
+
+
+def plan_sweep(request: Sweep) -> tuple[Plan, str]:
+    """Return the plan that compares all combinations of the values, and its scenario.
+
+    The baseline has the first value of each list.
+
+    Raises `UsageError`: BX122, the arguments do not give a comparison; BX103, see `Request.plan`.
+    """
+    if not request.lists:
+        advice = "such as: benchctl sweep ENV:RAYON_NUM_THREADS=1,2,4 -- ./prog data.json"
+        raise unfit("there are no values to compare", advice)
+    if not request.command:
+        advice = "write it after `--`; `benchctl sweep --help` shows examples"
+        raise unfit("there is no command", advice)
+    axes = [_axis(text, request) for text in request.lists]
+    names = [name for name, _ in axes]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise unfit(f"`{twice}` is given twice", "give all of its values in one list")
+    built = any(word == BIN for word in request.command[:1])
+    kinds = {text.partition(":")[0] for text in request.lists if ":" in text.partition("=")[0]}
+    if not built and (unbuilt := sorted(kinds - {"ENV"})):
+        raise unfit(f"{unbuilt[0]} needs a crate that is built", f"use {BIN} as program")
+    lines = [
+        *request.head(f"Which {' and '.join(names)} is fastest?"),
+        *request.program(built=built),
+        "axes:",
+        *(f"  {flow(name)}: {flow(values)}" for name, values in axes),
+        f"baseline: {flow({name: next(iter(values)) for name, values in axes})}",
+        *request.options(),
+    ]
+    text = "\n".join(lines) + "\n"
+    return request.plan(text), text
+
+
+def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
+    """Return the name of an axis, and the settings of each value."""
+    left, equals, right = text.partition("=")
+    kind, colon, name = left.partition(":")
+    values = [value.replace("\\,", ",") for value in COMMA.split(right)]
+    if not equals or not (name if colon else kind) or (colon and kind not in _KINDS):
+        advice = (
+            "write threads=1,2,4, ENV:NAME=1,2, PROFILE:lto=off,fat or FEATURES:NAME=none,a,a+b"
+        )
+        raise unfit(f"`{text}` is not a name with values", advice)
+    if len({*values}) < max(len(values), 2):
+        advice = "give two or more different values, separated by commas"
+        raise unfit(f"`{left}` has {counted(len({*values}), 'value')}: {right}", advice)
+    if not colon:
+        if not any(left in PLACEHOLDER.findall(word) for word in request.command):
+            raise unfit(f"the command does not contain {{{left}}}", f"use {{{left}}} or ENV:{left}")
+        return left, {value: {} for value in values}
+    if kind == "ENV":
+        return name, {value: {"env": {name: value}} for value in values}
+    if kind == "PROFILE":
+        return name, {value: {"profile": {name: value}} for value in values}
+    chosen = {value: [] if value == _NONE else value.split("+") for value in values}
+    if wrong := next((value for value, features in chosen.items() if "" in features), None):
+        advice = "write features with + between them, such as a+b, or none"
+        raise unfit(f"`{left}` has the value `{wrong}`, with an empty feature name", advice)
+    return name, {value: {"features": features} for value, features in chosen.items()}
+
+
+def plan_ablation(request: Ablation) -> tuple[Plan, str]:
+    """Return the plan that compares all features with all but one of them, and its scenario.
+
+    Raises `UsageError`: BX122, the arguments do not give a comparison; BX103, see `Request.plan`.
+    """
+    features = request.listed
+    if twice := next((name for name in features if features.count(name) > 1), None):
+        raise unfit(f"the feature `{twice}` is given twice", "give it once")
+    if not features:
+        raise unfit(
+            "there are no features to compare", "give them, such as --features simd,mimalloc"
+        )
+    for name in features:
+        try:
+            axis_name(name)
+        except Refused as error:
+            advice = f"{error.advice}; another feature needs a scenario file (`benchctl init`)"
+            message = f"--features: `{name}` cannot be the name of an axis"
+            raise unfit(message, advice) from error
+    everything = " + ".join(features)
+    baseline = dict.fromkeys(features, "on")
+    lines = [
+        *request.head(f"What does the program lose without {' or '.join(features)}?"),
+        *request.program(built=True),
+        "axes:",
+        *(f"  {flow(name)}: {flow({'on': {'features': [name]}, 'off': {}})}" for name in features),
+        "design: one-at-a-time",
+        f"baseline: {flow(baseline)}",
+        "describe:",
+        f"  - {flow({'variant': baseline, 'label': everything})}",
+        *(
+            f"  - {flow({'variant': {**baseline, name: 'off'}, 'label': f'without {name}'})}"
+            for name in features
+        ),
+        *request.options(),
+    ]
+    text = "\n".join(lines) + "\n"
+    return request.plan(text), text

@@ -1,0 +1,1 @@
+"""Preparation of a measurement: forecast, trial runs, builds and inputs."""

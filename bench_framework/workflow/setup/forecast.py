@@ -1,0 +1,213 @@
+"""Forecast of a plan: duration, disk space and detectable differences, without building or running it.
+
+Existing binaries are asked for their capabilities. Those of missing binaries are unknown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench_framework.execution.machine.mounts import free_bytes
+from bench_framework.model.looks import Looks, limit_of_rounds, limited, looks_of
+from bench_framework.model.plan import BuildSpec, Dataset, Plan, Variant
+from bench_framework.workflow.run_options import RunOptions, plan_run
+from bench_framework.workflow.setup import time_estimates
+from bench_framework.workflow.setup.capability import Description, leave_out
+from bench_framework.workflow.setup.time_estimates import UNTIMED_S, Resolution
+
+if TYPE_CHECKING:
+    from bench_framework.store.journal import Contents
+
+
+@dataclass(frozen=True, slots=True)
+class BuildForecast:
+    """A build, the number of variants that share it, and its last build on this machine."""
+
+    spec: BuildSpec
+    variants: int
+    cached: bool
+    build_s: float | None
+    """Seconds of its last build; `None` if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The content of `benchctl plan`. Times are in seconds.
+
+    Attributes:
+        looks: schedule; without `rounds` it is that of the largest number of rounds of any plan.
+        rounds: number of rounds per input, as many as the plan and its budget allow; `None` if it
+            is not known before the warm-up.
+        run_s: maximum duration of all rounds.
+    """
+
+    plan: Plan
+    looks: Looks
+    builds: tuple[BuildForecast, ...]
+    datasets: tuple[tuple[Dataset, bool], ...]
+    rounds: int | None
+    run_s: float
+    basis: Mapping[str, int]
+    resolution: Resolution
+    disk_needed: int
+    disk_free: int
+
+    @property
+    def blocks(self) -> int | None:
+        """Number of hyperfine calls, `None` if it is not known before the warm-up."""
+        if self.rounds is None:
+            return None
+        return len(self.plan.cells) * (self.rounds + self.plan.measure.warmup_rounds)
+
+    @property
+    def guessed(self) -> bool:
+        """True if the time of any cell is guessed, because there is no earlier record."""
+        return time_estimates.GUESSED in self.basis
+
+
+def forecast_scenario(
+    name: str,
+    *,
+    results: Path,
+    only: str | None = None,
+    overrides: Sequence[str] = (),
+    base: str | None = None,
+    head: str | None = None,
+) -> Forecast:
+    """Return the forecast of a scenario, at two revisions if `base` is given.
+
+    Raises:
+        ScenarioError, UsageError, BuildError, GateError: see `plan_run`.
+        MachineError: BX223, the scenario cannot run on this machine.
+    """
+    plan = plan_run(name, RunOptions(results, only, overrides, base=base, head=head))
+    plan = leave_out(plan, _descriptions(plan))
+    datasets = _datasets(plan)
+    earlier = _last_record(plan.name, results)
+    records = time_estimates.earlier_records(plan.name, results)
+    per_round, basis = time_estimates.block_times(plan, records)
+    per_round += UNTIMED_S * len(plan.cells)
+    warmup, budget = plan.measure.warmup_rounds, plan.measure.budget_s
+    guessed = time_estimates.GUESSED in basis
+    affordable = math.inf
+    if budget is not None and not guessed:
+        affordable = max(0.0, budget / per_round - warmup)
+    if plan.measure.by_budget and not guessed:
+        plan = limited(plan, limit_of_rounds(plan, affordable))
+    looks, rounds, resolution = looks_of(plan), None, Resolution()
+    if not plan.measure.by_budget:  # otherwise the warm-up decides
+        rounds = math.ceil(min(affordable, plan.measure.rounds_max))
+        resolution = time_estimates.resolution(plan, looks, records, rounds)
+    run_s = per_round * (plan.measure.rounds_max + warmup)
+    if budget is not None:
+        run_s = min(run_s, budget)
+    return Forecast(
+        plan=plan,
+        looks=looks,
+        builds=_builds(plan.builds, plan.variants, earlier),
+        datasets=datasets,
+        rounds=rounds,
+        run_s=run_s,
+        basis=basis,
+        resolution=resolution,
+        disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),
+        disk_free=free_bytes(results),
+    )
+
+
+def forecast_document(forecast: Forecast) -> dict[str, Any]:
+    """Return the JSON document of `benchctl plan --json`."""
+    plan = forecast.plan
+    return {
+        "scenario": plan.name,
+        "variants": [variant.label for variant in plan.variants],
+        "inputs": [item.label for item in plan.inputs],
+        "cells": [{"id": c.id, "label": c.label, "role": c.role} for c in plan.cells],
+        "holes": [
+            {"values": dict(hole.values), "reason": hole.reason, "rule": hole.rule}
+            for hole in plan.holes
+        ],
+        "builds": [
+            {"id": b.spec.id, "variants": b.variants, "cached": b.cached} for b in forecast.builds
+        ],
+        "rounds": forecast.rounds,
+        "looks": list(forecast.looks.rounds) if forecast.rounds else None,
+        "rounds_needed": forecast.looks.needed,
+        "comparisons": forecast.looks.family,
+        "blocks": forecast.blocks,
+        "run_s": forecast.run_s,
+        "basis": dict(forecast.basis),
+        "resolution": dict(forecast.resolution.by_metric),
+        "resolution_record": forecast.resolution.record or None,
+        "disk_needed_bytes": forecast.disk_needed,
+        "disk_free_bytes": forecast.disk_free,
+    }
+
+
+def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
+    from bench_framework.execution.inputs import datasets
+    from bench_framework.execution.machine import host
+
+    env = host.environment()
+    folder = datasets.data_dir(plan.data_dir, env)
+    unique = dict.fromkeys(item.dataset for item in plan.inputs if item.dataset is not None)
+    return tuple((dataset, datasets.is_present(dataset, folder, env)) for dataset in unique)
+
+
+def _descriptions(plan: Plan) -> dict[str, Description]:
+    """Return the descriptions of existing binaries, which do no work for that, by build id."""
+    if not plan.answer.contract:
+        return {}
+    from bench_framework.errors import MeasureError
+    from bench_framework.execution import process
+    from bench_framework.execution.build import binaries
+    from bench_framework.execution.inputs import datasets
+    from bench_framework.execution.machine import host
+
+    env = host.environment()
+    place = datasets.workplace(plan, env)
+    descriptions: dict[str, Description] = {}
+    with process.Launcher() as launcher:
+        for spec in plan.builds:
+            binary = time_estimates.built_binary(spec, host.cache_root(env))
+            if binary is not None:
+                with contextlib.suppress(MeasureError):
+                    descriptions[spec.id] = binaries.describe([str(binary)], launcher, env, place)
+    return descriptions
+
+
+def _builds(
+    specs: Sequence[BuildSpec], variants: Sequence[Variant], earlier: Contents | None
+) -> tuple[BuildForecast, ...]:
+    from bench_framework.execution.machine.host import cache_root
+
+    known = {build.id: build for build in (earlier.builds if earlier else ())}
+    forecasts = []
+    for spec in dict.fromkeys(spec.program for spec in specs):
+        if spec.installed:
+            continue
+        sharing = sum(1 for v in variants if v.build is not None and v.build.program == spec)
+        last = known.get(spec.id)
+        # Only cargo knows if sources have changed since the last build; `run` asks it.
+        there = time_estimates.built_binary(spec, cache_root()) is not None
+        forecasts.append(BuildForecast(spec, sharing, there, last.build_s if last else None))
+    return tuple(forecasts)
+
+
+def _last_record(scenario: str, results: Path) -> Contents | None:
+    from bench_framework.errors import RecordError
+    from bench_framework.store.finding import find_records
+
+    for folder in reversed(find_records(results, scenario)[-3:]):
+        from bench_framework.store import journal, layout
+
+        try:
+            return journal.read_journal(folder / layout.JOURNAL)
+        except RecordError:
+            continue
+    return None

@@ -1,0 +1,380 @@
+"""Preparation of a measurement: tools, builds, inputs, and facts about the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from bench_framework.errors import BuildError, MachineError
+from bench_framework.execution import hyperfine, process, stop, target
+from bench_framework.execution.build import binaries, cargo, pgo
+from bench_framework.execution.build.preloads import library, prove
+from bench_framework.execution.counting import instructions
+from bench_framework.execution.counting.single_run import SingleRunner
+from bench_framework.execution.hyperfine import Hyperfine
+from bench_framework.execution.inputs import datasets
+from bench_framework.execution.machine import host
+from bench_framework.execution.machine.host import cache_root
+from bench_framework.execution.machine.lock import MachineLock
+from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
+from bench_framework.execution.stop import Session
+from bench_framework.execution.target import target_of
+from bench_framework.model import environment_variables
+from bench_framework.model.metrics import METRICS, DeclaredMetric
+from bench_framework.model.plan import PROGRAM, Input, Plan
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Build, Event, Host, PreparedInput, Training
+from bench_framework.units import counted, format_size
+from bench_framework.workflow.run_options import RunOptions
+from bench_framework.workflow.setup.capability import leave_out, limits
+from bench_framework.workflow.setup.time_estimates import built_binary
+from bench_framework.workflow.setup.trial import Trials, refusals, try_cells, warnings
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Everything that a measurement needs."""
+
+    plan: Plan
+    """The plan without the variants that cannot run on this machine."""
+    builds: tuple[Build, ...]
+    inputs: tuple[PreparedInput, ...]
+    hyperfine: Hyperfine
+    host: Host
+    events: tuple[Event, ...] = ()
+
+
+def prepare(
+    plan: Plan, options: RunOptions, session: Session, earlier: Sequence[Build] = ()
+) -> Prepared:
+    """Prepare tools, builds and inputs of a plan, and collect facts about the machine.
+
+    `earlier` are the builds of a record that is continued or confirmed, whose profiles are kept.
+    Nothing is measured on this machine meanwhile, and other processes may build too.
+
+    Raises:
+        MachineError, BuildError: a tool, build or input is missing, or a judged metric is unknown.
+        Interrupted: the user stopped it.
+    """
+    with _build_lock(plan, session):
+        return _prepare(plan, options, session, earlier)
+
+
+def _build_lock(plan: Plan, session: Session) -> MachineLock:
+    """Return the lock of the machine that lets other processes build, but not measure."""
+    return MachineLock(f"the builds of {plan.name}", session.observer, session.stop, shared=True)
+
+
+def _prepare(
+    plan: Plan, options: RunOptions, session: Session, earlier: Sequence[Build]
+) -> Prepared:
+    launcher, env, careful = session.launcher, session.env, session.interruptible
+    tool = hyperfine.find(launcher, env, careful)
+    event: Event | None = None
+    builds = _all_programs(plan, session, earlier=earlier)
+    descriptions = {build.id: build.describe for build in builds if build.describe}
+    able = leave_out(plan, descriptions)
+    if able is not plan:
+        for hole in able.holes[len(plan.holes) :]:
+            session.observer.notify(
+                Message(f"left out: {' '.join(value for _, value in hole.values)} ({hole.reason})")
+            )
+        session.observer.notify(PlanReady(able))
+        build_ids = {spec.id for spec in able.builds} | {PROGRAM}
+        builds = tuple(build for build in builds if build.id in build_ids)
+        plan = able
+    require_known(plan.judge.metrics, plan.metrics, builds)
+    data = datasets.data_dir(plan.data_dir, env)
+    inputs = _inputs(plan, session)
+    builds = _proved(plan, builds, inputs, session, tool)
+    if plan.program is not None:
+        mine = plan.variant(plan.baseline_id).build_id
+        first = next(build for build in builds if build.id == mine)
+        copied, event = binaries.add_control(
+            plan, first, {i.input_id: i for i in inputs}, launcher, env
+        )
+        builds = tuple(copied if build is first else build for build in builds)
+    if plan.instructions is not None and not plan.instructions.optional:
+        instructions.counter(plan.instructions, launcher, env)
+    session.stop.check()
+    facts = host.facts(
+        launcher,
+        hyperfine=tool.name,
+        results=options.results,
+        data=data,
+        env=env,
+        builds=plan.program is None,
+    )
+    noted = (
+        *([event] if event else []),
+        *build_events(plan, builds),
+        *environment_variables.events(plan, facts.variables),
+        *limits(plan, descriptions),
+    )
+    return Prepared(plan, builds, inputs, tool, facts, noted)
+
+
+@contextmanager
+def open_session(plan: Plan, observer: Observer) -> Iterator[Session]:
+    """Open a session that starts programs of a plan. Raises `MachineError`: it cannot run here."""
+    host.require_linux()
+    target.require_cpus(plan.cells)
+    observer.notify(PlanReady(plan))
+    with process.Launcher() as launcher:
+        stopping = stop.Stop(launcher, observer)
+        with stopping.on_signals():
+            yield stop.Session(launcher, host.environment(), observer, stopping)
+
+
+def try_plan(plan: Plan, session: Session) -> Trials:
+    """Build the baseline and run each configuration of a plan once, while nothing is measured.
+
+    Raises:
+        MachineError, BuildError: the baseline cannot be built, or a program or input is missing.
+        Interrupted: the user stopped it.
+    """
+    with _build_lock(plan, session):
+        return _try_builds(plan, _all_programs(plan, session, all_builds=False), session)
+
+
+def build_programs(plan: Plan, session: Session) -> tuple[Build, ...]:
+    """Build all programs of a plan, while nothing is measured.
+
+    A failed build has its message, except for the baseline's.
+
+    Raises:
+        MachineError, BuildError: the baseline cannot be built, or a program or input is missing.
+        Interrupted: the user stopped it.
+    """
+    with _build_lock(plan, session):
+        return _all_programs(plan, session)
+
+
+def _try_builds(plan: Plan, builds: Sequence[Build], session: Session) -> Trials:
+    plan = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
+    inputs = _inputs(plan, session)
+    builds = _proved(plan, builds, inputs, session)
+    trials = try_cells(plan, {build.id: build for build in builds}, inputs, session)
+    trials.save(session.env)
+    return trials
+
+
+def _inputs(
+    plan: Plan, session: Session, inputs: Sequence[Input] | None = None
+) -> tuple[PreparedInput, ...]:
+    data = datasets.data_dir(plan.data_dir, session.env)
+    return datasets.prepare_inputs(
+        plan.inputs if inputs is None else inputs,
+        data,
+        session.env,
+        session.interruptible,
+        session.launcher,
+    )
+
+
+def _all_programs(
+    plan: Plan, session: Session, *, all_builds: bool = True, earlier: Sequence[Build] = ()
+) -> tuple[Build, ...]:
+    """Return the programs of a plan with their preloaded allocators.
+
+    Without `all_builds`, only the program of the baseline is built.
+
+    Raises:
+        MachineError, BuildError: a program or library is missing or cannot be built.
+    """
+    names = {spec.id: spec.preload for spec in plan.builds if spec.preload}
+    libraries = {
+        name: library(name, session.launcher, session.env, session.interruptible)
+        for name in dict.fromkeys(names.values())
+    }
+    builds = _programs(plan, session) or _builds(
+        plan, session, all_builds=all_builds, earlier=earlier
+    )
+    _require_builds(plan, builds)
+    return tuple(
+        replace(build, preload=libraries[names[build.id]]) if build.id in names else build
+        for build in builds
+    )
+
+
+def _proved(
+    plan: Plan,
+    builds: Sequence[Build],
+    inputs: Sequence[PreparedInput],
+    session: Session,
+    tool: Hyperfine | None = None,
+) -> tuple[Build, ...]:
+    """Show that each preloaded allocator reaches its program. Raises `MachineError`: it does not."""
+    runner = SingleRunner(session.launcher, plan.answer, plan.measure.timeout_s)
+    prepared = {item.input_id: item for item in inputs}
+    proved = {}
+    for build in builds:
+        cells = [c for c in plan.cells if plan.variant(c.variant_id).build_id == build.id]
+        if build.ok and build.preload is not None and cells:
+            session.stop.check()
+            # A program allocates memory before it reads its file of {tuning}.
+            given = prepared.get(cells[0].input_id)
+            target = target_of(cells[0], build, given, session.env, tuning="/dev/null")
+            proved[build.id] = prove(build, target, runner, session.env, tool)
+    return tuple(replace(b, preload=proved.get(b.id, b.preload)) for b in builds)
+
+
+def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
+    """Yield the remarks about each build, and the proof that its preloaded allocator was used."""
+    for build in builds:
+        labels = ", ".join(v.label for v in plan.variants if v.build_id == build.id)
+        for remark in build.remarks:
+            effect = "it may change nothing that is measured"
+            advice = "use the dependency in the program, or remove the setting"
+            yield Event("BX337", f"{labels}: {remark}", effect=effect, help=advice)
+        if (training := build.training) is not None:
+            yield _trained(build, training, labels, _without_profile(plan, build, builds))
+        if (preload := build.preload) is None:
+            continue
+        message = f"{labels}: {preload} replaces malloc in the unchanged program by LD_PRELOAD"
+        least = format_size(preload.least_peak_bytes)
+        details = (("library", preload.path), ("sha256", preload.sha256), ("proof", preload.proof))
+        effect = f"hyperfine also uses it, so a peak memory below {least} is unknown"
+        yield Event("BX336", message, "note", effect=effect, details=details)
+
+
+def _without_profile(plan: Plan, build: Build, builds: Iterable[Build]) -> Build | None:
+    """Return the build of the plan that differs from a build with PGO in the profile only."""
+    spec = next((s for s in plan.builds if s.id == build.id), None)
+    plain = {s.id for s in plan.builds if spec and s == replace(spec, pgo=False, train=())}
+    return next((other for other in builds if other.id in plain), None)
+
+
+def _trained(build: Build, training: Training, labels: str, plain: Build | None) -> Event:
+    """Return the event of a build with PGO: a warning if its code is that of `plain`."""
+    first, *others = training.commands
+    rest = f" and {counted(len(others), 'further run')}" if others else ""
+    message = f"{labels}: built with a profile (PGO), trained by `{first}`{rest}"
+    details = (
+        *(("training", command) for command in training.commands),
+        *(("left out", f"{command}: {reason}") for command, reason in training.skipped),
+        ("profile", f"sha256 {training.sha256}, merged by {training.tool}"),
+        ("functions", training.evidence),
+    )
+    if plain is not None and build.code_sha256 and build.code_sha256 == plain.code_sha256:
+        message += "; its code is equal to that of the build without the profile"
+        effect = "nothing shows that the compiler used the profile"
+        advice = "train with the work that is measured: pgo: {train: [...]}"
+        return Event("BX338", message, effect=effect, help=advice, details=details)
+    effect = "its training is these runs, so other inputs may gain less"
+    return Event("BX338", message, "note", effect=effect, details=details)
+
+
+def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
+    """Return the programs of a plan that builds nothing."""
+    if plan.program is None:
+        return ()
+    name, *arguments = plan.program
+    names = {spec.id: spec.bin for spec in plan.builds} or {PROGRAM: name}
+    builds = tuple(
+        replace(binaries.find_program(name, plan.scenario_path, session.env), id=key)
+        for key, name in names.items()
+    )
+    if plan.answer.contract:
+        place = datasets.workplace(plan, session.env)
+        described = binaries.add_description(
+            builds[0], arguments, session.launcher, session.env, place
+        )
+        builds = tuple(replace(build, describe=described.describe) for build in builds)
+    return builds
+
+
+def _builds(
+    plan: Plan, session: Session, *, all_builds: bool, earlier: Sequence[Build]
+) -> tuple[Build, ...]:
+    """Build the baseline, try its commands unless all builds exist, then build all others."""
+    programs = {spec.id: spec.program.id for spec in plan.builds}
+    trainer = pgo.Trainer(
+        plan,
+        partial(_inputs, plan, session),
+        pgo.find_tools(plan.builds, session.launcher, session.env),
+        {programs.get(build.id, ""): build.training for build in earlier if build.training},
+    )
+    mine, cache = plan.variant(plan.baseline_id).build_id, cache_root(session.env)
+    specs = sorted(plan.builds, key=lambda spec: spec.id != mine)
+    if not all_builds:
+        specs = [spec for spec in specs if spec.program == specs[0].program]
+    missing = any(built_binary(spec, cache) is None for spec in specs[1:])
+
+    def after_first(build: Build) -> None:
+        _require_builds(plan, (build,))
+        if not missing:
+            return
+        trials = _try_builds(plan, (build,), session)
+        for error in refusals(trials):
+            raise error
+        for event in warnings(trials):
+            session.observer.notify(Remark(event))
+
+    return cargo.build_all(
+        specs,
+        session.launcher,
+        session.env,
+        session.interruptible,
+        datasets.workplace(plan, session.env),
+        contract=plan.answer.contract,
+        make=partial(pgo.TrainingBuilder, trainer=trainer),
+        after_first=after_first,
+    )
+
+
+def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildError:
+    """Return the error of a failed build, with the output of cargo and its log."""
+    details = [("cargo", build.message or "failed"), ("log", build.log or "")]
+    details = [(name, text) for name, text in details if text]
+    return BuildError(message, details=tuple(details), effect=effect, fix=fix)
+
+
+def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
+    """Refuse to go on without the baseline, or with one of two revisions. Raises `BuildError`."""
+    baseline = plan.variant(plan.baseline_id)
+    failed = [b for b in builds if not b.ok and (plan.revisions or b.id == baseline.build_id)]
+    if failed and plan.revisions is not None:
+        variant = next(v for v in plan.variants if v.build_id == failed[0].id)
+        effect = "nothing was measured, because the comparison needs both revisions"
+        fix = "use a base that builds, or exclude the variant with -k"
+        raise build_failure(failed[0], f"{variant.label} cannot be built", effect, fix)
+    if failed:
+        effect = "nothing was measured, because every variant is compared with it"
+        fix = "fix the build, or choose another baseline"
+        message = f"the baseline {baseline.label} cannot be built"
+        raise build_failure(failed[0], message, effect, fix)
+
+
+def require_known(
+    judged: Sequence[Metric], declared: Sequence[DeclaredMetric], builds: Sequence[Build]
+) -> None:
+    """Refuse a judged metric that neither benchctl, nor the scenario, nor any of its workers knows.
+
+    Raises `MachineError` (BX252): no worker announces the metric, or a worker announces it without
+    a direction (lower or higher is better).
+    """
+    announced: dict[str, str] = {}
+    for build in builds:
+        metrics = (build.describe or {}).get("metrics")
+        if not isinstance(metrics, Sequence) or isinstance(metrics, str):
+            continue
+        for entry in metrics:
+            if isinstance(entry, Mapping) and "name" in entry:
+                announced[str(entry["name"])] = str(entry.get("direction", "none"))
+    known = {*METRICS, *(metric.name for metric in declared)}
+    for metric in judged:
+        if metric in known or announced.get(metric) in {"lower", "higher"}:
+            continue
+        usable = [name for name, direction in announced.items() if direction in {"lower", "higher"}]
+        what = "it without a direction" if metric in announced else "no such metric"
+        raise MachineError(
+            f"metric `{metric}` cannot be judged: the worker announces {what}",
+            code="BX252",
+            details=(("announced", ", ".join(usable) or "none"),),
+            effect="nothing was measured",
+            fix=f"remove it from `judge`, or declare it: "
+            f"metrics: {{{metric}: {{from: worker, direction: lower}}}}",
+        )

@@ -1,0 +1,121 @@
+"""The commits that a bisection searches, and the errors of revisions, with real git."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bench_framework.errors import BenchError
+from bench_framework.execution.build import revisions
+from bench_framework.execution.machine import host
+from bench_framework.execution.process import Launcher
+
+
+class Repository:
+    """A repository with a crate in `folder`, whose commits are tags."""
+
+    def __init__(self, path: Path, launcher: Launcher) -> None:
+        self.folder, self.cache = path / "project", path / "cache"
+        self.runner = revisions.Git(launcher, host.environment())
+        (self.folder / "crate").mkdir(parents=True)
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *words: str) -> None:
+        call = ["git", "-c", "user.name=Ada", "-c", "user.email=a@b", "-C", str(self.folder)]
+        subprocess.run([*call, *words], check=True, capture_output=True)
+
+    def commit(self, *names: str) -> None:
+        for name in names:
+            path = self.folder / "crate" / f"{name}.txt"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(name)
+            self.git("add", "-A")
+            self.git("commit", "-qm", name)
+            self.git("tag", name)
+
+    def subjects(self, good: str, bad: str, *, first_parent: bool = True) -> list[str]:
+        crate = self.folder / "crate"
+        commits = revisions.commits_between(
+            self.runner,
+            self.cache,
+            crate=crate,
+            url=None,
+            ends=(good, bad),
+            first_parent=first_parent,
+        )
+        if first_parent:
+            for before, commit in itertools.pairwise(commits):
+                assert commit.parents[0] == before.id
+        return [commit.subject for commit in commits]
+
+
+@pytest.fixture
+def repository(tmp_path: Path, launcher: Launcher) -> Repository:
+    return Repository(tmp_path, launcher)
+
+
+def test_each_commit_is_compared_with_its_own_parent(repository: Repository) -> None:
+    """The parent of `c` is `b`. A comparison with `s1`, from another branch, would report `c`."""
+    repository.commit("a", "b")
+    repository.git("checkout", "-qb", "side")
+    repository.commit("s1", "s2")
+    repository.git("checkout", "-q", "main")
+    repository.commit("c")
+    repository.git("merge", "-qm", "merged", "s2")
+    repository.commit("d")
+    assert repository.subjects("a", "d") == ["a", "b", "c", "merged", "d"]
+    assert repository.subjects("s1", "d") == ["b", "c", "merged", "d"]
+    # git bisect asks about the commits of the branch, too, and knows their parents.
+    assert repository.subjects("s1", "d", first_parent=False)[0] == "s1"
+    assert "s2" in repository.subjects("s1", "d", first_parent=False)
+
+    # The branch of a merge that merged the main branch before: its oldest commit starts from `b`.
+    repository.git("checkout", "-q", "side")
+    repository.git("merge", "-qm", "update", "c")
+    repository.commit("s3")
+    assert repository.subjects("c", "s3") == ["b", "s1", "s2", "update", "s3"]
+
+
+def test_a_range_whose_first_parents_do_not_reach_the_good_end_is_refused(
+    repository: Repository,
+) -> None:
+    repository.commit("a")
+    repository.git("checkout", "-q", "--orphan", "other")
+    repository.commit("o1", "o2")
+    repository.git("merge", "-qm", "merged", "--allow-unrelated-histories", "a")
+    with pytest.raises(BenchError, match="has no commits after a") as caught:
+        repository.subjects("a", "other")
+    assert caught.value.code == "BX125"
+
+
+def test_control_characters_in_names_do_not_change_the_fields(repository: Repository) -> None:
+    repository.commit("a")
+    repository.git("commit", "--allow-empty", "-qm", "the\x1fsubject", "--author=E\x1fl <e@l>")
+    assert repository.subjects("a", "HEAD") == ["a", "the\x1fsubject"]
+
+
+def test_a_crate_that_a_revision_does_not_contain_is_named(repository: Repository) -> None:
+    repository.commit("a")
+    repository.git("mv", "crate", "moved")
+    repository.git("commit", "-qm", "moved")
+    repository.git("mv", "moved", "crate")
+    repository.git("commit", "-qm", "back")
+    with pytest.raises(BenchError, match="folder crate does not exist at HEAD~1") as caught:
+        revisions.checkout(
+            repository.runner,
+            repository.cache,
+            crate=repository.folder / "crate",
+            url=None,
+            revision="HEAD~1",
+        )
+    assert caught.value.code == "BX225"
+
+
+def test_a_missing_git_is_named(repository: Repository, launcher: Launcher, tmp_path: Path) -> None:
+    repository.commit("a")
+    repository.runner = revisions.Git(launcher, {**host.environment(), "PATH": str(tmp_path)})
+    with pytest.raises(BenchError, match="git is not installed"):
+        repository.subjects("a", "a")

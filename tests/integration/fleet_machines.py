@@ -1,0 +1,191 @@
+"""A scheduler and hosts of a fleet on this machine, with the fake hyperfine."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench_framework.store.finding import find_records
+
+ROOT = Path(__file__).parents[2]
+FAKE = ROOT / "tests" / "fakes" / "hyperfine"
+PATIENCE_S = 120.0
+ROUNDS = 14
+
+SITE = """
+import os
+from pathlib import Path
+
+if version := os.environ.get("BENCHCTL_TEST_VERSION"):
+    from bench_framework import version as versions
+    versions.__version__ = version
+if folder := os.environ.get("BENCHCTL_TEST_LOCK"):
+    # Nothing is timed here, so the lock of the machine is not needed.
+    from bench_framework.execution.machine import host, lock, sensors
+    host.MACHINE_ID = Path(folder, "machine-id")
+    sensors._FILES.clear()  # the load of this machine differs between runs
+    lock.FOLDERS = (Path(folder),)
+"""
+CALL = """
+import sys
+from bench_framework.__main__ import main
+if name := __import__("os").environ.get("BENCHCTL_TEST_SHORT"):
+    from bench_framework.workflow.fleet import cluster
+    setattr(cluster, name, 1.0)
+sys.exit(main())
+"""
+SCENARIO = f"""
+version: 1
+name: fleet
+question: Does a host change an answer?
+worker: {{command: [./tool.sh]}}
+axes: {{arm: [base, same, slow, other]}}
+command: ["{{bin}}", "arm-{{arm}}"]
+baseline: {{arm: base}}
+measure: {{rounds: {ROUNDS}, until: rounds, warmup: 1, seed: 5}}
+"""
+RULES: list[dict[str, object]] = [
+    {"match": "arm-base", "wall_s": 0.05, "stdout": "42\n"},
+    {"match": "arm-same", "wall_s": 0.05, "stdout": "42\n"},
+    {"match": "arm-slow", "wall_s": 0.06, "stdout": "42\n"},
+    {"match": "arm-other", "stdout": "43\n"},
+]
+ONE_HAS_OTHER_OUTPUT = 3
+
+
+@dataclass
+class Machine:
+    """A machine of a test: its environment, and the processes that it runs."""
+
+    path: Path
+    env: dict[str, str] = field(default_factory=dict)
+    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start(self, argv: Sequence[str], log: str, **more: str) -> subprocess.Popen[bytes]:
+        with (self.path / log).open("wb") as output:
+            process = subprocess.Popen(
+                argv,
+                env={**self.env, **more},
+                cwd=self.path,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        self.running.append(process)
+        return process
+
+    def benchctl(self, log: str, *words: str, **more: str) -> subprocess.Popen[bytes]:
+        return self.start([sys.executable, "-c", CALL, *words], log, **more)
+
+    def call(self, *words: str, **more: str) -> tuple[int, str]:
+        process = self.benchctl("call.log", *words, **more)
+        code = process.wait(PATIENCE_S)
+        return code, self.text("call.log")
+
+    def text(self, log: str) -> str:
+        return (self.path / log).read_text(errors="replace")
+
+    @property
+    def records(self) -> list[Path]:
+        return find_records(self.path / "results")
+
+    def journal(self) -> str:
+        """Return the journal that a client's run has on this host."""
+        paths = sorted(self.path.glob("cache/fleet/*/results/fleet/*/journal.jsonl"))
+        return paths[-1].read_text() if paths else ""
+
+    def rounds(self) -> int:
+        return self.journal().count('"kind":"round-end"')
+
+
+def machine(
+    path: Path, sleep_s: float = 0.0, rules: Sequence[Mapping[str, object]] = RULES
+) -> Machine:
+    path.mkdir()
+    (path / "site").mkdir()
+    (path / "site" / "sitecustomize.py").write_text(SITE)
+    commands = [{**rule, "sleep_s": sleep_s} for rule in rules]
+    script = {"seed": 7, "clock": "rounds", "commands": commands}
+    (path / "script.json").write_text(json.dumps(script))
+    (path / "hyperfine").write_text(
+        f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2]
+    )
+    (path / "hyperfine").chmod(0o755)
+    (path / "fleet.yaml").write_text(SCENARIO)
+    (path / "tool.sh").write_text("#!/bin/sh\n")
+    (path / "tool.sh").chmod(0o755)
+    (path / "machine-id").write_text(path.name)
+    return Machine(
+        path,
+        {
+            **{name: text for name, text in os.environ.items() if not name.startswith("DASK_")},
+            "PYTHONPATH": f"{path / 'site'}:{ROOT}",
+            "BENCHCTL_CACHE": str(path / "cache"),
+            "BENCHCTL_HYPERFINE": str(path / "hyperfine"),
+            "BENCHCTL_FAKE_SCRIPT": str(path / "script.json"),
+            "BENCHCTL_TEST_LOCK": str(path),
+        },
+    )
+
+
+def end(machines: Sequence[Machine]) -> None:
+    for process in [process for item in machines for process in item.running]:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def wait_for(condition: Callable[[], Any], process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, log.read_text()
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.02)
+
+
+def start_scheduler(on: Machine, *words: str) -> str:
+    """Start a scheduler on a free port of the loopback interface. Return its address."""
+    file = on.path / "scheduler.json"
+    argv = [sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1"]
+    argv += ["--port", "0", "--no-dashboard", "--scheduler-file", str(file), *words]
+    process = on.start(argv, "scheduler.log")
+    address: list[str] = []
+
+    def written() -> bool:
+        with contextlib.suppress(OSError, ValueError):
+            address.append(json.loads(file.read_text())["address"])
+        return bool(address)
+
+    wait_for(written, process, on.path / "scheduler.log")
+    return address[0]
+
+
+def start_worker(on: Machine, address: str, name: str, **more: str) -> subprocess.Popen[bytes]:
+    log = f"worker-{name}.log"
+    process = on.benchctl(log, "fleet", "worker", address, "--name", name, **more)
+    wait_until_ready(on, name, process)
+    return process
+
+
+def wait_until_ready(on: Machine, name: str, worker: subprocess.Popen[bytes]) -> None:
+    log = f"worker-{name}.log"
+    wait_for(lambda: "is ready" in on.text(log), worker, on.path / log)
+
+
+def start_workers(hosts: Mapping[str, Machine], address: str) -> dict[str, subprocess.Popen[bytes]]:
+    """Start a worker on each host, by the names of the hosts."""
+    started = {
+        name: host.benchctl(f"worker-{name}.log", "fleet", "worker", address, "--name", name)
+        for name, host in hosts.items()
+    }
+    for name, host in hosts.items():
+        wait_until_ready(host, name, started[name])
+    return started

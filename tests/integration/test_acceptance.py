@@ -1,0 +1,111 @@
+"""Tests of accepted regressions: from a failed gate to a file that a person reviews, and back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import time
+from pathlib import Path
+
+from bench_framework.store import layout
+from tests.integration.test_gate import SCENARIO, Folder
+
+ONE = SCENARIO.replace(', "<b>odd | name</b>"', "").replace("rounds: 24", "rounds: 14")
+
+
+def test_a_regression_is_accepted_up_to_its_size_and_last_day(tmp_path: Path) -> None:
+    slower = Folder(tmp_path, 0.055)
+    (tmp_path / "gated.yaml").write_text(ONE.replace("cpu: 2%}", "cpu: 2%, accepted: a.yaml}"))
+    accepted = tmp_path / "a.yaml"
+    accepted.write_text("# reviewed by the team\naccepted: []\n")
+    accept = ("baseline", "accept", "--until", "2999-12-31", "--reason", "it checks its input")
+    assert slower("run", "gated.yaml").returncode == 0
+    early = slower(*accept)
+    assert early.returncode == 2
+    assert "error[BX413]" in early.stderr
+    record = str(slower.records[0])
+    assert slower("gate", record).returncode == 1
+    other = slower(*accept, "--metric", "peak_rss")
+    assert other.returncode == 2
+    assert "no such confirmed regression" in other.stderr
+    assert "wall of rev=head" in other.stderr
+    late = slower("baseline", "accept", "--until", "2001-01-01", "--reason", "x")
+    assert "--until 2001-01-01 is not a date from today on" in late.stderr
+    assert accepted.read_text().endswith("accepted: []\n")
+
+    # The newest record is the second measurement. The diff is that of the file.
+    done = slower(*accept)
+    assert done.returncode == 0, done.stderr
+    added = [line for line in done.stdout.splitlines() if line.startswith("+")]
+    assert added[:2] == ["+++ b/a.yaml", "+accepted:"]
+    wall, cpu = (
+        re.sub(r"level: (9|1[012])%", "level: L", text) for text in done.stdout.split("- cell")[1:]
+    )
+    entry = 'cell: "rev=head"|metric: {}|level: L|reason: "it checks its input"|until: 2999-12-31'
+    for metric, text in (("wall", wall), ("cpu", cpu)):
+        lines = [line.strip("+ ") for line in f"cell{text}".splitlines()]
+        assert "|".join(line for line in lines if line) == entry.format(metric)
+    text = accepted.read_text()
+    assert text.startswith("# reviewed by the team\n")
+    passed = slower("gate", record)
+    assert passed.returncode == 0, passed.stderr
+    assert "with 2 accepted changes for the worse" in passed.stdout
+
+    for old, new, reason in (
+        (
+            re.findall(r"\d+%", text)[0],
+            "3%",
+            "confirmed in fresh rounds; more than the 3\u202f% that are accepted",
+        ),
+        ("2999-12-31", "2001-01-01", "the acceptance in a.yaml:3 ended on 2001-01-01"),
+    ):
+        accepted.write_text(text.replace(old, new))
+        failed = slower("gate", record, "--json")
+        assert failed.returncode == 1, failed.stderr
+        assert reason in json.loads(failed.stdout)["pairs"][0]["why"]
+
+    accepted.write_text("accepted: []\n")
+    with layout.locked(tmp_path):
+        both = [slower.start(*accept, "--metric", metric) for metric in ("wall", "cpu")]
+        while not all(has_open(process, tmp_path) for process in both):
+            assert [process.poll() for process in both] == [None, None]
+            time.sleep(0.01)
+        assert accepted.read_text() == "accepted: []\n"
+    outputs = [process.communicate() for process in both]
+    assert [process.returncode for process in both] == [0, 0], outputs
+    assert sorted(re.findall("metric: (.*)", accepted.read_text())) == ["cpu", "wall"]
+
+
+def has_open(process: subprocess.Popen[str], folder: Path) -> bool:
+    """Return whether a process has opened a folder, as those do that wait for its lock."""
+    paths = []
+    for entry in Path(f"/proc/{process.pid}/fd").glob("*"):
+        with contextlib.suppress(OSError):  # closed in the meantime
+            paths.append(entry.readlink())
+    return folder in paths
+
+
+def test_a_saved_baseline_is_compared_exported_and_imported(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 0.05)
+    (tmp_path / "gated.yaml").write_text(ONE)
+    assert folder("run", "gated.yaml").returncode == 0
+    assert folder("baseline", "save", "main").returncode == 0
+    assert folder("run", "gated.yaml", "--fresh").returncode == 0
+    compared = folder("baseline", "compare", "main", "--json")
+    assert compared.returncode == 0, compared.stderr
+    first, second = folder.records
+    bridge = json.loads(compared.stdout)
+    assert (bridge["before_id"], bridge["after_id"]) == (first.name, second.name)
+    assert {cell["role"] for cell in bridge["cells"]} == {"anchor"}
+    assert folder("baseline", "export", "main").returncode == 0
+    moved = folder("--dir", "other", "baseline", "import", "gated-main.tar.gz")
+    assert moved.returncode == 0, moved.stderr
+    assert folder("--dir", "other", "verify", "@main").returncode == 0
+    exported = [
+        folder("--dir", results, "export", "@main", "--format", "bmf", "--metric", "wall").stdout
+        for results in ("results", "other")
+    ]
+    assert exported[0] == exported[1]
+    assert list(json.loads(exported[0])) == [f"gated: {rev}, no input" for rev in ("base", "head")]

@@ -1,0 +1,276 @@
+"""Tests of runs on a worker of a real Dask scheduler, with the fake hyperfine."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.integration.fleet_machines import (
+    ONE_HAS_OTHER_OUTPUT,
+    PATIENCE_S,
+    ROOT,
+    ROUNDS,
+    Machine,
+    start_scheduler,
+    start_worker,
+    wait_for,
+)
+
+CARGO = ROOT / "tests" / "fakes" / "cargo"
+CRATE = """
+version: 1
+name: fleet
+question: Is the change faster?
+worker: {crate: ./, bin: demo, contract: false}
+axes: {arm: {base: {args: [arm-base]}, slow: {args: [arm-slow]}}}
+command: ["{bin}", "{args}"]
+baseline: {arm: base}
+measure: {rounds: 6, until: rounds, warmup: 1, seed: 5}
+"""
+
+
+def results(record: Path) -> Mapping[str, Any]:
+    """Return all results, without what differs between records and machines."""
+    claims = json.loads((record / "claims.json").read_text().replace(record.name, "RECORD"))
+    judged = claims["judgement"]
+    judged["summaries"] = [s for s in judged["summaries"] if s["n_rounds"]]
+    judged["events"] = [event for event in judged["events"] if event["code"] != "BX344"]
+    table = (record / "comparisons.csv").read_text().replace(record.name, "RECORD")
+    return {"claims": claims, "comparisons": table}
+
+
+def test_a_record_of_a_worker_equals_a_local_one(make: Callable[..., Machine]) -> None:
+    client, host = make("client"), make("host")
+    address = start_scheduler(client)
+    start_worker(host, address, "rack-7")
+    assert client.call("run", "fleet.yaml")[0] == ONE_HAS_OTHER_OUTPUT
+    code, text = client.call("run", "fleet.yaml", "--scheduler", address, "--fresh")
+    assert code == ONE_HAS_OTHER_OUTPUT, text
+    assert "measuring on host rack-7" in text
+    assert "at most 14 rounds" in text or "rounds" in text
+
+    local, remote = client.records
+    assert results(local) == results(remote)
+    assert "measured on host rack-7 of a fleet" in (remote / "events.csv").read_text()
+    assert (remote / "env.json").is_file()
+    page = (remote / "report.html").read_text()
+    assert f"benchctl run fleet.yaml --scheduler {address} --host rack-7" in page
+    assert client.call("verify", str(remote))[0] == 0
+    # Another run on the host does not repeat the id, and removes the first record there.
+    quick = ("run", "fleet.yaml", "--scheduler", address, "--quick")
+    assert client.call(*quick)[0] == ONE_HAS_OTHER_OUTPUT
+    assert len(client.records) == 3
+    assert len(list(host.path.glob("cache/fleet/*/results/fleet/*/journal.jsonl"))) == 1
+
+
+def test_a_killed_worker_loses_its_record_and_resumes(make: Callable[..., Machine]) -> None:
+    client, host, other = make("client"), make("host", 0.03), make("other")
+    address = start_scheduler(client)
+    worker = start_worker(host, address, "rack-7")
+    words = ("run", "fleet.yaml", "--scheduler", str(client.path / "scheduler.json"))
+    run = client.benchctl("run.log", *words)
+    wait_for(lambda: host.rounds() >= 3, run, client.path / "run.log")
+    start_worker(other, address, "rack-8")
+    worker.kill()
+    assert run.wait(PATIENCE_S) == 3
+    text = client.text("run.log")
+    assert "error[BX263]: the record of host rack-7 is lost" in text
+    assert "--host rack-7" in text
+    assert "Traceback" not in text
+    assert not client.records
+    assert not other.journal()  # no other host repeats it
+    before = host.journal()
+    time.sleep(0.5)
+    assert host.journal() == before  # the process that measures ended with its worker
+
+    start_worker(host, address, "rack-7")
+    code, text = client.call(*words, "--host", "rack-7")
+    assert code == ONE_HAS_OTHER_OUTPUT, text
+    assert "resuming" in text
+    (record,) = client.records
+    lines = map(json.loads, (record / "journal.jsonl").read_text().splitlines())
+    ended = [(line["round"], line["warmup"]) for line in lines if line["kind"] == "round-end"]
+    assert sorted(set(ended)) == sorted(ended)
+    assert len(ended) == ROUNDS + 1
+
+
+def test_a_killed_scheduler_ends_worker_and_client(make: Callable[..., Machine]) -> None:
+    client, host = make("client"), make("host", 0.03)
+    address = start_scheduler(client)
+    worker = start_worker(host, address, "rack-7")
+    run = client.benchctl("run.log", "run", "fleet.yaml", "--scheduler", address)
+    wait_for(lambda: host.rounds() >= 2, run, client.path / "run.log")
+    client.running[0].kill()
+    assert run.wait(PATIENCE_S) == 3
+    text = client.text("run.log")
+    assert "error[BX263]: the record of host rack-7 is lost" in text
+    assert "Traceback" not in text
+    assert worker.wait(PATIENCE_S) == 3
+    text = host.text("worker-rack-7.log")
+    assert f"error[BX260]: the scheduler {address} ended the connection" in text
+    assert "Traceback" not in text
+
+
+def test_ctrl_c_stops_the_host_and_the_same_command_resumes(make: Callable[..., Machine]) -> None:
+    client, host = make("client"), make("host", 0.03)
+    address = start_scheduler(client)
+    start_worker(host, address, "rack-7")
+    words = ("run", "fleet.yaml", "--scheduler", address)
+    run = client.benchctl("run.log", *words)
+    wait_for(lambda: host.rounds() >= 3, run, client.path / "run.log")
+    run.send_signal(signal.SIGINT)
+    assert run.wait(PATIENCE_S) == 130
+    text = client.text("run.log")
+    assert "stopping after the current run" in text
+    assert f"`benchctl run fleet.yaml --scheduler {address} --host rack-7` resumes" in text
+    assert "on host rack-7" in text
+    done = host.rounds()
+    assert 3 <= done < ROUNDS
+    code, text = client.call(*words)
+    assert code == ONE_HAS_OTHER_OUTPUT, text
+    assert "resuming" in text
+    assert len(client.records) == 1
+
+
+def test_faults_of_a_fleet(make: Callable[..., Machine]) -> None:
+    client, host = make("client"), make("host")
+    code, text = client.call(
+        "run", "fleet.yaml", "--scheduler", "tcp://127.0.0.1:1", BENCHCTL_TEST_SHORT="CONNECT_S"
+    )
+    assert code == 3
+    assert "error[BX260]: there is no connection to the scheduler tcp://127.0.0.1:1" in text
+    code, text = host.call("fleet", "worker", "tcp://127.0.0.1:1", BENCHCTL_TEST_SHORT="CONNECT_S")
+    assert code == 3
+    assert "error[BX260]" in text
+
+    address = start_scheduler(client)
+    words = ("run", "fleet.yaml", "--scheduler", address)
+    code, text = client.call(*words, BENCHCTL_TEST_SHORT="REGISTER_S")
+    assert code == 3
+    assert "error[BX261]: no worker of benchctl is registered" in text
+
+    worker = start_worker(host, address, "rack-7", BENCHCTL_TEST_VERSION="9.9.9")
+    code, text = client.call(*words)
+    assert code == 3
+    assert "error[BX262]" in text
+    assert "benchctl 9.9.9" in text
+    code, text = client.call(*words, "--host", "rack-8", BENCHCTL_TEST_SHORT="REGISTER_S")
+    assert "error[BX261]: no worker of a host rack-8" in text
+    assert "rack-7" in text
+
+    code, text = host.call("fleet", "worker", address)  # on the same machine
+    assert code == 3
+    assert "error[BX265]" in text
+    code, text = client.call("fleet", "worker", address, "--name", "rack-7")
+    assert code == 3
+    assert "error[BX265]" in text
+    assert "Traceback" not in text
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(PATIENCE_S) == 0
+
+
+def test_an_error_of_the_host_is_reported_here(make: Callable[..., Machine]) -> None:
+    client, host = make("client"), make("host")
+    address = start_scheduler(client)
+    start_worker(host, address, "rack-7", BENCHCTL_HYPERFINE="/nonexistent", PATH="/nonexistent")
+    code, text = client.call("run", "fleet.yaml", "--scheduler", address)
+    assert code in (2, 3)
+    assert re.search(r"error\[B\w\d+\]", text)
+    assert "host     rack-7" in text
+    assert "Traceback" not in text
+
+
+def openssl(folder: Path, *words: str) -> None:
+    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+
+def authority(folder: Path) -> dict[str, str]:
+    """Create a certificate authority with one certificate. Return its settings for Dask."""
+    folder.mkdir()
+    key = ("-newkey", "rsa:2048", "-nodes", "-days", "2")
+    openssl(folder, "req", "-x509", *key, "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem")
+    openssl(folder, "req", *key[:3], "-subj", "/CN=host", "-keyout", "key.pem", "-out", "host.csr")
+    signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2")
+    openssl(folder, "x509", "-req", "-in", "host.csr", *signed, "-out", "cert.pem")
+    name = "DASK_DISTRIBUTED__COMM__TLS__"
+    settings = {f"{name}CA_FILE": str(folder / "ca.pem")}
+    for role in ("CLIENT", "WORKER", "SCHEDULER"):
+        settings[f"{name}{role}__CERT"] = str(folder / "cert.pem")
+        settings[f"{name}{role}__KEY"] = str(folder / "key.pem")
+    return settings
+
+
+def test_tls(make: Callable[..., Machine], tmp_path: Path) -> None:
+    client, host = make("client"), make("host")
+    trusted, stranger = (authority(tmp_path / name) for name in ("trusted", "stranger"))
+    client.env |= trusted
+    host.env |= trusted
+    address = start_scheduler(client, "--protocol", "tls")
+    assert address.startswith("tls://")
+    start_worker(host, address, "rack-7")
+    words = ("run", "fleet.yaml", "--scheduler", address)
+    code, text = client.call(*words)
+    assert code == ONE_HAS_OTHER_OUTPUT, text
+    assert len(client.records) == 1
+
+    code, text = client.call(*words, **stranger)
+    assert code == 3
+    assert "error[BX260]" in text
+    assert "certificates of the same authority" in text
+    missing = {name: str(tmp_path / "missing") for name in stranger}
+    code, text = client.call(*words, **missing)
+    assert code == 2
+    assert "error[BX133]: tls:// cannot be used" in text
+    plain = {name: text for name, text in client.env.items() if name not in trusted}
+    client.env = plain
+    code, text = client.call(*words)
+    assert code == 2
+    assert "tls_ca_file" in text
+    assert len(client.records) == 1
+
+
+def test_a_crate_is_built_on_the_host(make: Callable[..., Machine]) -> None:
+    client, host = make("client"), make("host")
+    for each in (client, host):
+        (each.path / "bin").mkdir()
+        tool = each.path / "bin" / "cargo"
+        tool.write_text(f"#!{sys.executable} -IS\n" + CARGO.read_text().partition("\n")[2])
+        tool.chmod(0o755)
+        each.env["PATH"] = f"{each.path / 'bin'}:{each.env['PATH']}"
+    crate = client.path / "crate"
+    (crate / "src").mkdir(parents=True)
+    (crate / "Cargo.toml").write_text('[package]\nname = "demo"\nversion = "0.1.0"\n')
+    (crate / "src" / "main.rs").write_text("// first\n")
+    (crate / "demo.yaml").write_text(CRATE)
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+
+    def git(*words: str) -> str:
+        argv = ["git", "-C", str(crate), *who, *words]
+        return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "first")
+    first = git("rev-parse", "HEAD")
+    git("commit", "--quiet", "--allow-empty", "--message", "second")
+    (crate / "src" / "main.rs").write_text("// second, with changes\n")
+    address = start_scheduler(client)
+    start_worker(host, address, "rack-7")
+    words = ("run", "crate/demo.yaml", "--scheduler", address, "--base", "HEAD~1")
+    code, text = client.call(*words)
+    assert code == 0, text
+    lines = map(json.loads, (client.records[-1] / "journal.jsonl").read_text().splitlines())
+    builds = next(line["builds"] for line in lines if line["kind"] == "prepared")
+    assert {(build["revision"], build["dirty"]) for build in builds} == {
+        (first, False),
+        (git("rev-parse", "HEAD"), True),
+    }
+    assert not list(client.path.glob("cache/binaries/*"))
+    assert len(list(host.path.glob("cache/binaries/*"))) == 2

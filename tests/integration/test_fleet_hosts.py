@@ -1,0 +1,109 @@
+"""Tests of runs on several hosts of a fleet: one record per host, their comparison, and failures."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench_framework.store.records import Record
+from tests.integration.fleet_machines import (
+    ONE_HAS_OTHER_OUTPUT,
+    PATIENCE_S,
+    ROUNDS,
+    RULES,
+    Machine,
+    start_scheduler,
+    start_workers,
+    wait_for,
+)
+
+SLOW_S = 0.5
+"""Time in seconds of a run that must not end before the other host, also on a loaded machine."""
+FAST_HERE = [{**rule, "wall_s": 0.04} if rule["match"] == "arm-slow" else rule for rule in RULES]
+"""The arm `slow` is the fastest one on this host."""
+SHORT = {"BENCHCTL_TEST_SHORT": "REGISTER_S"}
+
+
+def host_of(record: Path) -> str:
+    with Record.open(record) as opened:
+        return opened.plan.asked[-1]
+
+
+def test_each_host_makes_a_record_and_they_are_compared(make: Callable[..., Machine]) -> None:
+    client, first, second = make("client"), make("one"), make("two", 0.0, FAST_HERE)
+    address = start_scheduler(client)
+    start_workers({"rack-1": first, "rack-2": second}, address)
+    words = ("run", "fleet.yaml", "--scheduler", address, "--host")
+    code, text = client.call(*words, "rack-2,rack-9", **SHORT)
+    assert code == 3
+    assert "error[BX261]: no worker of a host rack-9 is registered" in text
+    assert not first.journal() + second.journal()
+
+    code, text = client.call(*words, "rack-2,rack-1")
+    assert code == ONE_HAS_OTHER_OUTPUT, text
+    assert "Traceback" not in text
+    for name in ("rack-1", "rack-2"):
+        assert f" {name}  note   measuring on host {name}" in text
+        assert f" {name}  stop   after 14 rounds" in text
+        assert f"host {name}: 1 failure" in text
+    assert "slow vs base depends on the host: faster on rack-2; slower on rack-1." in text
+    assert "other vs base: other output on both hosts." in text
+    records = client.records
+    assert sorted(map(host_of, records)) == ["rack-1", "rack-2"]
+    assert all((record / "report.html").is_file() for record in records)
+    (page,) = client.path.glob("results/fleet/hosts-*/hosts.html")
+    assert "rack-2" in page.read_text()
+    # The command compares them again, in any order, and without a scheduler.
+    code, text = client.call("fleet", "compare", *map(str, records))
+    assert code == 0
+    assert "slow vs base depends on the host" in text
+    assert client.call("verify", str(records[1]))[0] == 0
+
+
+def test_a_lost_host_does_not_lose_the_others(make: Callable[..., Machine]) -> None:
+    client, slow, fast = make("client"), make("one", SLOW_S), make("two")
+    address = start_scheduler(client)
+    workers = start_workers({"rack-1": slow, "rack-2": fast}, address)
+    words = ("--json", "run", "fleet.yaml", "--scheduler", address, "--host", "all")
+    run = client.benchctl("run.log", *words)
+    wait_for(lambda: slow.rounds() >= 1, run, client.path / "run.log")
+    workers["rack-1"].kill()
+    assert run.wait(PATIENCE_S) == 3
+    text = client.text("run.log")
+    assert text.count("error[BX263]: the record of host rack-1 is lost") == 1
+    assert "Traceback" not in text
+    (record,) = client.records
+    assert host_of(record) == "rack-2"
+    assert (record / "report.html").is_file()
+    result: dict[str, Any] = json.JSONDecoder().raw_decode(text[text.index("{\n") :])[0]
+    assert (result["exit_code"], result["comparison"]) == (3, None)
+    lost, stored = result["hosts"]
+    assert (lost["host"], lost["error"]["code"]) == ("rack-1", "BX263")
+    assert (stored["host"], stored["error"], stored["record"]) == ("rack-2", None, str(record))
+    before = slow.journal()
+    time.sleep(1)
+    assert slow.journal() == before  # the process that measures ended with its worker
+
+
+def test_ctrl_c_stops_all_hosts_and_keeps_what_is_finished(make: Callable[..., Machine]) -> None:
+    client, slow, fast = make("client"), make("one", SLOW_S), make("two")
+    address = start_scheduler(client)
+    start_workers({"rack-1": slow, "rack-2": fast}, address)
+    words = ("run", "fleet.yaml", "--scheduler", address, "--host", "rack-1,rack-2")
+    run = client.benchctl("run.log", *words)
+    # rack-2 finishes while rack-1, which is named first, is measuring.
+    wait_for(lambda: client.records and slow.rounds() >= 1, run, client.path / "run.log")
+    run.send_signal(signal.SIGINT)
+    assert run.wait(PATIENCE_S) == 130
+    text = client.text("run.log")
+    assert " rack-1  note   stopping after the current run" in text
+    assert f"`benchctl run fleet.yaml --scheduler {address} --host rack-1` resumes" in text
+    assert "Traceback" not in text
+    assert 1 <= slow.rounds() < ROUNDS
+    (record,) = client.records
+    assert host_of(record) == "rack-2"
+    assert (record / "report.html").is_file()

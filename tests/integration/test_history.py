@@ -1,0 +1,158 @@
+"""Test of `benchctl history --backfill`: real git, programs of a fake cargo, times of a fake hyperfine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench_framework.store.finding import find_records
+
+pytestmark = pytest.mark.real
+ROOT = Path(__file__).parents[2]
+FAKES = ROOT / "tests" / "fakes"
+CALL = str(Path(__file__).with_name("unlocked.py"))
+HYPERFINE = """#!{python} -IS
+# Times depend on the program: one that contains the marker is slower. The fake does the rest.
+import os, shlex, sys
+if sys.argv[1:] != ["--version"]:
+    with open(shlex.split(sys.argv[-1])[0], "rb") as program:
+        slow = b"SLOWER" in program.read()
+    os.environ["BENCHCTL_FAKE_SCRIPT"] = {folder!r} + ("/slow.json" if slow else "/plain.json")
+os.execv({python!r}, [{python!r}, "-IS", {fake!r}, *sys.argv[1:]])
+"""
+SCENARIO = """
+version: 1
+name: counting
+question: Does it become slower?
+worker: {crate: counter, bin: counter}
+axes: {mode: [plain]}
+command: ["{bin}", "{mode}"]
+measure: {rounds: 6, until: rounds, warmup: 0, seed: 5, control: false}
+"""
+TWO = SCENARIO.replace("[plain]}", "[plain, odd]}\nbaseline: {mode: plain}")
+COMMITS = 9
+BROKEN, SLOWER = 2, 6
+
+
+class Project:
+    """A repository whose program becomes slower in one commit, and does not build in another one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.folder = path, path / "project"
+        source = self.folder / "counter" / "src" / "main.rs"
+        source.parent.mkdir(parents=True)
+        manifest = '[package]\nname = "counter"\nversion = "0.1.0"\n'
+        (source.parents[1] / "Cargo.toml").write_text(manifest)
+        lock = 'version = 3\n\n[[package]]\nname = "counter"\nversion = "0.1.0"\n'
+        (source.parents[1] / "Cargo.lock").write_text(lock)
+        (self.folder / "scenario.yaml").write_text(SCENARIO)
+        (self.folder / ".gitignore").write_text("results/\n")
+        self.git("init", "-q", "-b", "main")
+        for number in range(COMMITS):
+            marks = [
+                str(number),
+                *["broken"] * (number == BROKEN),
+                *["SLOWER"] * (number >= SLOWER),
+            ]
+            source.write_text("\n".join(marks))
+            self.git("add", "-A")
+            self.git("commit", "-qm", f"change {number}")
+        self.commits = self.git("rev-list", "--reverse", "main").split()
+        for name, wall in (("plain", 0.05), ("slow", 0.065)):
+            rules = {"seed": 7, "commands": [{"match": "", "wall_s": wall, "stdout": "42\n"}]}
+            (path / f"{name}.json").write_text(json.dumps(rules))
+        wrapper = HYPERFINE.format(
+            python=sys.executable, folder=str(path), fake=str(FAKES / "hyperfine")
+        )
+        (path / "hyperfine").write_text(wrapper)
+        (path / "hyperfine").chmod(0o755)
+
+    def git(self, *words: str) -> str:
+        call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(self.folder), *words]
+        return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
+
+    def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
+        settings = {
+            "PYTHONPATH": str(ROOT),
+            "PATH": f"{FAKES}:{os.environ['PATH']}",
+            "BENCHCTL_CACHE": str(self.path / "cache"),
+            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
+        }
+        return subprocess.run(
+            [sys.executable, CALL, str(self.path), *words],
+            env={**os.environ, **settings},
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def test_a_backfill_measures_missing_commits_and_the_history_names_the_slow_one(
+    tmp_path: Path,
+) -> None:
+    project = Project(tmp_path)
+    first, last = project.commits[0], project.commits[-1]
+    words = ("history", "--backfill", f"{first}..main", "scenario.yaml")
+    done = project(*words, "--every", "4")
+    assert done.returncode == 0, done.stderr
+    assert "measured 3 commits, 0 had a record, 0 failed" in done.stderr
+    done = project(*words, "--json")
+    assert done.returncode == 3, done.stderr
+    assert "measured 5 commits, 3 had a record, 1 failed" in done.stderr
+    assert f"{project.commits[BROKEN][:12]} failed" in done.stderr
+    assert len(find_records(project.folder / "results")) == COMMITS - 1
+    document = json.loads(done.stdout)
+    (series,) = document["series"]
+    revisions = [point["revision"] for point in series["points"]]
+    assert revisions == [c for c in project.commits if c != project.commits[BROKEN]]
+    assert (document["order"], revisions[-1]) == ("revision", last)
+    (change,) = series["changes"]
+    assert change["before_revision"] == project.commits[SLOWER - 1]
+    assert change["after_revision"] == project.commits[SLOWER]
+    assert change["lo"] < 1.3 < change["hi"]
+
+
+def test_a_backfill_measures_only_what_is_selected_and_missing(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    (project.folder / "scenario.yaml").write_text(TWO)
+    span = f"{project.commits[SLOWER]}..main"
+    words = ("history", "--backfill", span, "scenario.yaml")
+    for only in ("plain", "odd"):
+        done = project(*words, "-k", f"mode={only}", "--json")
+        assert done.returncode == 0, done.stderr
+        assert "measured 3 commits, 0 had a record, 0 failed" in done.stderr
+        (series,) = json.loads(done.stdout)["series"]
+        assert (series["label"], len(series["points"])) == (only, 3)
+    for more in ((), ("-k", "mode=plain")):
+        done = project(*words, *more, "--json")
+        assert "measured 0 commits, 3 had a record, 0 failed" in done.stderr
+    assert len(find_records(project.folder / "results")) == 6
+
+
+def test_a_commit_with_a_failed_configuration_is_not_counted_as_measured(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    (project.folder / "scenario.yaml").write_text(TWO)
+    rules = {"match": "odd", "exit_code": 1}
+    for name in ("plain", "slow"):
+        script = json.loads((tmp_path / f"{name}.json").read_text())
+        script["commands"].insert(0, rules)
+        (tmp_path / f"{name}.json").write_text(json.dumps(script))
+    last = project.commits[-1]
+    span = f"{project.commits[-2]}..main"
+    done = project("history", "--backfill", span, "--every", "2", "scenario.yaml", "--json")
+    assert done.returncode == 3, done.stderr
+    assert "measured 0 commits, 0 had a record, 1 failed" in done.stderr
+    assert f"{last[:12]} failed: a build or a configuration failed" in done.stderr
+
+
+def test_a_range_of_unknown_commits_measures_nothing(tmp_path: Path) -> None:
+    done = Project(tmp_path)("history", "--backfill", "v1..main", "scenario.yaml")
+    assert done.returncode == 3
+    assert "there is no revision v1" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,130 @@
+"""``junit.xml`` is valid by both schemas that its readers use: that of Jenkins' xUnit plug-in, and that of Ant.
+
+`validate` checks what both of them require. ``nox -s junit`` also checks the same files with the XSD of Jenkins.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from bench_framework.report.render import gate as gate_page
+from bench_framework.report.render.gate import GatePage, GateRow
+
+COUNT, SECONDS, TEXT = r"\d+", r"\d+\.\d{3}", r"(?s).*"
+RESULTS = ("failure", "error", "skipped")
+ATTRIBUTES = {
+    "testsuite": {
+        **dict.fromkeys(("tests", "failures", "errors", "skipped"), COUNT),
+        "name": r"(?s).*\S.*",
+        "hostname": r"\S+",
+        "time": SECONDS,
+        "timestamp": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d",
+    },
+    "testcase": {"name": TEXT, "classname": TEXT, "time": SECONDS},
+    "failure": {"message": TEXT, "type": TEXT},
+    "error": {"message": TEXT, "type": TEXT},
+    "skipped": {"message": TEXT},
+}
+HOSTILE = 'a|b <x y="1">&amp; ]]> --> \x00\x1b[31m \u202e\ufffe\uffff \n\t \U0001f600'
+
+
+def validate(text: str) -> ET.Element:
+    """Return the suite of a document. Raises `AssertionError`: a schema forbids it."""
+    suite = ET.fromstring(text)
+    assert suite.tag == "testsuite"
+    cases = suite.findall("testcase")
+    ends = ("system-out", "system-err")
+    assert [e.tag for e in suite] == ["properties", *["testcase"] * len(cases), *ends]
+    for element in suite.iter():
+        rules = ATTRIBUTES.get(element.tag, {})
+        assert set(element.keys()) == set(rules), element.tag
+        for name, rule in rules.items():
+            assert re.fullmatch(rule, element.get(name, "")), (element.tag, name)
+    # One result at most, and nothing else, is in a case of Ant's schema.
+    results = [child.tag for case in cases for child in case]
+    assert max([len(case) for case in cases], default=0) <= 1
+    assert set(results) <= set(RESULTS)
+    counts = Counter(results)
+    for name, tag in zip(("failures", "errors", "skipped"), RESULTS, strict=True):
+        assert int(suite.get(name, "")) == counts[tag]
+    assert int(suite.get("tests", "")) == len(cases)
+    for path in filter(None, os.environ.get("BENCHCTL_JUNIT_XSD", "").split(os.pathsep)):
+        importlib.import_module("xmlschema").validate(text, path)
+    return suite
+
+
+def row(state: str, number: int = 0) -> GateRow:
+    return GateRow(f"head, {number} MiB", "time", state, "▲", "^", f"sentence {number}", 1.25)
+
+
+def page(*rows: GateRow, scenario: str = "parse") -> GatePage:
+    started = "2026-11-23T17:04:09.123Z"
+    return GatePage(scenario, "20261123T1704Z", started, None, "answer", 1, (), rows, "18 rounds")
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        page(),
+        page(row("passed"), row("accepted", 1)),
+        page(row("worse"), row("passed", 1)),
+        page(row("not-judged"), row("suspicious", 1), row("not-comparable", 2)),
+        page(row("failed"), row("worse", 1), row("not-judged", 2), row("passed", 3)),
+        page(replace(row("passed"), seconds=123456.7)),
+        page(
+            replace(row("worse"), cell=HOSTILE, metric=HOSTILE, sentence=HOSTILE),
+            replace(row("passed"), cell=HOSTILE, metric=HOSTILE, sentence=HOSTILE),
+            replace(row("failed"), cell="", sentence=""),
+            scenario=HOSTILE,
+        ),
+    ],
+    ids=("empty", "passed", "worse", "not-judged", "all", "long", "hostile"),
+)
+def test_the_file_is_valid_by_both_schemas(gate: GatePage) -> None:
+    suite = validate(gate_page.junit(gate))
+    assert len(suite.findall("testcase")) == len(gate.rows)
+
+
+@pytest.mark.parametrize(
+    ("state", "child", "kind"),
+    [
+        ("worse", "failure", "PerformanceRegression"),
+        ("failed", "error", "NotMeasured"),
+        ("not-judged", "skipped", None),
+        ("not-comparable", "skipped", None),
+        ("suspicious", "skipped", None),
+    ],
+)
+def test_what_needs_attention_is_in_the_result_of_its_case(
+    state: str, child: str, kind: str | None
+) -> None:
+    suite = validate(gate_page.junit(page(row(state))))
+    (result,) = suite[1]
+    assert (result.tag, result.get("type"), result.get("message")) == (child, kind, "sentence 0")
+    assert result.text == f"{gate_page.STATE_WORDS[state]}: sentence 0"
+    assert (suite[1].get("time"), suite.get("timestamp")) == ("1.250", "2026-11-23T17:04:09")
+    assert not suite.findtext("system-out")
+
+
+def test_what_passed_is_in_the_output_of_the_suite() -> None:
+    suite = validate(gate_page.junit(page(row("accepted"), row("worse", 1), row("passed", 2))))
+    assert (suite.findtext("system-out") or "").splitlines() == [
+        "head, 0 MiB, time: worse, accepted: sentence 0",
+        "head, 2 MiB, time: passed: sentence 2",
+    ]
+    assert [len(case) for case in suite.findall("testcase")] == [0, 1, 0]
+
+
+def test_active_characters_of_names_are_escaped() -> None:
+    text = gate_page.junit(page(replace(row("worse"), cell=HOSTILE)))
+    assert not set(text) & set("\x00\x1b\u202e\ufffe\uffff")
+    case = validate(text).find("testcase")
+    assert case is not None
+    assert case.get("name", "").startswith('a|b <x y="1">&amp; ]]> --> \\x00\\x1b[31m')

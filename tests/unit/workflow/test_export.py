@@ -1,0 +1,251 @@
+"""Tests of `benchctl export`: each format is checked against its published definition."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from pyarrow import parquet
+from typer.testing import CliRunner
+
+from bench_framework.cli.app import app
+from bench_framework.cli.commands.records.export import Format
+from bench_framework.errors import UsageError
+from bench_framework.features.export import formats
+from bench_framework.features.export.compute import ExportTable
+from bench_framework.store.columns import listed
+from bench_framework.workflow.history.exports import export_record
+from bench_framework.workflow.records.imports import ImportOptions, import_files
+from tests.unit.workflow import measured_record
+
+BMF = {  # as published by Bencher
+    "type": "object",
+    "patternProperties": {
+        ".+": {
+            "type": "object",
+            "patternProperties": {
+                ".+": {
+                    "type": "object",
+                    "properties": {
+                        "value": {"type": "number"},
+                        "lower_value": {"type": "number"},
+                        "upper_value": {"type": "number"},
+                    },
+                    "required": ["value"],
+                    "additionalProperties": False,
+                }
+            },
+        }
+    },
+}
+NAMES = ["demo: plain, 1MiB", "demo: fast, 1MiB", "demo: slow, 1MiB"]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    measured_record.measured(folder)
+    return folder
+
+
+def text(results: Path, format: str, *metrics: str) -> str:  # noqa: A002
+    content = export_record(results, "@last", format, metrics)
+    assert isinstance(content, str)
+    return content
+
+
+def rows(results: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text(results, "jsonl").splitlines()]
+
+
+def test_the_table_has_one_row_per_configuration_and_metric(results: Path) -> None:
+    table = rows(results)
+    keys = [(row["cell_id"], row["metric"]) for row in table]
+    assert len(set(keys)) == len(keys)
+    assert {row["metric"] for row in table} >= {"wall", "cpu", "peak_rss", "binary_size", "records"}
+    (fast,) = (r for r in table if (r["variant"], r["metric"]) == ("fast", "wall"))
+    assert fast["lo"] < fast["median"] < fast["hi"]
+    assert fast["median"] == pytest.approx(0.045, rel=0.02)
+    assert (fast["ref_variant"], fast["verdict"], fast["unit"]) == ("plain", "better", "s")
+    assert fast["ratio_lo"] < fast["ratio"] < fast["ratio_hi"] < 1
+    assert (fast["axis_size"], fast["rounds"], fast["role"]) == (1 << 20, 12, "candidate")
+    (size,) = (r for r in table if (r["variant"], r["metric"]) == ("plain", "binary_size"))
+    assert (size["median"], size["lo"], size["rounds"], size["ratio"]) == (100, None, 0, None)
+    (announced,) = (r for r in table if (r["variant"], r["metric"]) == ("plain", "records"))
+    assert announced["unit"] == "count"
+    described = [column.name for column in listed("export")]
+    assert list(fast)[-len(described) :] == described
+
+
+def test_csv_has_the_same_table(results: Path) -> None:
+    read = list(csv.DictReader(io.StringIO(text(results, "csv-long"))))
+    for row, other in zip(read, rows(results), strict=True):
+        assert row.keys() == other.keys()
+        for name, value in other.items():
+            assert row[name] == ("" if value is None else str(value))
+
+
+def test_parquet_has_the_same_table_with_types(results: Path) -> None:
+    content = export_record(results, "@last", "parquet")
+    assert isinstance(content, bytes)
+    table = parquet.read_table(io.BytesIO(content))
+    assert table.to_pylist() == rows(results)
+    types = {field.name: str(field.type) for field in table.schema}
+    assert (types["median"], types["rounds"], types["variant"]) == ("double", "int64", "string")
+    assert b"95 % confidence" in table.schema.field("lo").metadata[b"description"]
+
+
+def test_without_pyarrow_the_error_names_the_command(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(UsageError, match="need the package pyarrow") as caught:
+        export_record(results, "@last", "parquet")
+    assert "pip install 'bench_framework[parquet]'" in str(caught.value.fix)
+
+
+def test_bmf_is_valid_and_in_the_units_of_bencher(results: Path) -> None:
+    document = json.loads(text(results, "bmf"))
+    jsonschema.validate(document, BMF)
+    assert list(document) == NAMES
+    by_metric = {r["metric"]: r for r in rows(results) if r["variant"] == "plain"}
+    latency = document[NAMES[0]]["latency"]
+    assert latency["value"] == pytest.approx(by_metric["wall"]["median"] * 1e9)
+    assert latency["lower_value"] < latency["value"] < latency["upper_value"]
+    assert document[NAMES[0]]["binary_size"] == {"value": 100}
+
+
+def test_github_action_benchmark_has_its_fields(results: Path) -> None:
+    entries = json.loads(text(results, "github-action-benchmark", "wall"))
+    assert [entry["name"] for entry in entries] == [f"{name}: wall" for name in NAMES]
+    for entry in entries:
+        assert entry.keys() == {"name", "unit", "value", "range", "extra"}
+        assert isinstance(entry["value"], float)
+        assert re.fullmatch(r"± 0\.\d+", entry["range"])
+    # A larger value of this metric may be better.
+    assert json.loads(text(results, "github-action-benchmark", "records")) == []
+
+
+LABELS = (
+    r'\{scenario="demo",variant="(?:[^"\\\n]|\\.)+",input="1MiB",statistic="(median|lower|upper)"\}'
+)
+SAMPLE = re.compile(r"([a-z][a-z0-9_]*)" + LABELS + r" ([-+]?\d+(\.\d+)?(e[-+]?\d+)?)")
+
+
+def test_openmetrics_follows_its_grammar(results: Path) -> None:
+    *lines, end = text(results, "openmetrics").splitlines()
+    assert end == "# EOF"
+    family, families = "", list[str]()
+    for line in lines:
+        if line.startswith("# TYPE "):
+            family = line.split()[2]
+            families.append(family)
+            assert line == f"# TYPE {family} gauge"
+        elif line.startswith("# UNIT "):
+            assert line.split()[2] == family
+            assert family.endswith(f"_{line.split()[3]}")
+        elif line.startswith("# HELP "):
+            assert line.split()[2] == family
+        else:
+            sample = SAMPLE.fullmatch(line)
+            assert sample is not None, line
+            assert sample[1] == family
+    assert len(set(families)) == len(families)
+    assert {"benchctl_wall_seconds", "benchctl_peak_rss_bytes"} <= {*families}
+
+
+def test_openmetrics_has_valid_names_of_announced_metrics(results: Path) -> None:
+    (row, *_) = rows(results)
+    (first, *_) = formats.openmetrics(
+        ExportTable((), [row | {"metric": "it/s (mean)", "unit": ""}])
+    ).splitlines()
+    assert first == "# TYPE benchctl_it_s__mean_ gauge"
+
+
+def test_latex_is_a_table_without_special_characters(results: Path) -> None:
+    lines = text(results, "latex", "wall", "peak_rss").splitlines()
+    assert lines[0] == r"\begin{tabular}{lllrrrrl}"
+    body = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+    assert len(body) == 8
+    assert body[2].startswith(r"fast & 1MiB & time & 4")
+    assert body[2].endswith(r"faster \\")
+    assert all(line.count(" & ") == 7 for line in body)
+    row = dict.fromkeys(("lo", "hi", "ratio", "ratio_lo", "ratio_hi", "verdict"))
+    odd = row | {"variant": r"[a]_b & 50% \x {~^#$}", "input": "µ", "metric": "x", "median": 2.0}
+    line = formats.latex(ExportTable((), [odd | {"unit": ""}])).splitlines()[4]
+    assert line.startswith(
+        r"{[}a]\_b \& 50\% \textbackslash{}x \{\textasciitilde{}\textasciicircum{}\#\$\} & \textmu{} & x"
+    )
+
+
+def test_latex_has_one_line_per_row(results: Path) -> None:
+    (row, *_) = rows(results)
+    odd = {"variant": "*a\nb\x1b", "input": "x\ty", "unit": ""}
+    line = formats.latex(ExportTable((), [row | odd])).splitlines()[4]
+    assert line.startswith(r"{*}a b  & x y & ")
+
+
+def test_a_property_of_the_binary_is_no_median_of_rounds(results: Path) -> None:
+    for metric, count in (
+        ("binary_size", "property of the binary"),
+        ("wall", "median of 12 rounds"),
+    ):
+        for entry in json.loads(text(results, "github-action-benchmark", metric)):
+            assert entry["extra"] == f"{count}, record 20260302T1704Z"
+
+
+@pytest.mark.parametrize(
+    ("record", "form", "metrics", "code"),
+    [
+        ("@last", "xml", (), "BX131"),
+        ("@last", "bmf", ("nothing",), "BX107"),
+        ("other", "bmf", (), "BX101"),
+    ],
+)
+def test_what_is_not_there_is_an_error(
+    record: str, form: str, metrics: tuple[str, ...], code: str, results: Path
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        export_record(results, record, form, metrics)
+    assert caught.value.code == code
+
+
+def test_the_command_prints_text_and_writes_files(results: Path, tmp_path: Path) -> None:
+    def run(*words: str) -> Any:
+        return CliRunner().invoke(app, [*words[:0], "--dir", str(results), "export", *words])
+
+    assert run("@last").stdout == text(results, "csv-long")
+    for name in formats.FORMATS:
+        out = tmp_path / name
+        assert run("@last", "--format", name, "-o", str(out)).exit_code == 0
+        assert out.stat().st_size > 100
+    done = run("@last", "--format", "parquet")
+    assert isinstance(done.exception, UsageError)
+    assert "is not text" in str(done.exception)
+    assert run("@last", "--format", "xml").exit_code == 2
+
+
+def test_a_list_of_metrics_can_have_spaces(results: Path) -> None:
+    arguments = ["--dir", str(results), "export", "-f", "jsonl", "--metric", "wall, cpu"]
+    lines = CliRunner().invoke(app, arguments).stdout.splitlines()
+    assert {json.loads(line)["metric"] for line in lines} == {"wall", "cpu"}
+
+
+def test_the_option_lists_the_registry() -> None:
+    assert Format.__args__ == tuple(formats.FORMATS)  # type: ignore[attr-defined]
+
+
+def test_an_imported_set_has_no_machine(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("label,mean,sd,n,unit\nsmol,177.1,7.5,100,ms\ntokio,191.2,13.7,100,ms\n")
+    import_files([path], ImportOptions(tmp_path / "results"))
+    smol, tokio = (json.loads(line) for line in text(tmp_path / "results", "jsonl").splitlines())
+    assert (smol["machine"], smol["median"], smol["lo"]) == (None, 0.1771, None)
+    assert (tokio["ref_variant"], tokio["verdict"]) == ("smol", "worse")

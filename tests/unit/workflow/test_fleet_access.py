@@ -1,0 +1,105 @@
+"""Tests of the address of a scheduler, and of who may use it without TLS."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench_framework.cli.app import run_command_line
+from bench_framework.errors import UsageError
+from bench_framework.workflow.fleet.access import find_address, parse_hosts, require_safe
+
+LOCAL = ["tcp://127.0.0.1:8786", "tcp://localhost:8786", "tcp://[::1]:8786", "tcp://127.9.9.9:1"]
+REMOTE = ["tcp://10.0.0.1:8786", "tcp://localhost.example:8786", "tcp://[2001:db8::1]:8786"]
+
+
+@pytest.mark.parametrize("address", LOCAL)
+def test_a_loopback_address_needs_no_tls(address: str) -> None:
+    require_safe(address, insecure=False)
+
+
+@pytest.mark.parametrize("address", REMOTE)
+def test_another_machine_needs_tls_or_a_permission(address: str) -> None:
+    with pytest.raises(UsageError, match="does not use TLS") as caught:
+        require_safe(address, insecure=False)
+    assert caught.value.code == "BX133"
+    require_safe(address, insecure=True)
+    require_safe(address.replace("tcp", "tls"), insecure=False)
+
+
+@pytest.mark.parametrize(
+    "text", ["tcp://", "http://a:1", "tcp://host", "tcp://a:port", "", "a:b:c"]
+)
+def test_other_texts_are_no_address(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        find_address(text)
+    assert caught.value.code == "BX133"
+
+
+def test_an_address_without_a_scheme_uses_tcp() -> None:
+    assert find_address("127.0.0.1:8786") == "tcp://127.0.0.1:8786"
+
+
+def test_a_scheduler_file_has_the_address(tmp_path: Path) -> None:
+    file = tmp_path / "scheduler.json"
+    file.write_text(json.dumps({"address": "tls://10.0.0.1:8786"}))
+    assert find_address(str(file)) == "tls://10.0.0.1:8786"
+    file.write_text("[]")
+    with pytest.raises(UsageError, match="not a scheduler file"):
+        find_address(str(file))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "quickstart", "--scheduler", "tcp://127.0.0.1:1"],
+        ["fleet", "worker", "tcp://127.0.0.1:1"],
+    ],
+)
+def test_without_the_package_a_command_installs_it(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "bench_framework.workflow.fleet.cluster", raising=False)
+    monkeypatch.delattr("bench_framework.workflow.fleet.cluster", raising=False)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert run_command_line(words) == 2
+    text = capsys.readouterr().err
+    assert "error[BX132]" in text
+    assert "pip install 'bench_framework[fleet]'" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--scheduler", "tcp://127.0.0.1:1", "--gate"], "BX134"),
+        (["--scheduler", "tcp://10.0.0.1:1"], "BX133"),
+        (["--host", "rack-7"], "need --scheduler"),
+        (["--insecure"], "need --scheduler"),
+    ],
+)
+def test_options_that_exclude_each_other(
+    words: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["run", "quickstart", *words]) == 2
+    assert text in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("names", ["rack-1,rack-1", "rack-1,", ",", "all,rack-1", "a,b, a"])
+def test_invalid_names_of_hosts_are_one_error(
+    names: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", "quickstart", "--scheduler", "tcp://127.0.0.1:1", "--host", names]
+    assert run_command_line(words) == 2
+    text = capsys.readouterr().err
+    assert f"error[BX136]: --host {names}: the name" in text
+    assert "Traceback" not in text
+
+
+def test_names_of_hosts() -> None:
+    assert parse_hosts("") == ()
+    assert parse_hosts("rack-1") == ("rack-1",)
+    assert parse_hosts("rack-2, rack-1") == ("rack-2", "rack-1")
+    assert parse_hosts("all") == ("all",)
