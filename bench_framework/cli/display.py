@@ -24,7 +24,6 @@ from bench_framework.claims.value_phrases import up_to_digits
 from bench_framework.cli.console import Console
 from bench_framework.cli.github import on_github
 from bench_framework.cli.plan_page import counts
-from bench_framework.cli.run_progress import Work, progress_of
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Observer
@@ -32,6 +31,7 @@ from bench_framework.model import words
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Role
 from bench_framework.model.verdict import Verdict
+from bench_framework.workflow.run_progress import Work, progress_of
 
 INTO_CACHE = "into the cache with cargo, once, about 1 minute"
 DRAW_EVERY_S = 0.5

@@ -168,9 +168,12 @@ def start_scheduler(on: Machine, *words: str) -> str:
     return address[0]
 
 
-def start_worker(on: Machine, address: str, name: str, **more: str) -> subprocess.Popen[bytes]:
+def start_worker(
+    on: Machine, address: str, name: str, *, label: str = "", **more: str
+) -> subprocess.Popen[bytes]:
     log = f"worker-{name}.log"
-    process = on.benchctl(log, "fleet", "worker", address, "--name", name, **more)
+    labels = ("--label", label) if label else ()
+    process = on.benchctl(log, "fleet", "worker", address, "--name", name, *labels, **more)
     wait_until_ready(on, name, process)
     return process
 

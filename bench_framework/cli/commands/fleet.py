@@ -1,18 +1,26 @@
-"""``benchctl fleet``: measure for clients that use ``benchctl run --scheduler``; compare hosts."""
+"""``benchctl fleet``: measure for clients that use ``benchctl run --scheduler``; show and compare hosts."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from typer import Argument, Option
 
 from bench_framework.cli.arguments import Insecure
-from bench_framework.cli.console import Console
+from bench_framework.cli.console import Console, wrap
+from bench_framework.units import format_clock, format_size
+
+if TYPE_CHECKING:
+    from bench_framework.workflow.fleet.status import HostStatus
 
 EXAMPLES = """
 benchctl fleet worker tcp://127.0.0.1:8786
+benchctl fleet status --scheduler tcp://127.0.0.1:8786
 benchctl run bench/io.yaml --scheduler tcp://127.0.0.1:8786   # from any machine that reaches the scheduler
 benchctl fleet compare io/20260302T1704Z io/20260302T1704Z-2   # records of two hosts
 """
@@ -31,6 +39,10 @@ def worker(
     name: Annotated[
         str, Option(metavar="NAME", help="Name of this host; default: its host name.")
     ] = "",
+    label: Annotated[
+        list[str] | None,
+        Option(metavar="LABEL", help="Label of this host, such as arm64; can be repeated."),
+    ] = None,
     insecure: Insecure = False,
 ) -> None:
     """Measure scenarios on this machine for clients, one at a time, until Ctrl-C.
@@ -40,7 +52,102 @@ def worker(
     from bench_framework.workflow.fleet.worker import serve
 
     console: Console = context.obj
-    serve(scheduler, name, insecure=insecure, say=console.say)
+    serve(scheduler, name, labels=label or (), insecure=insecure, say=console.say)
+
+
+def status(
+    context: typer.Context,
+    scheduler: Annotated[
+        str,
+        Option(metavar="ADDRESS", help="Address of the Dask scheduler, or its scheduler file."),
+    ],
+    insecure: Insecure = False,
+) -> None:
+    """List the hosts of a scheduler: what they measure, load, free disk space, kind and versions.
+
+    A host is lost if its worker ended and was not stopped. A host that is
+    registered and sent nothing for 15 s has no contact. `+2` after the scenario
+    is the number of runs that wait. The progress is the number of finished
+    rounds, with the longest remaining time.
+    """
+    from bench_framework.workflow.fleet.status import hosts_of
+
+    console: Console = context.obj
+    hosts = hosts_of(scheduler, insecure=insecure)
+    if console.json:
+        console.emit_json([asdict(host) for host in hosts])
+        return
+    if not hosts:
+        console.say(f"no host is registered: start `benchctl fleet worker {scheduler}` on one")
+        return
+    for line in _table([_HEAD, *map(_row, hosts)]):
+        console.emit(line)
+    console.emit("")
+    for line in _groups(hosts):
+        for part in wrap(line, min(console.width, _WIDTH), rest="  "):
+            console.emit(part)
+
+
+_WIDTH: Final = 80
+_WIDEST: Final = (16, 24, 17, 5, 8, 6)
+"""Most columns of each cell. If a line is longer than `_WIDTH`, the state is shortened further."""
+_SHORT_DIGEST: Final = 6
+_HEAD: Final = ("host", "state", "progress", "load", "free", "kind")
+_MOST_NAMED: Final = 8
+"""Most hosts whose names are listed per kind and version."""
+
+
+def _row(host: HostStatus) -> tuple[str, ...]:
+    waiting = f" +{host.waiting}" if host.waiting else ""
+    state = f"{host.state} {host.scenario}".strip() + waiting
+    progress = ""
+    if host.state in ("lost", "no contact"):
+        progress = f"for {format_clock(host.since_s)}"
+    elif host.scenario and host.done is None:
+        progress = "preparing"
+    elif host.done is not None:
+        progress = f"{host.done}/{host.total}" if host.total else f"{host.done}"
+        progress += f", {format_clock(host.left_s)}" if host.left_s is not None else " rounds"
+    load = "" if host.load is None else f"{host.load:.2f}"
+    free = "" if host.free_bytes is None else format_size(host.free_bytes, digits=2)
+    return host.host, state, progress, load, free, host.kind[:_SHORT_DIGEST]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table of at most `_WIDTH` columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [min(pair) for pair in zip(widths, _WIDEST, strict=True)]
+    excess = sum(widths) + 2 * (len(widths) - 1) - _WIDTH
+    widths[1] -= max(0, excess)
+    lines = []
+    for row in rows:
+        cells = [
+            text if len(text) <= width else f"{text[: width - 1]}…"
+            for text, width in zip(row, widths, strict=True)
+        ]
+        cells = [f"{text:<{width}}" for text, width in zip(cells, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def _groups(hosts: Sequence[HostStatus]) -> list[str]:
+    """Return what hosts have in common, with their names: kind, versions, labels."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for host in hosts:
+        facts = ", ".join(f"{name} {value}" for name, value in host.facts.items())
+        groups[f"kind {host.kind[:_SHORT_DIGEST]} ({facts})"].append(host.host)
+    for host in hosts:
+        versions = ", ".join(f"{name} {value or 'none'}" for name, value in host.versions.items())
+        groups[f"versions {versions}"].append(host.host)
+    for host in hosts:
+        for label in host.labels:
+            groups[f"label {label}"].append(host.host)
+    lines = []
+    for what, names in groups.items():
+        rest = len(names) - _MOST_NAMED
+        listed = ", ".join(names[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+        lines.append(f"{what}: {listed}")
+    return lines
 
 
 def compare(
@@ -79,7 +186,11 @@ def compare(
 PARTS = {
     worker: """
 benchctl fleet worker tcp://127.0.0.1:8786
-benchctl fleet worker tls://scheduler.example:8786 --name rack-7
+benchctl fleet worker tls://scheduler.example:8786 --name rack-7 --label arm64
+""",
+    status: """
+benchctl fleet status --scheduler tcp://127.0.0.1:8786
+benchctl --json fleet status --scheduler tls://scheduler.example:8786
 """,
     compare: """
 benchctl fleet compare io/20260302T1704Z io/20260302T1704Z-2 --out hosts

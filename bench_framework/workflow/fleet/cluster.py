@@ -10,6 +10,7 @@ import platform
 import queue
 import signal
 import ssl
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,10 @@ REGISTER_S = 10.0
 """Time in seconds that a worker has to register after the client connected."""
 MACHINE: Final = "machine"
 """Resource of which each worker has one, and each run takes one."""
+CARD: Final = "benchctl"
+"""Key of a worker's description at the scheduler (`status.describe_host`), and of its state in its metrics."""
+HOSTS: Final = "benchctl-hosts"
+"""Topic with an event for each worker that starts, and for each that a signal stops."""
 _RETRY_S: Final = 0.5
 _QUIET: Final = {
     "distributed.worker.profile.enabled": False,
@@ -175,6 +180,33 @@ class Cluster:
         runs = self._client.processing()
         return [min(usable, key=lambda place: (len(runs.get(place.address, ())), place.name))]
 
+    def hosts(self) -> Iterator[dict[str, Any]]:
+        """Yield each registered host, and those whose workers are gone and were not stopped."""
+        now = self._client.run_on_scheduler(time.time)
+        gone = {}
+        for at, event in self._client.get_events(HOSTS):
+            gone[event["host"]] = (at, event)
+        runs = self._client.processing()
+        for address, worker in _workers(self._client).items():
+            if MACHINE in worker["resources"]:
+                gone.pop(name := str(worker["name"]), None)
+                yield {
+                    "host": name,
+                    "address": address,
+                    "registered": True,
+                    "since_s": max(0.0, now - worker["last_seen"]),
+                    "card": worker.get(CARD, {}),
+                    "reported": worker["metrics"].get(CARD),
+                    "runs": len(runs.get(address, ())),
+                }
+        for at, event in gone.values():
+            if not event["stopped"]:
+                events = self._client.get_events(event["address"])
+                removed = [t for t, msg in events if msg.get("action") == "remove-worker"]
+                since = max(0.0, now - max((at, *removed)))
+                rest = {"registered": False, "since_s": since, "reported": None, "runs": 0}
+                yield {name: event[name] for name in ("host", "address", "card")} | rest
+
     def start(self, place: Place, job: Job) -> Running:
         """Start a run on a worker."""
         return Running(self._client, place, job)
@@ -218,19 +250,24 @@ def measure(job: bytes) -> Result:
     return on_host.run_job(request, lambda lines: worker.log_event(request.token, lines))
 
 
-def serve(address: str, name: str, folder: Path, ready: Callable[[str], object]) -> bool:
+def serve(
+    address: str, name: str, folder: Path, card: dict[str, Any], ready: Callable[[str], object]
+) -> bool:
     """Serve runs until SIGINT or SIGTERM, or until the scheduler ends the connection.
 
-    `ready` is called with the address of the worker. Return True after a signal.
+    `card` describes this host. `ready` is called with the address of the worker. Return True after a
+    signal.
 
     Raises `MachineError`: BX260, there is no connection; BX265, the scheduler has a worker of this name.
     """
     dask.config.set(_QUIET)
     logging.disable()
-    return asyncio.run(_serve(address, name, folder, ready))
+    return asyncio.run(_serve(address, name, folder, card, ready))
 
 
-async def _serve(address: str, name: str, folder: Path, ready: Callable[[str], object]) -> bool:
+async def _serve(
+    address: str, name: str, folder: Path, card: dict[str, Any], ready: Callable[[str], object]
+) -> bool:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -247,7 +284,14 @@ async def _serve(address: str, name: str, folder: Path, ready: Callable[[str], o
         dashboard_address="127.0.0.1:0",
         local_directory=str(folder),
         death_timeout=CONNECT_S,
+        startup_information={CARD: lambda _: card},
+        metrics={CARD: lambda _: on_host.state()},
     )
+
+    def announce(*, stopped: bool) -> None:
+        event = {"host": name, "address": worker.address, "card": card, "stopped": stopped}
+        worker.log_event(HOSTS, event)
+
     try:
         await worker
     except (OSError, ValueError, RuntimeError) as error:
@@ -255,9 +299,12 @@ async def _serve(address: str, name: str, folder: Path, ready: Callable[[str], o
         if "name taken" in cause:
             raise second_worker(f"the scheduler {address} has a worker named {name}") from error
         raise access.unreachable(address, cause) from error
+    announce(stopped=False)
     ready(worker.address)
     waiting = {asyncio.create_task(worker.finished()), asyncio.create_task(stopped.wait())}
     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    if stopped.is_set():
+        announce(stopped=True)
     await worker.close(timeout=CONNECT_S, executor_wait=False)
     return stopped.is_set()
 

@@ -6,6 +6,7 @@ The process is a child of the Dask worker. It measures as `benchctl run` does, i
 from __future__ import annotations
 
 import base64
+import json
 import pickle
 import signal
 from dataclasses import dataclass, replace
@@ -13,10 +14,17 @@ from pathlib import Path
 from typing import IO, Final
 
 from bench_framework.errors import EXIT_DONE, BenchError, Interrupted, ScenarioError, UsageError
-from bench_framework.execution.progress import BlockStarted, Update
+from bench_framework.execution.progress import (
+    BlockStarted,
+    LookTaken,
+    PlanReady,
+    RoundFinished,
+    Update,
+)
 from bench_framework.store import layout
 from bench_framework.workflow.fleet.bundle import Bundle
 from bench_framework.workflow.run_options import RunOptions, plan_run
+from bench_framework.workflow.run_progress import Work
 from bench_framework.workflow.scenarios.files import find_scenario
 
 REQUEST: Final = "request"
@@ -61,18 +69,25 @@ class Result:
 
 
 class _Stream:
-    """An observer that writes each update as a line into a file.
+    """An observer that writes each update as a line into a file, and after each round its progress as JSON.
 
     The start of a timing is left out, because nothing is drawn on this machine.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
+        self._work: Work | None = None
 
     def notify(self, update: Update) -> None:
         """Write the update."""
+        if isinstance(update, PlanReady):
+            self._work = Work(update.plan)
+        if self._work is not None:
+            self._work.take(update)
         if not isinstance(update, BlockStarted):
             self._file.write(base64.b64encode(pickle.dumps(update)) + b"\n")
+        if self._work is not None and isinstance(update, (PlanReady, RoundFinished, LookTaken)):
+            self._file.write(json.dumps(self._work.summary).encode() + b"\n")
 
 
 def main(folder: str) -> None:

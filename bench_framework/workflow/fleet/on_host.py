@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pickle
 import shutil
@@ -11,11 +12,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bench_framework.errors import BenchError, Interrupted, MachineError
 from bench_framework.execution.build.revisions import key_of
-from bench_framework.execution.machine import host
+from bench_framework.execution.machine import host, mounts
 from bench_framework.execution.process import Command, Finished, Launcher
 from bench_framework.store import layout
 from bench_framework.store.finding import find_records
@@ -32,6 +33,8 @@ _CALL: Final = "import sys; from bench_framework.workflow.fleet.job import main;
 Send = Callable[[list[bytes]], object]
 _stops: dict[str, int] = {}
 """Number of stop requests by the token of each run of this process."""
+_progress: dict[str, tuple[dict[str, Any], float]] = {}
+"""Progress of each run by its token, with the time at which it was written."""
 
 
 def request_stop(token: str) -> None:
@@ -40,16 +43,26 @@ def request_stop(token: str) -> None:
         _stops[token] += 1
 
 
+def state() -> dict[str, Any]:
+    """Return load, free disk space and progress of this host. They are sent with each heartbeat."""
+    run, written = next(iter([*_progress.values()]), (None, 0.0))
+    if run is not None and run.get("left_s") is not None:
+        run = {**run, "left_s": max(0.0, run["left_s"] - (host.seconds() - written))}
+    free = mounts.free_bytes(host.cache_root())
+    return {"load": os.getloadavg()[0], "free_bytes": free, "run": run}
+
+
 def run_job(job: Job, send: Send) -> Result:
     """Measure for a client. `send` is called with the lines of updates; first without lines."""
     _stops[job.token] = 0
+    _progress[job.token] = ({"scenario": Path(job.scenario).stem}, 0.0)
     try:
         send([])
         return _run(job, send)
     except BenchError as error:
         return Result(error=error)
     finally:
-        del _stops[job.token]
+        del _stops[job.token], _progress[job.token]
 
 
 def _run(job: Job, send: Send) -> Result:
@@ -127,11 +140,15 @@ class _Relay:
                 os.kill(process, signal.SIGINT)
 
     def pass_on(self) -> None:
-        """Send the complete lines that were added to the file."""
+        """Send the complete lines that were added to the file, except for the progress in JSON."""
         with contextlib.suppress(FileNotFoundError), self.path.open("rb") as file:
             file.seek(self.offset)
             text = file.read()
             end = text.rfind(b"\n") + 1
             if end:
                 self.offset += end
-                self.send(text[:end].splitlines())
+                lines = text[:end].splitlines()
+                for line in lines:
+                    if line.startswith(b"{"):
+                        _progress[self.token] = (json.loads(line), host.seconds())
+                self.send([line for line in lines if not line.startswith(b"{")])

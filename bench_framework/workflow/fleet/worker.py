@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine import host
 from bench_framework.store.layout import locked, writing
 from bench_framework.workflow.fleet import access, load_cluster
+from bench_framework.workflow.fleet.status import describe_host
 
 
-def serve(scheduler: str, name: str, *, insecure: bool, say: Callable[[str], object]) -> None:
+def serve(
+    scheduler: str,
+    name: str,
+    *,
+    labels: Sequence[str] = (),
+    insecure: bool,
+    say: Callable[[str], object],
+) -> None:
     """Serve runs until a signal. `say` prints when the worker is ready.
 
     Raises:
@@ -37,7 +45,7 @@ def serve(scheduler: str, name: str, *, insecure: bool, say: Callable[[str], obj
     with ExitStack() as lock:
         with writing(folder):
             lock.enter_context(locked(folder, busy))
-        if not cluster.serve(address, name, folder / "dask", ready):
+        if not cluster.serve(address, name, folder / "dask", describe_host(folder, labels), ready):
             raise MachineError(
                 f"the scheduler {address} ended the connection",
                 code="BX260",

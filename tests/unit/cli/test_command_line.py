@@ -67,7 +67,7 @@ def test_every_command_has_help_with_an_example() -> None:
     assert len(app.registered_commands) > 20
     groups = [group.typer_instance for group in app.registered_groups]
     parts = [command for group in groups if group for command in group.registered_commands]
-    assert len(parts) == 9
+    assert len(parts) == 10
     for command in (*app.registered_commands, *parts):
         assert command.epilog, command.callback
         assert "benchctl " in command.epilog

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.cli import display, run_progress
+from bench_framework.cli import display
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import LineDisplay, LiveDisplay
-from bench_framework.cli.run_progress import Work
 from bench_framework.execution import progress
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Event, Look
+from bench_framework.workflow import run_progress
+from bench_framework.workflow.run_progress import Work
 from bench_framework.workflow.scenarios.files import plan_scenario
 from tests.unit.machine import SCENARIO
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from bench_framework.cli import run_progress
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import LiveDisplay
 from bench_framework.execution import progress
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Event, Look
+from bench_framework.workflow import run_progress
 from bench_framework.workflow.scenarios.files import plan_scenario
 
 SCENARIO = """\

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.cli.run_progress import progress_of
 from bench_framework.execution.build import cargo, messages
 from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
 from bench_framework.execution.build.pgo import candidates
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver, Update
 from bench_framework.model.plan import BuildSpec
+from bench_framework.workflow.run_progress import progress_of
 
 
 def artifact(

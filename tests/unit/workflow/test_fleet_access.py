@@ -57,6 +57,7 @@ def test_a_scheduler_file_has_the_address(tmp_path: Path) -> None:
     [
         ["run", "quickstart", "--scheduler", "tcp://127.0.0.1:1"],
         ["fleet", "worker", "tcp://127.0.0.1:1"],
+        ["fleet", "status", "--scheduler", "tcp://127.0.0.1:1"],
     ],
 )
 def test_without_the_package_a_command_installs_it(

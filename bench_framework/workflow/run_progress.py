@@ -1,10 +1,11 @@
-"""Counts of finished and remaining work for both displays, from progress updates."""
+"""Counts of finished and remaining work, from progress updates."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from dataclasses import dataclass, field
+from typing import Any
 
 from bench_framework.compare.summaries import LEVEL, median_interval
 from bench_framework.execution import progress
@@ -157,6 +158,16 @@ class Work:
     def elapsed_s(self) -> float:
         """Time since `started` in seconds."""
         return 0.0 if self.started is None else seconds() - self.started
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The progress for the status of a host, see `fleet.status.HostStatus`."""
+        return {
+            "scenario": self.plan.name,
+            "done": self.rounds_done if self.started is not None else None,
+            "total": None if self.plan.measure.by_budget else self.rounds_total,
+            "left_s": self.left_s(self.elapsed_s),
+        }
 
     def left_s(self, elapsed_s: float) -> float | None:
         """Return the maximum remaining time in seconds, extrapolated from the rounds of this process."""

@@ -1,0 +1,110 @@
+"""The hosts of a fleet: what each of them reports, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from bench_framework.execution.machine import host
+from bench_framework.execution.process import Launcher
+from bench_framework.model.fingerprint import fingerprint
+from bench_framework.version import __version__
+from bench_framework.workflow.fleet import access, load_cluster
+
+SILENT_S: Final = 15.0
+"""Time in seconds without a heartbeat of a host. With 1000 hosts, there is one every 6 s."""
+State = Literal["free", "measuring", "no contact", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class HostStatus:
+    """A host that is or was registered at a scheduler.
+
+    Attributes:
+        state: ``no contact`` for a registered host without a heartbeat for `SILENT_S`; ``lost`` for one whose
+            worker is gone and was not stopped.
+        since_s: seconds since the last heartbeat, or since the worker was lost.
+        scenario: name of the scenario that is measured; empty without one.
+        done: number of finished rounds over all inputs, with warm-up rounds; `None` before the first round.
+        total: largest number of rounds; `None` if it is not known.
+        left_s: largest remaining time in seconds; `None` if it is not known.
+        waiting: number of runs that wait for this host.
+        load: load average of the last minute.
+        free_bytes: free disk space for builds, inputs and records.
+        kind: digest of the fingerprint, which is equal for hosts of one kind.
+    """
+
+    host: str
+    address: str
+    state: State
+    since_s: float
+    kind: str
+    facts: dict[str, str]
+    labels: tuple[str, ...]
+    versions: dict[str, str | None]
+    scenario: str = ""
+    done: int | None = None
+    total: int | None = None
+    left_s: float | None = None
+    waiting: int = 0
+    load: float | None = None
+    free_bytes: int | None = None
+
+
+def describe_host(folder: Path, labels: Sequence[str]) -> dict[str, Any]:
+    """Return what a worker reports to the scheduler once: kind, labels and versions of this host."""
+    with Launcher() as launcher:
+        machine = host.facts(launcher, hyperfine="", results=folder, data=folder)
+    kind = fingerprint(machine)
+    rust = (machine.rustc or "").split()
+    return {
+        "host_id": machine.host_id,
+        "kind": kind.digest,
+        "facts": dict(kind.facts),
+        "labels": [*labels],
+        "versions": {
+            "benchctl": __version__,
+            "python": machine.python,
+            "rust": rust[1] if len(rust) > 1 else None,
+        },
+    }
+
+
+def hosts_of(scheduler: str, *, insecure: bool) -> list[HostStatus]:
+    """Return the hosts of a scheduler by name.
+
+    Raises:
+        UsageError: BX132, the package distributed is missing; BX133, the scheduler is on another machine
+            and has no TLS.
+        MachineError: BX260, there is no connection to the scheduler.
+    """
+    address = access.find_address(scheduler)
+    access.require_safe(address, insecure=insecure)
+    with load_cluster("benchctl fleet").connected(address) as connection:
+        return sorted(map(_status, connection.hosts()), key=lambda each: each.host)
+
+
+def _status(entry: dict[str, Any]) -> HostStatus:
+    card, reported = entry["card"], entry["reported"] or {}
+    run: dict[str, Any] = reported.get("run") or {}
+    state: State = "measuring" if run else "free"
+    if not entry["registered"]:
+        state = "lost"
+    elif entry["since_s"] > SILENT_S:
+        state = "no contact"
+    return HostStatus(
+        host=entry["host"],
+        address=entry["address"],
+        state=state,
+        since_s=entry["since_s"],
+        kind=card.get("kind", ""),
+        facts=card.get("facts", {}),
+        labels=tuple(card.get("labels", ())),
+        versions=card.get("versions", {}),
+        waiting=max(0, entry["runs"] - bool(run)),
+        load=reported.get("load"),
+        free_bytes=reported.get("free_bytes"),
+        **run,
+    )

@@ -1,0 +1,80 @@
+"""Tests of `benchctl fleet status` with a real Dask scheduler."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tests.integration.fleet_machines import (
+    PATIENCE_S,
+    ROUNDS,
+    Machine,
+    start_scheduler,
+    start_worker,
+    wait_for,
+)
+
+
+def test_state_of_hosts(make: Callable[..., Machine]) -> None:
+    client, slow, other, third = make("client"), make("one", 0.3), make("two"), make("three")
+    status = ("fleet", "status", "--scheduler")
+    code, text = client.call(*status, "tcp://127.0.0.1:1", BENCHCTL_TEST_SHORT="CONNECT_S")
+    assert code == 3
+    assert "error[BX260]: there is no connection to the scheduler" in text
+    address = start_scheduler(client)
+    code, text = client.call(*status, address)
+    assert (code, "no host is registered" in text) == (0, True)
+
+    start_worker(slow, address, "rack-1")
+    killed = start_worker(other, address, "rack-2", label="arm64")
+    stopped = start_worker(third, address, "rack-3")
+    code, text = client.call(*status, address)
+    assert code == 0
+    assert [line.split()[:2] for line in text.splitlines()[1:4]] == [
+        ["rack-1", "free"],
+        ["rack-2", "free"],
+        ["rack-3", "free"],
+    ]
+    assert "label arm64: rack-2" in text
+
+    words = ("run", "fleet.yaml", "--scheduler", address, "--host", "rack-1")
+    run = client.benchctl("run.log", *words)
+    client.benchctl("waiting.log", *words)
+    wait_for(lambda: slow.rounds() >= 2, run, client.path / "run.log")
+    killed.kill()
+    stopped.send_signal(signal.SIGINT)
+    assert stopped.wait(PATIENCE_S) == 0
+
+    hosts: list[dict[str, Any]] = []
+
+    def listed() -> bool:
+        """Return True once both runs are at the scheduler, and the killed worker is missing there."""
+        hosts[:] = json.loads(client.call("--json", *status, address)[1])
+        return [h["state"] for h in hosts] == ["measuring", "lost"] and hosts[0]["waiting"] == 1
+
+    wait_for(listed, run, client.path / "run.log")
+    first, lost = hosts
+    assert (first["host"], first["scenario"], first["total"]) == ("rack-1", "fleet", ROUNDS + 1)
+    assert 2 <= first["done"] <= slow.rounds()
+    assert 0 < first["left_s"] < PATIENCE_S
+    assert first["free_bytes"] > 0
+    assert first["versions"]["rust"] == lost["versions"]["rust"]
+    assert (lost["host"], lost["labels"], lost["scenario"]) == ("rack-2", ["arm64"], "")
+    assert lost["kind"] == first["kind"]  # they are one machine
+
+    again = start_worker(other, address, "rack-2")
+    code, text = client.call(*status, address)
+    assert "rack-2  free" in text
+    assert "+1" in text
+    slow.running[0].send_signal(signal.SIGSTOP)  # as if its network were interrupted
+    wait_for(
+        lambda: "rack-1  no contact" in client.call(*status, address)[1],
+        again,
+        other.path / "worker-rack-2.log",
+    )
+    slow.running[0].send_signal(signal.SIGCONT)
+    time.sleep(2)
+    assert "rack-1  measuring fleet" in client.call(*status, address)[1]
