@@ -28,7 +28,7 @@ const MOST_PER_REQUEST: usize = 1 << 30;
 /// Refusals in a row, without any completion between them, after which waiting is given up.
 const PATIENCE: u32 = 10_000;
 
-const COMPLETIONS: &str = "uring_completions";
+pub(crate) const COMPLETIONS: &str = "uring_completions";
 const BYTES: &str = "uring_bytes";
 const MOST_IN_FLIGHT: &str = "uring_most_in_flight";
 const REGISTERED: &str = "uring_registered_buffers";

@@ -93,6 +93,12 @@ pub(crate) fn describe() -> Description {
                 direction: Direction::Lower,
                 about: "read(2) calls on the inputs".to_owned(),
             },
+            Metric {
+                name: "ring_completions".to_owned(),
+                unit: Unit::Count,
+                direction: Direction::None,
+                about: "operations that an io_uring completed".to_owned(),
+            },
         ],
     }
 }

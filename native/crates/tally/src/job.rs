@@ -68,6 +68,8 @@ pub struct Count {
     pub carry_peak: usize,
     /// `read` calls.
     pub read_calls: u64,
+    /// Operations that an `io_uring` completed.
+    pub ring_completions: u64,
     /// Stated fallbacks.
     pub notes: Vec<String>,
     /// Seconds by phase.
@@ -79,6 +81,7 @@ impl Count {
     pub(crate) fn note(&mut self, observed: Observed) {
         self.bytes += observed.evidence.bytes;
         self.read_calls += observed.evidence.read_calls;
+        self.ring_completions += observed.evidence.ring_completions();
         self.modes.insert(observed.mode);
         self.advices.extend(observed.evidence.advice);
         self.notes.extend(observed.notes);

@@ -122,6 +122,7 @@ fn outcome(answer: Answer, count: Count) -> Outcome {
     let metrics = BTreeMap::from([
         ("carry_peak_bytes".to_owned(), count.carry_peak as f64),
         ("read_calls".to_owned(), count.read_calls as f64),
+        ("ring_completions".to_owned(), count.ring_completions as f64),
     ]);
     Outcome {
         answer,

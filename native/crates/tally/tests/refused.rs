@@ -253,6 +253,13 @@ fn who_reads_by_a_ring_needs_no_read_calls() {
             let line: Line = serde_json::from_str(&fs::read_to_string(&answers).unwrap()).unwrap();
             assert_eq!(line.effective["io"], mode.name);
             assert_eq!(line.answer.count, 2 << 20);
+            let by_ring = ["uring", "monoio-slurp", "monoio-chunked"].contains(&mode.name);
+            assert_eq!(
+                line.metrics["ring_completions"] > 0.0,
+                by_ring,
+                "{}",
+                mode.name
+            );
         }
         if mode.name == "direct" {
             // The file was just written and is in the page cache: an ordinary read takes nothing
