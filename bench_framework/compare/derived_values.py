@@ -16,7 +16,7 @@ from typing import Final
 
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.summaries import LEVEL, median_interval
-from bench_framework.model.formula import Formula, Unit, parse
+from bench_framework.model.formula import Formula, Unit, parse, phase_key
 from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Plan, Role
@@ -43,12 +43,17 @@ class LimitShare:
     limit: Derived
 
 
-def limit_shares(derived: Sequence[Derived], input_id: str) -> list[LimitShare]:
-    """Return the shares of the limit that most shares refer to, the largest one first."""
+def limit_shares(derived: Sequence[Derived], input_id: str) -> list[list[LimitShare]]:
+    """Return the shares of each limit, the largest one first.
+
+    The limit that most shares refer to comes first, then the others in the order of the scenario.
+    """
     every = shares(derived, input_id, "min(")
-    most = Counter(s.limit.name for s in every).most_common(1)
-    largest = (s for s in every if s.limit.name == most[0][0])
-    return sorted(largest, key=lambda s: -(s.share.value or 0.0))
+    limits = Counter(s.limit.name for s in every).most_common()
+    return [
+        sorted((s for s in every if s.limit.name == name), key=lambda s: -(s.share.value or 0.0))
+        for name, _ in limits
+    ]
 
 
 def shares(derived: Sequence[Derived], input_id: str, function: str) -> list[LimitShare]:
@@ -129,6 +134,11 @@ def _rows_of_input(
     for row in plan.derived:
         formula = parse(row.formula, units)
         units[row.name] = formula.unit
+        for name, phase in formula.phases:
+            cell = cells.get(variants.get(name, ""))
+            if cell is not None and name in times:
+                key = phase_key(name, phase)
+                times[key], rates[key] = _phase_times_and_rates(samples[cell.id], phase, size)
         rows[row.name] = _evaluate(formula, rates, times, rows)
         of_rows = (cell for name in formula.rows for cell in needs[name])
         needs[row.name] = tuple(dict.fromkeys((*formula.cells, *of_rows)))
@@ -195,6 +205,17 @@ def _times_and_rates(sample: Sample, size: int | None) -> tuple[Series, Series]:
     handled = {b.round: count for b in sample.blocks if (count := _bytes(b, size)) is not None}
     timed = (number for number, wall in walls.items() if wall > 0)
     return dict(walls), {n: handled[n] / walls[n] for n in timed if n in handled}
+
+
+def _phase_times_and_rates(sample: Sample, phase: str, size: int | None) -> tuple[Series, Series]:
+    times: Series = {}
+    for block in sample.blocks:
+        spent = [r.phases_s[phase] for r in block.receipts if phase in r.phases_s]
+        if spent:
+            times[block.round] = statistics.median(spent)
+    handled = {b.round: count for b in sample.blocks if (count := _bytes(b, size)) is not None}
+    timed = (number for number, seconds in times.items() if seconds > 0)
+    return times, {n: handled[n] / times[n] for n in timed if n in handled}
 
 
 def _bytes(block: Block, size: int | None) -> int | None:

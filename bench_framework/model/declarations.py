@@ -79,7 +79,12 @@ class DerivedRow:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A text of the author, which reports print separately from results."""
+    """A text of the author, which reports print separately from results.
+
+    Attributes:
+        code: lines that are printed unchanged below the text, or empty.
+    """
 
     title: str
     text: str
+    code: str = ""

@@ -48,6 +48,7 @@ class Formula:
 
     Attributes:
         cells: names of the cells that it uses.
+        phases: the phases of cells that it uses, as keys of `value`.
         rows: names of the other formulas that it uses.
     """
 
@@ -56,6 +57,7 @@ class Formula:
     cells: tuple[str, ...]
     rows: tuple[str, ...]
     _tree: ast.expr
+    phases: tuple[tuple[str, str], ...] = ()
 
     @property
     def pair(self) -> tuple[str, str] | None:
@@ -74,7 +76,8 @@ class Formula:
     ) -> float:
         """Return the value for one round: bytes per second, seconds, or a ratio.
 
-        `rates` are in bytes per second and `times` in seconds, by cell name.
+        `rates` are in bytes per second and `times` in seconds, by cell name, or by `phase_key`
+        for a phase of a cell.
 
         Raises:
             KeyError: a value is missing.
@@ -103,7 +106,13 @@ def parse(text: str, rows: Mapping[str, Unit] | None = None) -> Formula:
         raise FormulaError("nested too deeply") from None
     if dimension not in _UNITS:
         raise FormulaError("its value is neither a rate nor a time nor a ratio")
-    return Formula(text, _UNITS[dimension], tuple(reader.cells), tuple(reader.used), tree)
+    cells, used, phases = tuple(reader.cells), tuple(reader.used), tuple(reader.phases)
+    return Formula(text, _UNITS[dimension], cells, used, tree, phases)
+
+
+def phase_key(cell: str, phase: str) -> str:
+    """Return the key of a phase of a cell, which no cell has as its name."""
+    return f"{cell}, {phase}"
 
 
 class _Reader:
@@ -112,6 +121,7 @@ class _Reader:
     def __init__(self, rows: Mapping[str, Unit]) -> None:
         self._rows = rows
         self.cells: dict[str, None] = {}
+        self.phases: dict[tuple[str, str], None] = {}
         self.used: dict[str, None] = {}
 
     def dimension(self, node: ast.expr) -> Dimension:
@@ -155,7 +165,11 @@ class _Reader:
                 case [ast.Name(id=cell)]:
                     self.cells[cell] = None
                     return _OF_CELLS[name]
-            raise FormulaError(f"{name}() takes the name of one cell")
+                case [ast.Name(id=cell), ast.Name(id=phase)]:
+                    self.cells[cell] = None
+                    self.phases[cell, phase] = None
+                    return _OF_CELLS[name]
+            raise FormulaError(f"{name}() takes the name of one cell, and optionally a phase")
         if name not in _FUNCTIONS:
             known = ", ".join((*_OF_CELLS, *_FUNCTIONS))
             raise FormulaError(f"there is no function `{name}`; known are {known}")
@@ -188,6 +202,10 @@ def _value(
             )
         case ast.Call(func=ast.Name(id=name), args=[ast.Name(id=cell)]) if name in _OF_CELLS:
             return cells[name][cell]
+        case ast.Call(func=ast.Name(id=name), args=[ast.Name(id=cell), ast.Name(id=phase)]) if (
+            name in _OF_CELLS
+        ):
+            return cells[name][phase_key(cell, phase)]
         case ast.Call(func=ast.Name(id=name), args=args):
             return _FUNCTIONS[name]([_value(arg, cells, rows) for arg in args])
     raise FormulaError("not a valid formula")  # `parse` accepts no other nodes

@@ -214,7 +214,7 @@ def _per_metric(
 
 def _notes(scenario: Scenario) -> tuple[Note, ...]:
     about = (Note("About", scenario.spec.about),) if scenario.spec.about else ()
-    return (*about, *(Note(note.title, note.text) for note in scenario.spec.notes))
+    return (*about, *(Note(note.title, note.text, note.code) for note in scenario.spec.notes))
 
 
 def _unit_family(scenario: Scenario, axes: Iterable[AxisView]) -> Literal["iec", "si"]:

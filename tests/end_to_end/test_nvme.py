@@ -93,15 +93,17 @@ def test_its_strategies_run_as_requested_with_their_bounds(
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
     derived = {row["name"]: row["value"] for row in rows(record / "derived.csv")}
     for name in (
-        "ideal_overlap",
+        "limit",
         "no_overlap",
         "overlap_gained",
-        "share_of_ideal",
+        "streaming_share",
         "single_buffer_share",
         "python_threads_share",
         "python_loop_share",
         "slow_overlap_gained",
-        "slow_share_of_ideal",
+        "slow_streaming_share",
+        "generation_alone",
+        "generation_while_writing",
     ):
         assert float(derived[name]) > 0, name
 

@@ -58,9 +58,10 @@ def before_and_after(at: Evidence, _: Input) -> list[Claim]:
 
 def against_a_limit(at: Evidence, item: Input) -> list[Claim]:
     """Return which variant comes closest to the limit that the scenario derives."""
-    shares = limit_shares(at.judgement.derived, item.id)
-    if not shares:
+    limits = limit_shares(at.judgement.derived, item.id)
+    if not limits:
         return []
+    shares = limits[0]
     group = at.groups.get(item.id)
     members = at.leaders(group) if group is not None else []
     if shares[0].rate.cell_ids[0] in members:

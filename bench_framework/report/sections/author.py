@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_framework.report.blocks import AuthorText, Block, Bullets, Heading, Sentence
+from bench_framework.report.blocks import AuthorText, Block, Bullets, Code, Heading, Sentence
 from bench_framework.report.claim_blocks import closed
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
@@ -19,8 +19,13 @@ def learnings(data: ReportData) -> tuple[Block, ...]:
 
 
 def notes(data: ReportData) -> tuple[Block, ...]:
-    """Return one block per note of the scenario."""
-    return tuple(AuthorText(note.title, note.text) for note in data.plan.notes)
+    """Return one block per note of the scenario, with its code if it has some."""
+    blocks: list[Block] = []
+    for note in data.plan.notes:
+        blocks.append(AuthorText(note.title, note.text))
+        if note.code:
+            blocks.append(Code(note.code.rstrip("\n")))
+    return tuple(blocks)
 
 
 LEARNINGS = SectionKind(

@@ -167,28 +167,26 @@ BUDGET = SectionKind(
 
 
 def limit(data: ReportData) -> tuple[Block, ...]:
-    """Return the expected limit, the share that is achieved, and what is lost, per input."""
+    """Return each expected limit, the share that is achieved, and what is lost, per input."""
     blocks: list[Block] = []
     for item in data.plan.inputs:
-        shares = limit_shares(data.judgement.derived, item.id)
-        if not shares:
-            continue
-        best = shares[0]
-        lost = [
-            f"{percent(1 - s.share.value)} by {_name(s)}"
-            for s in shares
-            if s.share.value and s.share.value < 1
-        ]
         where = data.on_input(item, ", input ")
-        blocks.append(
-            Facts(
-                (
-                    (f"Expected limit{where}", f"{_rate(data, best.limit)} ({best.limit.formula})"),
-                    ("Achieved", f"{_name(best)}: {_rate(data, best.rate)}, {_part(best.share)}"),
-                    ("Lost", ", ".join(lost) or "nothing"),
-                )
+        for number, shares in enumerate(limit_shares(data.judgement.derived, item.id)):
+            best = shares[0]
+            lost = [
+                f"{percent(1 - s.share.value)} by {_name(s)}"
+                for s in shares
+                if s.share.value and s.share.value < 1
+            ]
+            other = f" ({best.limit.name.replace('_', ' ')})" if number else ""
+            expected = f"{_rate(data, best.limit)} ({best.limit.formula})"
+            achieved = f"{_name(best)}: {_rate(data, best.rate)}, {_part(best.share)}"
+            pairs = (
+                (f"Expected limit{where}{other}", expected),
+                ("Achieved", achieved),
+                ("Lost", ", ".join(lost) or "nothing"),
             )
-        )
+            blocks.append(Facts(pairs))
     return tuple(blocks)
 
 

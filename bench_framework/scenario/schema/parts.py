@@ -135,8 +135,8 @@ class DerivedPart(Part):
     model_config = also_as(**SCALAR)
 
     formula: Text
-    """Formula with `rate(cell)`, `time(cell)`, names of earlier figures, `min`, `max`, `harmonic`
-    and `+ - * /`."""
+    """Formula with `rate(cell)`, `time(cell)`, `rate(cell, phase)`, `time(cell, phase)`, names of
+    earlier figures, `min`, `max`, `harmonic` and `+ - * /`."""
     assuming: Text = ""
     """Assumption of a figure that is projected and not measured; shown with the figure."""
 
@@ -173,6 +173,8 @@ class NotePart(Part):
     """Heading of the note."""
     text: Text
     """Text of the note."""
+    code: Text = ""
+    """Lines to print unchanged below the text, such as a program or a call."""
 
 
 class DescribePart(Part):

@@ -94,6 +94,29 @@ def test_what_a_worker_reports_is_what_it_handled() -> None:
     assert rows(judged(study, blocks))["write"].value == pytest.approx(7 * MIB / 1.03)
 
 
+def test_a_phase_has_the_time_that_the_worker_reports_and_its_rate() -> None:
+    study = Budget()
+    write = study.cell("write", 100).id
+    spent = Receipt(bytes=8 * MIB, phases_s={"fill": 0.25})
+    blocks = [
+        replace(b, receipts=(spent,)) if b.cell_id == write and b.round > 3 else b
+        for b in study.blocks(wall)
+    ]
+    formulas = (
+        DerivedRow("filling", "time(write, fill)"),
+        DerivedRow("limit", "max(rate(write, fill), rate(generate) / 1000)"),
+        DerivedRow("unknown", "time(generate, fill)"),
+    )
+    plan = replace(study.plan, derived=formulas)
+    by_name = rows(judge(plan, blocks, {}, study.inputs(), study.looks()))
+    assert (by_name["filling"].value, by_name["filling"].unit) == (0.25, "s")
+    # Rounds without the phase do not count.
+    assert by_name["filling"].rounds == 37
+    assert by_name["limit"].value == 32 * MIB
+    assert by_name["limit"].cell_ids == (write, study.cell("generate", 100).id)
+    assert by_name["unknown"].value is None
+
+
 @pytest.mark.parametrize(("void", "known"), [(1, True), (2, True), (3, False), (40, False)])
 def test_void_rounds_do_not_count_and_more_than_five_percent_give_no_figure(
     void: int, known: bool

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_framework.model.formula import FormulaError, parse
+from bench_framework.model.formula import FormulaError, parse, phase_key
 
-RATES = {"generate": 20.0, "write": 5.0}
-TIMES = {"generate": 1.0, "write": 4.0}
+RATES = {"generate": 20.0, "write": 5.0, phase_key("write", "fsync"): 50.0}
+TIMES = {"generate": 1.0, "write": 4.0, phase_key("write", "fsync"): 0.5}
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,8 @@ TIMES = {"generate": 1.0, "write": 4.0}
         ("rate(write) * time(write) / (rate(generate) * time(generate))", "ratio", 1.0),
         ("-rate(write) / rate(write)", "ratio", -1.0),
         ("rate(write) / ideal", "ratio", 0.5),
+        ("time(write, fsync) / time(write)", "ratio", 0.125),
+        ("max(rate(generate), rate(write, fsync))", "bytes/s", 50.0),
     ],
 )
 def test_value_and_unit(text: str, unit: str, value: float) -> None:
@@ -38,6 +40,10 @@ def test_it_knows_what_it_needs() -> None:
     formula = parse("min(rate(a), rate(b)) / ideal", {"ideal": "bytes/s"})
     assert formula.cells == ("a", "b")
     assert formula.rows == ("ideal",)
+    formula = parse("time(a, fill) / time(b, fill)")
+    assert formula.cells == ("a", "b")
+    assert formula.phases == (("a", "fill"), ("b", "fill"))
+    assert formula.pair is None
 
 
 @pytest.mark.parametrize(
@@ -49,7 +55,7 @@ def test_it_knows_what_it_needs() -> None:
         ("min(rate(a), 1)", "different units"),
         ("rate(a) * rate(b)", "neither a rate nor a time nor a ratio"),
         ("1 / rate(a)", "neither a rate nor a time nor a ratio"),
-        ("rate(a, b)", "takes the name of one cell"),
+        ("rate(a, b, c)", "takes the name of one cell, and optionally a phase"),
         ("rate(1)", "takes the name of one cell"),
         ("min()", "at least one value"),
         ("a", "not a formula above this one"),

@@ -201,6 +201,7 @@ def plan() -> Plan:
             Note(
                 "Why this matrix",
                 "The index is read once a minute.\n\nNext: <try> `uring` & 2 threads.",
+                "read(index)  # <once> a `minute`\n    wait(60)\n",
             ),
         ),
     )

@@ -346,9 +346,14 @@ def test_the_limit_has_what_is_expected_achieved_and_lost(data: ReportData) -> N
         row("ideal", "min(rate(read), rate(disk))", 2.5e9),
         row("slow_share", "rate(slow) / ideal", 0.4),
         row("share", "rate(read) / ideal", 0.8),
+        row("limit_of_the_slow_disk", "min(rate(read), rate(slow))", 1.25e9),
+        row("slow_disk_share", "rate(slow) / limit_of_the_slow_disk", 0.8),
     )
-    (facts,) = LIMIT.build(replace(data, judgement=replace(data.judgement, derived=rows)))
+    facts, other = LIMIT.build(replace(data, judgement=replace(data.judgement, derived=rows)))
     assert isinstance(facts, Facts)
+    assert isinstance(other, Facts)
+    assert other.pairs[0][0] == "Expected limit, input 200MiB (limit of the slow disk)"
+    assert other.pairs[1][1].startswith("slow: 954")
     (limit, expected), (_, achieved), (_, lost) = facts.pairs
     assert limit == "Expected limit, input 200MiB"
     assert expected.endswith("(min(rate(read), rate(disk)))")
