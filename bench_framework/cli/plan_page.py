@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.cli.console import wrap
 from bench_framework.model.plan import Cell, Plan, Role, Word, filled
+from bench_framework.model.policies import HostPolicy
 from bench_framework.model.words import noun
 from bench_framework.units import counted, format_clock, format_percent, format_size
 
@@ -52,6 +53,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *(_item("Cache", cold, width) if (cold := _cold(plan)) else ()),
         *(_item("CPUs", pinned, width) if (pinned := _pinned(plan)) else ()),
         *(_item("Answer", plan.answer.how, width) if plan.answer.how != "exact" else ()),
+        *(_item("Hosts", _hosts(plan.hosts), width) if plan.hosts is not None else ()),
         *_item("Run", _run(forecast), width),
         *_item("Estimate", ", ".join(basis), width),
         *_item("Compare", _comparisons(forecast), width),
@@ -137,6 +139,10 @@ def _pinned(plan: Plan) -> str:
     if parts and free:
         parts.append(f"any for {counted(free, 'configuration')}")
     return "; ".join(parts)
+
+
+def _hosts(policy: HostPolicy) -> str:
+    return f"{policy.text} with `benchctl run --scheduler ADDRESS`; without it, this machine"
 
 
 def _run(forecast: Forecast) -> str:

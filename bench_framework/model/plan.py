@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from bench_framework.model import declarations as declared
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import AnswerPolicy, HostPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.published import Published
 from bench_framework.model.revisions import Revisions
@@ -346,6 +346,8 @@ class Plan:
     training: tuple[TrainingRun, ...] = ()
     """The runs that train builds with PGO. They do not depend on ``-k``, nor on what the gate measures
     again, so that a build is the same program in each of these plans."""
+    hosts: HostPolicy | None = None
+    """The hosts that `run --scheduler` uses without ``--host``; `None`: any one host."""
 
     @property
     def command(self) -> str:

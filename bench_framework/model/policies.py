@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Final, Literal
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, sampled
 from bench_framework.model.verdict import Thresholds
-from bench_framework.units import format_percent
+from bench_framework.units import counted, format_percent
 
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
 _EDITED: Final = frozenset({"sorted-lines", "json"})
@@ -100,6 +101,46 @@ class MeasurePolicy:
     """Seed of the order of cells within rounds, stored in the record."""
     control: bool = True
     strategy: Literal["fixed", "race"] = "fixed"
+
+
+def is_label(text: str) -> bool:
+    """Return whether a text can be a label of a host."""
+    return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class HostPolicy:
+    """The hosts of a fleet that measure a scenario, each with a record of its own.
+
+    One attribute is set. Without one, any host measures.
+    """
+
+    names: tuple[str, ...] = ()
+    """Names of hosts, from the command line."""
+    everyone: bool = False
+    labels: tuple[str, ...] = ()
+    """Labels. One host measures for each of them."""
+    per_kind: int = 0
+    """Number of hosts of each kind. Hosts of one kind have equal fingerprints."""
+    any: int = 0
+    """Number of hosts of any kind."""
+
+    @property
+    def several(self) -> bool:
+        """True if more than one host can be chosen."""
+        one = len(self.names) < 2 and len(self.labels) < 2 and self.any < 2  # noqa: PLR2004 -- several
+        return self.everyone or self.per_kind > 0 or not one
+
+    @property
+    def text(self) -> str:
+        """The hosts as a phrase, such as ``3 hosts of each kind``."""
+        if self.names:
+            return ", ".join(self.names)
+        if self.labels:
+            return f"one host for each of the labels {', '.join(self.labels)}"
+        if self.per_kind:
+            return f"{counted(self.per_kind, 'host')} of each kind"
+        return "all hosts" if self.everyone else f"any {counted(self.any or 1, 'host')}"
 
 
 @dataclass(frozen=True, slots=True)

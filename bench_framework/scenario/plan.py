@@ -96,6 +96,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         data_dir=scenario.resolve(scenario.spec.data_dir) if scenario.spec.data_dir else None,
         design=scenario.spec.design,
         training=_training(expansion, everything),
+        hosts=_hosts(scenario),
     )
     return with_gate(scenario, plan)
 
@@ -202,6 +203,15 @@ def _judge(scenario: Scenario) -> policies.JudgePolicy:
     margin, margins = _per_metric(spec.margin, default.margin, default.margins)
     epsilon, epsilons = _per_metric(spec.epsilon, default.epsilon, default.epsilons)
     return policies.JudgePolicy(tuple(spec.judge), margin, epsilon, margins, epsilons, spec.level)
+
+
+def _hosts(scenario: Scenario) -> policies.HostPolicy | None:
+    part = scenario.spec.hosts
+    if part is None or isinstance(part, str):
+        return policies.HostPolicy(everyone=True) if part else None
+    return policies.HostPolicy(
+        labels=tuple(part.label), per_kind=part.per_kind or 0, any=part.any or 0
+    )
 
 
 def _per_metric(

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from bench_framework.model.policies import is_label
 from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.units import parse_duration, parse_percent
 
@@ -226,6 +227,28 @@ def symbol(value: Any) -> str:
             + (f", such as {advice}" if re.fullmatch(r"[a-z][a-z0-9_]{0,63}", advice) else ""),
         )
     return name
+
+
+def hosts(value: Any) -> Any:
+    """Read ``all``. A mapping is read by its keys."""
+    if isinstance(value, dict) or value == "all":
+        return value
+    forms = "write `all`, {any: 2}, {label: [arm64, x86]} or {per-kind: 3}"
+    advice = did_you_mean(value, ["all"]) or forms
+    message = f"must be `all` or a mapping, got {describe(value)}"
+    raise Refused("BC102", message, label="expected `all` or a mapping", advice=advice)
+
+
+def host_labels(value: Any) -> list[str]:
+    """Read labels of hosts, each given once."""
+    names = [text(word) for word in words(value)]
+    for number, name in enumerate(names):
+        fault = "is given twice" if name in names[:number] else ""
+        if not is_label(name):
+            fault = "has other characters than letters, digits, `-`, `_` and `.`, or is too long"
+        if fault:
+            raise Refused("BC108", f"the label `{name}` {fault}", advice="such as [arm64, x86]")
+    return names
 
 
 def scenario_name(value: Any) -> str:

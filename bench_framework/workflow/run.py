@@ -82,6 +82,9 @@ def run_scenario(name: str, options: RunOptions, observer: Observer | None = Non
     plan = plan_run(name, options)
     if options.template is not None:
         require_readable(options.template)  # detects template errors before the measurement
+    observer = observer or SilentObserver()
+    if plan.hosts is not None:
+        observer.notify(Message("measuring on this machine: `hosts` needs --scheduler ADDRESS"))
     return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, observer)
 
 

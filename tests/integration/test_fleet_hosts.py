@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import signal
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from tests.integration.fleet_machines import (
     RULES,
     Machine,
     start_scheduler,
+    start_worker,
     start_workers,
     wait_for,
 )
@@ -62,6 +64,39 @@ def test_each_host_makes_a_record_and_they_are_compared(make: Callable[..., Mach
     assert code == 0
     assert "slow vs base depends on the host" in text
     assert client.call("verify", str(records[1]))[0] == 0
+
+
+def test_a_scenario_chooses_its_hosts(make: Callable[..., Machine]) -> None:
+    client, *hosts = (make(name) for name in ("client", "one", "two", "three"))
+    address = start_scheduler(client)
+    for number, host in enumerate(hosts, 1):
+        start_worker(host, address, f"rack-{number}", label="nvme" if number == 3 else "")
+    scenario = client.path / "fleet.yaml"
+    text = scenario.read_text()
+    words = ("run", "fleet.yaml", "--scheduler", address)
+
+    scenario.write_text(f"{text}\nhosts: {{label: [nvme, riscv64]}}\n")
+    code, output = client.call(*words, **SHORT)
+    assert code == 3
+    assert "error[BX261]: no worker of another host with the label riscv64 is registered" in output
+    assert f", nvme, {platform.machine()})" in output
+    assert not client.records
+
+    scenario.write_text(f"{text}\nhosts: {{label: [nvme]}}\n")
+    assert client.call(*words)[0] == ONE_HAS_OTHER_OUTPUT
+    assert list(map(host_of, client.records)) == ["rack-3"]
+
+    # All hosts of this test are of one kind.
+    scenario.write_text(f"{text}\nhosts: {{per-kind: 3}}\n")
+    code, output = client.call(*words)
+    assert code == ONE_HAS_OTHER_OUTPUT, output
+    assert sorted(map(host_of, client.records[1:])) == ["rack-1", "rack-2", "rack-3"]
+    assert "Random effects over 3 hosts of kind" in output
+
+    code, output = client.call(*words, "--host", "rack-2")
+    assert code == ONE_HAS_OTHER_OUTPUT, output
+    assert host_of(client.records[-1]) == "rack-2"
+    assert len(client.records) == 5
 
 
 def test_a_lost_host_does_not_lose_the_others(make: Callable[..., Machine]) -> None:

@@ -41,7 +41,11 @@ def worker(
     ] = "",
     label: Annotated[
         list[str] | None,
-        Option(metavar="LABEL", help="Label of this host, such as arm64; can be repeated."),
+        Option(
+            metavar="LABEL",
+            help="Label by which `hosts` of a scenario chooses this host; can be repeated. Its architecture "
+            "is always one.",
+        ),
     ] = None,
     insecure: Insecure = False,
 ) -> None:

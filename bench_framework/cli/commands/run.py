@@ -105,8 +105,9 @@ def run(
         str,
         Option(
             metavar="NAME",
-            help="With --scheduler: host to use; default: the one with the fewest runs. NAME,NAME or all: "
-            "measure on each of these hosts at the same time, and compare their results.",
+            help="With --scheduler: host to use; default: `hosts` of FILE, else the one with the fewest "
+            "runs. NAME,NAME or all: measure on each of these hosts at the same time, and compare "
+            "their results.",
         ),
     ] = "",
     insecure: shared.Insecure = False,
@@ -135,7 +136,7 @@ def run(
         from bench_framework.workflow.fleet.client import Fleet
 
         fleet = Fleet(scheduler, host, insecure)
-        if fleet.several:
+        if fleet.several(file, options):
             measure_on_hosts(console, file, options, fleet)
             return
     elif host or insecure:

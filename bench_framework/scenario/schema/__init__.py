@@ -25,6 +25,7 @@ from bench_framework.scenario.schema.types import (
     Level,
     Name,
     NotList,
+    NotText,
     Part,
     PerMetric,
     Symbol,
@@ -118,6 +119,19 @@ class ScenarioFile(Part):
     `{rev: v1.0}` or `{variant: …}`."""
     measure: Measure = Field(default_factory=Measure)
     """Number of rounds, order, and when measuring stops."""
+    hosts: (
+        Annotated[
+            Annotated[Literal["all"], ONE_OF, Tag("<scalar>")]
+            | Annotated[parts.HostsPart, Tag("<mapping>")]
+            | Annotated[NotText, Tag("<list>")],
+            Discriminator(shape),
+            read_by(scalars.hosts),
+        ]
+        | None
+    ) = None
+    """Hosts on which `benchctl run --scheduler` measures, each with a record of its own: `all`,
+    `{any: 2}`, `{label: [arm64, x86]}` or `{per-kind: 3}`. Without `--scheduler`, it has no
+    effect. Default: one host."""
     metrics: dict[Symbol, parts.MetricPart] = {}
     """Metrics that the program prints or reports, by name: source, unit and direction. The key
     `instructions` sets how instructions are counted."""

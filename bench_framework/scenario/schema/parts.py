@@ -166,6 +166,28 @@ class AnchorPart(Part):
         return self
 
 
+class HostsPart(Part):
+    """Hosts of a fleet, by one of these keys."""
+
+    any: Positive | None = None
+    """Number of hosts of any kind: those with the fewest runs."""
+    label: Annotated[list[str], read_by(scalars.host_labels), WithJsonSchema(SCALARS)] = []
+    """Labels of `benchctl fleet worker --label`, or architectures (`x86_64`, `aarch64`). One host
+    measures for each of them."""
+    per_kind: Positive | None = Field(default=None, alias="per-kind")
+    """Number of hosts of each kind: with equal CPU, cores, memory, kernel and governor."""
+
+    @model_validator(mode="after")
+    def _one_of_three(self) -> HostsPart:
+        given = [key for key in type(self).model_fields if getattr(self, key)]
+        advice = "hosts: {per-kind: 3}, or hosts: all"
+        self.need(given, "`hosts` needs `any`, `label` or `per-kind`", advice)
+        keys = [key.replace("_", "-") for key in given]
+        message = f"`hosts` has both `{'` and `'.join(keys[:2])}`"
+        self.refuse(len(keys) > 1, message, *keys[1:2])
+        return self
+
+
 class NotePart(Part):
     """A note of the author, shown in a separate section of the report."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.policies import HostPolicy, is_label
 
 TLS: Final = "tls"
 ALL: Final = "all"
@@ -73,6 +75,26 @@ def parse_hosts(text: str) -> tuple[str, ...]:
                 fix=f"name each host once, such as --host rack-1,rack-2, or write --host {ALL}",
             )
     return names
+
+
+def hosts_of(text: str) -> HostPolicy | None:
+    """Return the hosts that ``--host`` names; `None` for an empty text. Raises as `parse_hosts`."""
+    names = parse_hosts(text)
+    if not names:
+        return None
+    return HostPolicy(everyone=True) if names == (ALL,) else HostPolicy(names)
+
+
+def require_labels(labels: Sequence[str]) -> None:
+    """Refuse an invalid label of a host. Raises `UsageError` (BX136)."""
+    for label in labels:
+        if not is_label(label):
+            raise UsageError(
+                f"--label {label!r} is not a valid label",
+                code="BX136",
+                effect="the worker was not started",
+                fix="use at most 64 letters, digits, `-`, `_` and `.`, and start with a letter or digit",
+            )
 
 
 def is_local(address: str) -> bool:

@@ -23,6 +23,7 @@ from bench_framework.execution.machine.host import seconds, this_host_id
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.execution.progress import Message, Observer, SilentObserver, Waiting
 from bench_framework.execution.stop import Stop
+from bench_framework.model.policies import HostPolicy
 from bench_framework.store import layout
 from bench_framework.workflow.fleet import access, load_cluster
 from bench_framework.workflow.fleet.bundle import damaged, unsent
@@ -31,6 +32,7 @@ from bench_framework.workflow.fleet.sources import Package, package
 from bench_framework.workflow.pages import require_readable
 from bench_framework.workflow.run import Outcome, finish_record, outcome_document
 from bench_framework.workflow.run_options import RunOptions, plan_run
+from bench_framework.workflow.scenarios.files import plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
@@ -73,17 +75,21 @@ class HostOutcome:
 class Fleet:
     """A scheduler, and the hosts that the user chose: a name, several with commas, or `access.ALL`.
 
-    `insecure` permits a scheduler on another machine without TLS.
+    Without a name, the hosts are those of the scenario. `insecure` permits a scheduler on another machine without TLS.
     """
 
     scheduler: str
     host: str = ""
     insecure: bool = False
 
-    @property
-    def several(self) -> bool:
-        """True if each of several hosts makes a record."""
-        return "," in self.host or self.host == access.ALL
+    def several(self, name: str, options: RunOptions) -> bool:
+        """Return whether several hosts can make a record of a scenario.
+
+        Raises `ScenarioError`, `UsageError`: as `run_on_hosts`.
+        """
+        if (given := access.hosts_of(self.host)) is None:
+            given = plan_scenario(name, overrides=options.overrides).hosts
+        return given is not None and given.several
 
     def run(self, name: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
         """Measure a scenario on a host, and report it here.
@@ -119,7 +125,7 @@ class Fleet:
             UsageError: as `run`, and BX136, the names of the hosts are not valid.
             MachineError: BX260, BX261 and BX262, as `run`; nothing was measured.
         """
-        names = access.parse_hosts(self.host)
+        policy = access.hosts_of(self.host)
         if options.gate:
             raise unsent(
                 "--gate cannot be used with --scheduler", "use `benchctl gate` on the host"
@@ -139,7 +145,7 @@ class Fleet:
                 time.sleep(time_s)
 
             with stop.on_signals():
-                places = connection.choose(names, wait)
+                places = connection.choose(policy or plan.hosts or HostPolicy(), wait)
                 sent = package(name, options, plan, launcher)
                 runs = []
                 for number, place in enumerate(places, 1):

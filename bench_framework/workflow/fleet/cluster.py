@@ -12,8 +12,7 @@ import signal
 import ssl
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -22,9 +21,11 @@ import dask
 from distributed import Client, Future, Security, Worker, get_worker
 
 from bench_framework.errors import MachineError
+from bench_framework.model.policies import HostPolicy
 from bench_framework.version import __version__
 from bench_framework.workflow.fleet import access, on_host
 from bench_framework.workflow.fleet.job import Job, Result
+from bench_framework.workflow.fleet.selection import Place, select
 
 CONNECT_S = 10.0
 """Time in seconds to connect to a scheduler."""
@@ -49,14 +50,6 @@ def versions() -> str:
     """Return the versions that client and workers must share. Each worker has it as a resource."""
     major, minor, _ = platform.python_version_tuple()
     return f"benchctl {__version__}, Python {major}.{minor}, distributed {metadata.version('distributed')}"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A worker that can measure."""
-
-    address: str
-    name: str
 
 
 class Running:
@@ -128,57 +121,62 @@ class Cluster:
         self._client = client
         self._address = address
 
-    def choose(self, names: Sequence[str], wait: Callable[[float], object]) -> list[Place]:
-        """Return the workers of hosts, in the order of `names`.
+    def choose(self, policy: HostPolicy, wait: Callable[[float], object]) -> list[Place]:
+        """Return the workers of the hosts of a policy. `wait` sleeps, and may raise an error to give up.
 
-        For `access.ALL`, they are those of all hosts; without names, the one with the fewest runs. `wait`
-        sleeps, and may raise an error to give up.
-
-        Raises `MachineError`: BX261, one is not registered after `REGISTER_S`; BX262, its version is
+        Raises `MachineError`: BX261, too few are registered after `REGISTER_S`; BX262, the version of one is
         another one.
         """
-        every, waited = access.ALL in names, 0.0
+        waited = 0.0
         while True:
-            registered = _workers(self._client).items()
-            workers = {str(w["name"]): (a, w) for a, w in registered if MACHINE in w["resources"]}
-            missing = [name for name in names if name not in workers and not every]
-            if (workers and not missing) or waited >= REGISTER_S:
+            places = self._places()
+            chosen, missing = select(policy, places)
+            if not missing or waited >= REGISTER_S:
                 break
             wait(_RETRY_S)
             waited += _RETRY_S
-        if missing or not workers:
-            what = (
-                f"no worker of a host {', '.join(missing)}" if missing else "no worker of benchctl"
-            )
+        if missing:
             raise MachineError(
-                f"{what} is registered at {self._address}",
+                f"{missing} is registered at {self._address}",
                 code="BX261",
-                details=(("hosts", ", ".join(workers) or "none"),),
+                details=(
+                    ("requested", policy.text),
+                    ("hosts", ", ".join(sorted(map(str, places))) or "none"),
+                ),
                 effect="nothing was measured",
                 fix=f"start one on the host with `benchctl fleet worker {self._address}`",
             )
-        chosen = sorted(workers) if every or not names else names
-        usable = [
-            Place(workers[name][0], name)
-            for name in chosen
-            if versions() in workers[name][1]["resources"]
-        ]
-        if not usable or (names and len(usable) < len(chosen)):
-            places = {place.name for place in usable}
-            rest = [
-                (n, {*workers[n][1]["resources"]} - {MACHINE}) for n in chosen if n not in places
-            ]
+        usable = [place for place in places if place.versions == versions()]
+        if policy.any or policy.labels or policy == HostPolicy():
+            chosen, missing = select(policy, usable)
+        if others := [p for p in places if p not in usable and (missing or p in chosen)]:
             raise MachineError(
                 "the worker has another version than this client",
                 code="BX262",
-                details=(("client", versions()), *((n, ", ".join(r)) for n, r in rest)),
+                details=(("client", versions()), *((p.name, p.versions) for p in others)),
                 effect="nothing was measured",
                 fix="install one version on client, scheduler and hosts, then restart the workers",
             )
-        if names:
-            return usable
+        return chosen
+
+    def _places(self) -> list[Place]:
+        """Return the workers of benchctl."""
         runs = self._client.processing()
-        return [min(usable, key=lambda place: (len(runs.get(place.address, ())), place.name))]
+        places = []
+        for address, worker in _workers(self._client).items():
+            if MACHINE in worker["resources"]:
+                card, number = worker.get(CARD, {}), len(runs.get(address, ()))
+                places.append(
+                    Place(
+                        address,
+                        str(worker["name"]),
+                        ", ".join({*worker["resources"]} - {MACHINE}),
+                        card.get("kind", ""),
+                        frozenset(card.get("labels", ())),
+                        number,
+                    )
+                )
+        return places
 
     def hosts(self) -> Iterator[dict[str, Any]]:
         """Yield each registered host, and those whose workers are gone and were not stopped."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,10 @@ class HostStatus:
 
 
 def describe_host(folder: Path, labels: Sequence[str]) -> dict[str, Any]:
-    """Return what a worker reports to the scheduler once: kind, labels and versions of this host."""
+    """Return what a worker reports to the scheduler once: kind, labels and versions of this host.
+
+    Its architecture is a label, too.
+    """
     with Launcher() as launcher:
         machine = host.facts(launcher, hyperfine="", results=folder, data=folder)
     kind = fingerprint(machine)
@@ -63,7 +67,7 @@ def describe_host(folder: Path, labels: Sequence[str]) -> dict[str, Any]:
         "host_id": machine.host_id,
         "kind": kind.digest,
         "facts": dict(kind.facts),
-        "labels": [*labels],
+        "labels": sorted({platform.machine(), *labels}),
         "versions": {
             "benchctl": __version__,
             "python": machine.python,

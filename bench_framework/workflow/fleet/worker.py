@@ -25,12 +25,13 @@ def serve(
 
     Raises:
         UsageError: BX132, the package distributed is missing; BX133, the scheduler is on another machine
-            and has no TLS.
+            and has no TLS; BX136, a label is not valid.
         MachineError: BX260, there is no connection to the scheduler, or it ended; BX265, there is a
             worker on this machine, or one of this name at the scheduler.
     """
     address = access.find_address(scheduler)
     access.require_safe(address, insecure=insecure)
+    access.require_labels(labels)
     cluster = load_cluster("benchctl fleet")
     host.require_linux()
     name = name or platform.node()

@@ -11,6 +11,7 @@ from bench_framework.errors import ScenarioError
 from bench_framework.features.gate.outcome import narrowed
 from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import BIN, INPUT, TUNING, Plan, Role
+from bench_framework.model.policies import HostPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -610,3 +611,18 @@ class TestAxesOfTheBuild:
             (True, ""),
             (True, "jemalloc"),
         ]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "policy"),
+    [
+        ("", None),
+        ("hosts: all", HostPolicy(everyone=True)),
+        ("hosts: {any: 1}", HostPolicy(any=1)),
+        ("hosts: {label: [arm64, x86]}", HostPolicy(labels=("arm64", "x86"))),
+        ("hosts: {label: nvme}", HostPolicy(labels=("nvme",))),
+        ("hosts: {per-kind: 3}", HostPolicy(per_kind=3)),
+    ],
+)
+def test_hosts_of_a_plan(plans: Plans, hosts: str, policy: HostPolicy | None) -> None:
+    assert plans(f"{TWO}{hosts}\n").hosts == policy

@@ -1,0 +1,79 @@
+"""Selection of the hosts that measure a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bench_framework.model.policies import HostPolicy
+from bench_framework.units import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A worker that can measure.
+
+    Attributes:
+        versions: versions of its packages, which must equal those of the client.
+        kind: digest of the fingerprint that the machine had when the worker started.
+        runs: number of runs that it has or waits for.
+    """
+
+    address: str
+    name: str
+    versions: str = ""
+    kind: str = ""
+    labels: frozenset[str] = frozenset()
+    runs: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name} (kind {self.kind}, {', '.join(sorted(self.labels))})"
+
+
+def select(policy: HostPolicy, places: Sequence[Place]) -> tuple[list[Place], str]:
+    """Return the hosts of a policy, and what is missing; empty if nothing is.
+
+    Of several suitable hosts, it takes those with the fewest runs.
+    """
+    free = sorted(places, key=lambda place: (place.runs, place.name))
+    if policy.names:
+        by_name = {place.name: place for place in places}
+        missing = [name for name in policy.names if name not in by_name]
+        chosen = [by_name[name] for name in policy.names if name in by_name]
+        return chosen, f"no worker of a host {', '.join(missing)}" if missing else ""
+    if not places:
+        return [], "no worker of benchctl"
+    if policy.everyone:
+        return sorted(places, key=lambda place: place.name), ""
+    if policy.labels:
+        return _by_label(policy.labels, free)
+    if policy.per_kind:
+        return _by_kind(policy.per_kind, free)
+    number = policy.any or 1
+    few = f"only {counted(len(free), 'host')} of {number}" if len(free) < number else ""
+    return free[:number], few
+
+
+def _by_label(labels: Sequence[str], free: Sequence[Place]) -> tuple[list[Place], str]:
+    chosen: dict[str, Place] = {}
+    # The label with the fewest hosts chooses first, so that another one does not take its host.
+    for label in sorted(labels, key=lambda label: sum(label in p.labels for p in free)):
+        for place in free:
+            if label in place.labels and place not in chosen.values():
+                chosen[label] = place
+                break
+    missing = [label for label in labels if label not in chosen]
+    text = f"no worker of another host with the label {', '.join(missing)}" if missing else ""
+    return [chosen[label] for label in labels if label in chosen], text
+
+
+def _by_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
+    kinds: dict[str, list[Place]] = {}
+    for place in free:
+        kinds.setdefault(place.kind, []).append(place)
+    few = [
+        f"only {counted(len(hosts), 'host')} of {number} of kind {kind}"
+        for kind, hosts in kinds.items()
+        if len(hosts) < number
+    ]
+    return [place for hosts in kinds.values() for place in hosts[:number]], "; ".join(few)

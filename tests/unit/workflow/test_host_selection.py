@@ -1,0 +1,141 @@
+"""Tests of the hosts that a scenario requests, and of the choice among the registered ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_framework.cli.app import run_command_line
+from bench_framework.errors import UsageError
+from bench_framework.execution.progress import Update
+from bench_framework.model.policies import HostPolicy
+from bench_framework.workflow import run as runs
+from bench_framework.workflow.fleet.access import require_labels
+from bench_framework.workflow.fleet.client import Fleet
+from bench_framework.workflow.fleet.selection import Place, select
+from bench_framework.workflow.run_options import RunOptions
+
+SCENARIO = """
+version: 1
+name: hosts
+question: q
+worker: {command: [/bin/true]}
+axes: {arm: [a, b]}
+command: ["{bin}", "{arm}"]
+baseline: {arm: a}
+"""
+
+
+def place(name: str, kind: str = "k1", labels: str = "", runs: int = 0) -> Place:
+    return Place(f"tcp://{name}", name, "", kind, frozenset(labels.split()), runs)
+
+
+PLACES = [
+    place("a", "k1", "x86_64 nvme", 2),
+    place("b", "k1", "x86_64", 1),
+    place("c", "k2", "aarch64"),
+    place("d", "k1", "x86_64"),
+    place("e", "k2", "aarch64 nvme", 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("policy", "names"),
+    [
+        (HostPolicy(), "c"),
+        (HostPolicy(any=3), "c d b"),
+        (HostPolicy(("d", "a")), "d a"),
+        (HostPolicy(everyone=True), "a b c d e"),
+        (HostPolicy(labels=("x86_64", "aarch64")), "d c"),
+        (HostPolicy(labels=("aarch64", "nvme")), "c e"),
+        (HostPolicy(labels=("x86_64", "nvme", "aarch64")), "d e c"),
+        (HostPolicy(per_kind=1), "c d"),
+        (HostPolicy(per_kind=2), "c e d b"),
+    ],
+)
+def test_hosts_with_the_fewest_runs_are_chosen(policy: HostPolicy, names: str) -> None:
+    chosen, missing = select(policy, PLACES)
+    assert " ".join(place.name for place in chosen) == names
+    assert missing == ""
+
+
+@pytest.mark.parametrize(
+    ("policy", "text"),
+    [
+        (HostPolicy(any=6), "only 5 hosts of 6"),
+        (HostPolicy(("a", "z")), "no worker of a host z"),
+        (
+            HostPolicy(labels=("riscv64", "nvme")),
+            "no worker of another host with the label riscv64",
+        ),
+        (HostPolicy(per_kind=3), "only 2 hosts of 3 of kind k2"),
+    ],
+)
+def test_what_is_missing_is_named(policy: HostPolicy, text: str) -> None:
+    assert select(policy, PLACES)[1] == text
+    assert str(PLACES[0]) == "a (kind k1, nvme, x86_64)"
+    assert select(HostPolicy(everyone=True), [])[1] == "no worker of benchctl"
+
+
+def test_two_labels_need_two_hosts() -> None:
+    both = [place("a", "k1", "fast big")]
+    assert select(HostPolicy(labels=("fast", "big")), both)[1].endswith("the label big")
+    # `big` chooses first, because only one host has it.
+    chosen, missing = select(
+        HostPolicy(labels=("fast", "big")), [*both, place("b", "k1", "fast", 9)]
+    )
+    assert ([place.name for place in chosen], missing) == (["b", "a"], "")
+
+
+@pytest.mark.parametrize(
+    ("host", "hosts", "several"),
+    [
+        ("", "", False),
+        ("", "hosts: {any: 1}", False),
+        ("", "hosts: {any: 2}", True),
+        ("", "hosts: {label: [a]}", False),
+        ("", "hosts: {per-kind: 1}", True),
+        ("", "hosts: all", True),
+        ("rack-1", "hosts: all", False),
+        ("rack-1,rack-2", "hosts: {any: 1}", True),
+        ("all", "", True),
+    ],
+)
+def test_host_overrides_the_scenario(tmp_path: Path, host: str, hosts: str, several: bool) -> None:
+    path = tmp_path / "hosts.yaml"
+    path.write_text(SCENARIO + hosts)
+    fleet = Fleet("tcp://127.0.0.1:1", host)
+    assert fleet.several(str(path), RunOptions(tmp_path)) is several
+
+
+def test_without_a_scheduler_plan_and_run_say_that_hosts_has_no_effect(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "hosts.yaml"
+    path.write_text(SCENARIO + "hosts: {per-kind: 3}")
+    assert run_command_line(["plan", str(path)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Hosts 3 hosts of each kind with `benchctl run --scheduler ADDRESS`; without it" in text
+
+    class Log:
+        def __init__(self) -> None:
+            self.updates: list[Any] = []
+
+        def notify(self, update: Update) -> None:
+            self.updates.append(update)
+
+    monkeypatch.setattr(runs, "run_plan", lambda *given: given[-1])
+    log = Log()
+    runs.run_scenario(str(path), RunOptions(tmp_path), log)
+    assert [m.text for m in log.updates] == [
+        "measuring on this machine: `hosts` needs --scheduler ADDRESS"
+    ]
+
+
+@pytest.mark.parametrize("label", ["", "a b", "ü", "-a", "a" * 65])
+def test_an_invalid_label_is_refused(label: str) -> None:
+    with pytest.raises(UsageError, match="is not a valid label") as caught:
+        require_labels(["x86_64", label])
+    assert caught.value.code == "BX136"
