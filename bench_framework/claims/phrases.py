@@ -195,9 +195,12 @@ def predicate(claim: Claim, times_from: float = TIMES_FROM) -> str:
     if certain:
         return text
     low, _, high = (decimal(t) for t in thresholds(margin))
+    limit = f"below the margin of {format_percent(margin)}"
     if low < ratio.lo and ratio.hi < high:
-        return f"{text} (significant, but below the margin of {format_percent(margin)})"
-    return f"{text} (size uncertain)"
+        return f"{text} (significant, but {limit})"
+    # The adjusted interval decides. Without this remark, the printed one would contradict it.
+    outside = ratio.hi <= low or ratio.lo >= high
+    return f"{text} (may be {limit}{' after correction' if outside else ''})"
 
 
 def aspect(claim: Claim) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Final
@@ -66,11 +67,18 @@ def _noise_floor(claim: Claim) -> str:
 def _scaling(claim: Claim) -> str:
     assert claim.figures is not None
     exponent = rounded(*claim.figures, margin=0.05, least=2)
-    aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
     figures = f"{exponent.estimate} [{exponent.lo}, {exponent.hi}]".replace("-", MINUS)
     start, end = claim.values["from"], claim.values["to"]
-    head = f"{claim.subject} scales{aspect} from {start} to {end} with exponent {figures}"
-    return f"{head}: {claim.values['word']}"
+    growth = per_doubling(*claim.figures, words.noun(claim.metric or WALL))
+    head = f"{claim.subject}, from {start} to {end}: twice the input takes {growth}"
+    return f"{head} (scaling exponent {figures}, {claim.values['word']})"
+
+
+def per_doubling(exponent: float, lo: float, hi: float, what: str = "") -> str:
+    """Return the factor for twice the input, such as ``"1.84× the time [1.82, 1.87]"``."""
+    factor = plain(*(math.pow(2.0, power) for power in (exponent, lo, hi)), most=2)
+    noun = f" the {what}" if what else ""
+    return f"{factor.estimate}×{noun} [{factor.lo}, {factor.hi}]"
 
 
 def derived_figure(

@@ -49,9 +49,9 @@ app = typer.Typer(
     name="benchctl",
     cls=Group,
     help=(
-        "Compare variants of a Rust program, and write a report with confidence intervals.\n\n"
+        "Compare variants of a Rust program, such as builds with two allocators, and write a "
+        "report with confidence intervals.\n\n"
         "A scenario is a YAML file that describes the variants and how to measure them. "
-        "A configuration is a variant on one input. "
         "A record is the folder with the results of one run of a scenario."
     ),
     epilog=_epilog(EXAMPLES),

@@ -43,13 +43,18 @@ Base = Annotated[
         "--base",
         metavar="REV",
         help=(
-            "Compare every variant with itself at this revision: a branch, tag, commit or "
-            "merge-base."
+            "Also build every variant at this revision, and compare the two builds: a branch, tag, "
+            "commit or merge-base."
         ),
     ),
 ]
 Head = Annotated[
-    str | None, Option("--head", metavar="REV", help="Revision to test; default: the working tree.")
+    str | None,
+    Option(
+        "--head",
+        metavar="REV",
+        help="With --base: revision to compare with it; default: the working tree.",
+    ),
 ]
 Fresh = Annotated[
     bool, Option("--fresh", help="Start a new record; do not resume an interrupted one.")
@@ -62,21 +67,25 @@ Template = Annotated[
 ]
 Insecure = Annotated[
     bool,
-    Option("--insecure", help="Permit a scheduler on another machine without TLS."),
+    Option(
+        "--insecure", help="With --scheduler: permit a connection to another machine without TLS."
+    ),
 ]
 EmbedRuns = Annotated[
     bool | None,
     Option(
         "--embed-runs/--no-embed-runs",
-        help="Embed all runs in report.html, so that it can be verified without its record; "
-        "default: if they take at most 1 MB.",
+        help="Store all measurements in report.html, so that `benchctl verify report.html` can check "
+        "it without the record; default: if they take at most 1 MB.",
     ),
 ]
 Prepare = Annotated[
     str | None,
     Option("--prepare", "-p", metavar="CMD", help="Command to run before each run."),
 ]
-Budget = Annotated[str, Option(metavar="TIME", help="Start no further round after this time.")]
+Budget = Annotated[
+    str, Option(metavar="TIME", help="Time limit: after it, no further round starts.")
+]
 Margin = Annotated[
     str | None,
     Option(metavar="PERCENT", help="Smaller differences count as equivalent; default: 2%."),
@@ -86,7 +95,8 @@ InputFile = Annotated[
     Option(
         "--input",
         metavar="FILE",
-        help="File or folder that replaces {input}; without {input}, the file is the stdin.",
+        help="File or folder that replaces {input}. If no command contains {input}, the file is read from "
+        "stdin.",
     ),
 ]
 AnswerForm = Annotated[
@@ -103,8 +113,8 @@ RecordsName = Annotated[
     str | None,
     Option(
         metavar="NAME",
-        help="Name of the scenario and of the folder of its records; default: the name of this "
-        "command, or of the --save file.",
+        help="Name of the folder with the results; default: the name of this command, or of the "
+        "--save file.",
     ),
 ]
 Save = Annotated[

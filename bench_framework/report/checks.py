@@ -106,7 +106,7 @@ def _steal(data: ReportData) -> Check:
     if not ticks:
         return Check("unknown", label, "not available")
     seconds = f"{sum(ticks) * contention.TICK_S:.2f}{THIN_SPACE}s"
-    figure = f"{seconds} in {sum(map(bool, ticks))} of {len(ticks)} samples"
+    figure = f"{seconds} taken by the host, in {sum(map(bool, ticks))} of {len(ticks)} samples"
     return Check("warn" if any(ticks) else "pass", label, figure)
 
 
@@ -161,6 +161,10 @@ def _known(values: Iterable[N | None]) -> list[N]:
 
 DRIFT, FALLBACK, LIMITED = "BX320", "BX305", "BX312"
 """Codes of warnings that are also checks (docs/reference/codes.md)."""
+CHECKED: Final = frozenset(
+    (DRIFT, FALLBACK, LIMITED, *(f"BX{n}" for n in (321, 330, 331, 334, 335, 340, 341, 342)))
+)
+"""Codes of all warnings that a check states."""
 BUSY = 0.5
 """Load per core before the record. The check warns above this value."""
 
@@ -187,6 +191,16 @@ def checks(data: ReportData) -> tuple[Check, ...]:
         _governor(data),
         _tools(data),
     )
+
+
+def doubts(data: ReportData) -> list[str]:
+    """Return a line for each warning of the data: checks that do not pass, and other events.
+
+    The noise floor is not among them, because the page states it separately.
+    """
+    failed = [c for c in checks(data) if c.mark in {"warn", "fail"}] if data.blocks else []
+    lines = [f"{c.label}: {c.figure}" for c in failed if not c.label.startswith("noise floor")]
+    return [*lines, *(e.message for e in data.warnings if e.code not in CHECKED)]
 
 
 def _outputs(data: ReportData) -> Check:

@@ -238,8 +238,10 @@ def effects_note(comparisons: Sequence[Comparison | None]) -> str:
         return ""
     sizes = sorted(c.mde or 0.0 for c in open_)
     least, most = percent_up(sizes[0]), percent_up(sizes[-1])
-    span = least if least == most else f"{least} to {most}, by variant"
-    return f"Inconclusive: minimum detectable effect (MDE) {span}{_needed(open_)}."
+    span = least if least == most else f"{least} to {most}, depending on the variant"
+    needed = _needed(open_).removeprefix("; ").capitalize()
+    limit = f"the smallest difference that this run could detect (MDE) is {span}."
+    return f"Inconclusive rows: {limit} {needed}{'.' if needed else ''}".strip()
 
 
 def _is_open(comparison: Comparison) -> bool:

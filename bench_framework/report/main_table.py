@@ -70,13 +70,17 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         Column("Note", drop=2, prose=True),
     )
     caption = (
-        f"{by_variant(data, item)}. Sorted by the ratio to the baseline in the same rounds, which "
-        "can differ from the ratio of the medians."
+        f"{by_variant(data, item)}. “vs baseline” compares times of the same round, so it can "
+        "differ from the ratio of the medians. The rows are sorted by it."
     )
+    if len(data.ahead(item.id)) > 1:
+        caption += " Bold: the best variants. No other variant is shown to be better."
     compared = [data.comparison(cell.id, data.metric) for cell in data.measured(item.id)]
     if unsure := next((c for c in compared if c is not None and c.verdict.size_uncertain), None):
-        limit = margin_text(unsure.margin)
-        caption += f" Size uncertain: after correction, the difference may be below {limit}."
+        caption += (
+            f" Size uncertain: the difference may be below the margin of "
+            f"{margin_text(unsure.margin)} after correction for multiple comparisons."
+        )
     note = effects_note(compared)
     rest = len(arms) - len(rows)
     note += f" The appendix has {counted(rest, 'more variant')}." if rest else ""
@@ -182,7 +186,7 @@ def _finished_early(data: ReportData, cell: PlanCell, comparison: Comparison) ->
     rounds = baseline.n_rounds if baseline else 0
     if stopped(data, cell.id) or not 0 < comparison.rounds < rounds:
         return ""
-    return f"finished after {comparison.rounds} of {rounds} rounds"
+    return f"final after {comparison.rounds} of {rounds} rounds"
 
 
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:

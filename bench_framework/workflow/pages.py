@@ -165,13 +165,15 @@ def contents_data(
     plan: Plan, contents: Contents, judgement: Judgement, host: Host, **more: Any
 ) -> ReportData:
     """Return the data of a report on the contents of a journal, or of a page; `more` has the rest."""
+    # `compare` removes configurations from the plan, but not their samples from the journal.
+    planned = {cell.id for cell in plan.cells}
     return ReportData(
         plan=plan,
         judgement=judgement,
         builds=contents.builds,
         inputs=contents.inputs,
         host=host,
-        blocks=tuple(contents.blocks),
+        blocks=tuple(block for block in contents.blocks if block.cell_id in planned),
         record_id=contents.header.record_id,
         started=contents.header.started_at,
         finished=contents.ended_at or "",

@@ -82,7 +82,7 @@ def test_it_is_left_out_with_its_reason_and_the_rest_is_measured(
     page = (record / "appendix.md").read_text(encoding="utf-8")
     assert f"io=uring is not available here: {REASON}" in page.replace("\\", "")
     # The warning is in the terminal, in the events and in the checks of the page.
-    warning = f"io=mmap runs below what this machine offers: {LIMITED}"
+    warning = f"io=mmap does not use all that this processor offers: {LIMITED}"
     assert warning in " ".join(done.stderr.split()), done.stderr
     assert f'BX312,warning,"{warning}"' in (record / "events.csv").read_text(encoding="utf-8")
     assert warning in page.replace("\\", "")

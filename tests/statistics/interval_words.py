@@ -172,7 +172,11 @@ def sentence_agrees(text: str, name: Verdict, margin: float) -> bool:
     beyond = limit if name in WORSE else (1 - 1 / (1 + margin)) * 100
     if name in (Verdict.BETTER, Verdict.WORSE):
         return low > beyond - SLACK and "below the margin" not in text
-    return (high < beyond + SLACK) if "but below the margin" in text else "(size uncertain)" in text
+    if "but below the margin" in text:
+        return high < beyond + SLACK
+    return "(may be below the margin" in text and (
+        "after correction" in text or low < beyond + SLACK
+    )
 
 
 def _relation_agrees(low: float, high: float, name: Verdict, margin: float) -> bool:

@@ -26,7 +26,7 @@ def ab(
     context: typer.Context,
     commands: Annotated[
         list[str] | None,
-        typer.Argument(metavar="CMD", help="Commands; the first one is the baseline."),
+        typer.Argument(metavar="CMD", help="Two or more commands; the first one is the baseline."),
     ] = None,
     lists: Annotated[
         list[str] | None,
@@ -34,7 +34,8 @@ def ab(
             "--parameter-list",
             "-L",
             metavar="NAME VALUES",
-            help="Values of {NAME}, such as 1,2,4. A command with {NAME} runs with each of them.",
+            help="Run each command once per value: {NAME} in the command becomes the value, as in "
+            "`-L threads 1,2,4`.",
         ),
     ] = None,
     prepare: arguments.Prepare = None,
@@ -51,10 +52,10 @@ def ab(
     save: arguments.Save = None,
     fresh: arguments.Fresh = False,
 ) -> None:
-    """Compare two or more commands in interleaved rounds, without a scenario file.
+    """Compare two or more commands, without a scenario file.
 
     A round runs every command once, in random order. Measuring stops when
-    every comparison is conclusive, or when the budget is used up. If outputs
+    every comparison has a verdict, or at the time limit (--budget). If outputs
     differ, a warning shows the first difference.
     """
     from bench_framework.cli.display import display_for

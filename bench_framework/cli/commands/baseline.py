@@ -23,7 +23,7 @@ benchctl baseline compare main
 benchctl baseline accept --reason 'checks its input' --until 2027-03-31
 benchctl report @main                    # @NAME is the record of a baseline in every command
 """
-HELP = "Name a record to compare later ones with it; accept confirmed regressions."
+HELP = "Name a record, to compare later records with it; accept known regressions."
 Name = Annotated[
     str, Argument(metavar="NAME", help="A baseline: NAME, or SCENARIO@NAME if several have it.")
 ]

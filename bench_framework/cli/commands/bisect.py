@@ -68,7 +68,7 @@ def bisect(
         ),
     ] = False,
 ) -> None:
-    """Find the commit that made a configuration slower.
+    """Find the commit that made a variant slower.
 
     Each commit is measured in the same rounds as the good and the bad end of
     the remaining range. The answer is confirmed in new rounds. Commits that do

@@ -49,10 +49,10 @@ def gate(
         ),
     ] = False,
 ) -> None:
-    """Fail if a record, or a new run of a scenario, contains a confirmed regression.
+    """Measure a scenario, and fail if a second measurement confirms a regression.
 
     The key `gate` of the scenario states what counts as a regression. If you
-    name a scenario instead of a record, it is measured first. With --base, or
+    name a record instead of a scenario, its rounds are judged. With --base, or
     with the key `gate.against`, every variant is measured at two revisions. The
     result is also written as JSON, JUnit and Markdown, for CI.
     """

@@ -95,13 +95,13 @@ def init(
     ] = False,
     force: Annotated[bool, Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Write a commented, runnable scenario and the JSON Schema for editors.
+    """Write a scenario for the crate in this folder, or an example.
 
     In a crate, the scenario builds its binary. The binary, the features and the
     profile are read from `cargo metadata` and the sources. Each guess is printed.
     On a terminal, benchctl asks for what is missing. Outside of a crate, it
-    writes an example. `--ci` and `--notebook` write a CI workflow and a notebook
-    for an existing scenario.
+    writes an example. The JSON Schema for editors is written, too. `--ci` and
+    `--notebook` write a CI workflow and a notebook for an existing scenario.
     """
     from bench_framework.workflow.scenarios import crate_scenario
     from bench_framework.workflow.scenarios.files import start_folder, write_notebook

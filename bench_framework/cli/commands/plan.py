@@ -21,9 +21,10 @@ def plan(
     base: Base = None,
     head: Head = None,
 ) -> None:
-    """Preview builds, runs, duration and the smallest detectable difference, without measuring.
+    """Show what a run would build and measure, and how long it would take.
 
-    Nothing is built or run. --verbose lists the commands.
+    Nothing is built or run. The page also shows the smallest difference that the
+    run could detect. --verbose lists the commands.
     """
     from bench_framework.cli.plan_page import page
     from bench_framework.workflow.setup.forecast import forecast_document, forecast_scenario

@@ -38,22 +38,24 @@ def run(
         str | None,
         Option(
             metavar="MIN:MAX",
-            help="Number of rounds; default: from FILE, else as many as the budget allows.",
+            help="Least and largest number of rounds, such as 20:200, or one number; default: from "
+            "FILE, else as many as the budget allows.",
         ),
     ] = None,
     budget: Annotated[
         str | None,
         Option(
             metavar="TIME",
-            help="Start no further round after this time, such as 20m; default: from FILE, else 5m.",
+            help="Time limit, such as 20m: after it, no further round starts; default: from FILE, else "
+            "5m.",
         ),
     ] = None,
     until: Annotated[
         str | None,
         Option(
             metavar="conclusive|rounds|X%",
-            help="Stop when all comparisons are conclusive, after all rounds, or when the half-widths of "
-            "all intervals are at most X%; default: from FILE.",
+            help="When to stop: `conclusive`, when every comparison has a verdict; `rounds`, after all "
+            "rounds; `X%`, when every confidence interval is at most ±X% wide; default: from FILE.",
         ),
     ] = None,
     out: Annotated[
@@ -73,7 +75,7 @@ def run(
         bool,
         Option(
             "--gate",
-            help="Then check the record as `benchctl gate` does, and return its exit code.",
+            help="After measuring, fail on a regression, as `benchctl gate` does.",
         ),
     ] = False,
     base: shared.Base = None,
@@ -90,29 +92,34 @@ def run(
         Path | None,
         Option(
             metavar="KEY",
-            help="Sign the digest of the measured files with this SSH key (`benchctl verify --signer`).",
+            help="Sign the measurements with this SSH key; `benchctl verify --signer` checks the "
+            "signature.",
         ),
     ] = None,
     scheduler: Annotated[
         str | None,
         Option(
             metavar="ADDRESS",
-            help="Measure on a worker of this Dask scheduler (`benchctl fleet worker`): tcp://HOST:PORT, "
-            "tls://HOST:PORT or a scheduler file.",
+            help="Measure on another machine, which runs `benchctl fleet worker`. ADDRESS of the Dask "
+            "scheduler: tcp://HOST:PORT, tls://HOST:PORT or a scheduler file.",
         ),
     ] = None,
     host: Annotated[
         str,
         Option(
             metavar="NAME",
-            help="With --scheduler: host to use; default: `hosts` of FILE, else the one with the fewest "
-            "runs. NAME,NAME or all: measure on each of these hosts at the same time, and compare "
-            "their results.",
+            help="With --scheduler: machine to measure on; default: `hosts` of FILE, else the one with "
+            "the fewest runs. NAME,NAME or all: measure on several machines, and compare their "
+            "results.",
         ),
     ] = "",
     insecure: shared.Insecure = False,
 ) -> None:
-    """Build the variants of a scenario, measure them in interleaved rounds, and write a report."""
+    """Build the variants of a scenario, measure them, and write a report.
+
+    A configuration is a variant on one input. A round runs every configuration
+    once, in random order.
+    """
     from bench_framework.workflow.run_options import RunOptions
 
     console: Console = context.obj

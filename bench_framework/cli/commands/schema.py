@@ -13,7 +13,7 @@ First line of a scenario in the same folder: # yaml-language-server: $schema=sce
 
 
 def schema(context: typer.Context) -> None:
-    """Print the JSON Schema of scenarios, for editors and other tools."""
+    """Print the JSON Schema of scenario files, for editors and other tools."""
     from bench_framework.scenario.schema import schema_text
 
     console: Console = context.obj

@@ -21,7 +21,16 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.structure import Replacement
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, verdict_text
-from bench_framework.report.blocks import Block, Cell, Column, Facts, Heading, Row, Table, left
+from bench_framework.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Facts,
+    Heading,
+    Row,
+    Table,
+    left,
+)
 from bench_framework.report.claim_blocks import claim_bullets, closed
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import (
@@ -49,7 +58,7 @@ def implementation(data: ReportData, experiment: Experiment, item: Input) -> str
 
 REASONS: Final = {
     Verdict.WORSE: "it takes more {noun}",
-    Verdict.WORSE_SIZE_UNCERTAIN: "it takes more {noun} (size uncertain)",
+    Verdict.WORSE_SIZE_UNCERTAIN: "it takes more {noun}, maybe by less than the margin",
     Verdict.EQUIVALENT: "its {noun} is the same within the margin",
     Verdict.INCONCLUSIVE: "inconclusive, no effect is shown",
     Verdict.SINGLE_RUN: "it was run only once",
@@ -86,8 +95,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
         Column("Author's reason to try it", drop=2, prose=True),
     )
     caption = (
-        f"Experiments that were not adopted, each with one change to {data.baseline_on(item).label}"
-        f"{data.on_input(item, ', input ')}, with 95\u202f% CIs."
+        "Experiments that the author of the scenario did not adopt. Each makes one change to "
+        f"{data.baseline_on(item).label}{data.on_input(item, ' on ')}. Brackets contain "
+        "95\u202f% CIs."
     )
     return (Table("experiments-table", caption, columns, rows, sortable=False),)
 
@@ -101,7 +111,7 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
             continue
         pairs = (
             ("What", _change(experiment, dict(data.baseline_on(item).values))),
-            ("Why", experiment.why),
+            ("Why adopted", experiment.why),
             ("Implementation", implementation(data, experiment, item)),
             ("Result", _result(data, experiment, item)),
         )
@@ -138,7 +148,8 @@ def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
     time, memory = (data.comparison(cell.id, metric) for metric in (data.metric, PEAK_RSS))
     verdict = _verdict(time, data.state(cell.id))
     alone = "" if time is None else f"{change_text(time, data.metric, times=False)} "
-    parts = [f"alone {alone}({verdict_text(verdict, data.metric)})"]
+    what = noun(data.metric)
+    parts = [f"alone: {what} {alone}({verdict_text(verdict, data.metric)})"]
     parts += _steps(data, experiment, item)
     if memory is not None and memory.verdict.decided:
         parts.append(f"memory {change_text(memory, PEAK_RSS, times=False)}")
@@ -148,14 +159,14 @@ def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
     if before is not None and after is not None and before.size_bytes and after.size_bytes:
         grown = after.size_bytes - before.size_bytes
         sign = "+" if grown > 0 else MINUS
-        parts += [f"binary {sign}{show_size(abs(grown), 'iec')}"] if grown else []
+        parts += [f"binary size {sign}{show_size(abs(grown), 'iec')}"] if grown else []
     return "; ".join(parts)
 
 
 def _steps(data: ReportData, experiment: Experiment, item: Input) -> list[str]:
     """Return the effect of a change as a step of a ladder, with its 95 % CI."""
     return [
-        f"after the changes before it {show_percent(*interval.figures, margin(data), keep=keep)}"
+        f"after the changes before it: {noun(data.metric)} {show_percent(*interval.figures, margin(data), keep=keep)}"
         for contribution in data.judgement.structure.contributions
         if contribution.design == "ladder" and contribution.input_id == item.id
         for step in contribution.steps
@@ -219,7 +230,7 @@ EXPERIMENTS = SectionKind(
     "S12",
     "experiments",
     "Tested but not adopted",
-    "experiments that were tested, and why they were not adopted",
+    "experiments that the author of the scenario did not adopt, with the measured reason",
     build,
     place="report",
     terminal="sentences",

@@ -256,10 +256,13 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
         owned = [(b.name, b.own) for b in shares.buckets if b.name != OTHER]
         owned = owned or [(f.name, f.own) for f in shares.functions]
         largest = sorted(owned, key=lambda part: -part[1].share)[:SUMMARISED]
-        largest += [("other", b.own) for b in shares.buckets if b.name == OTHER and b.own.count]
+        largest += [
+            ("in no group", b.own) for b in shares.buckets if b.name == OTHER and b.own.count
+        ]
         listed = ", ".join(f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest)
         label = plan.variant(plan.cell(shares.cell_id).variant_id).label
-        parts.append(f"Self {shares.unit} of {label}: {listed}")
+        by = "group of functions" if shares.buckets else "function"
+        parts.append(f"Self {shares.unit} of {label} by {by}: {listed}")
     values = {"text": ". ".join(parts), "lead": "Where the time goes"}
     yield replace(_blank(plan, enough[0]), kind="profile-summary", values=values)
 

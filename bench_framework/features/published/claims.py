@@ -92,9 +92,17 @@ def verdict(claim: Claim) -> str:
 
 
 def _counts(claim: Claim) -> str:
-    counts = "; ".join(f"{status}: {count}" for status, count in claim.values.items())
+    counts = ", ".join(
+        f"{count} {_COUNTED.get(status, status)}" for status, count in claim.values.items()
+    )
     total = sum(int(count) for count in claim.values.values())
-    return f"{counted(total, 'claim')} of “{claim.subject}”. {counts[:1].upper()}{counts[1:]}"
+    return f"{counted(total, 'claim')} of “{claim.subject}”: {counts}"
+
+
+_COUNTED: Final = {
+    "direction confirmed, size refuted": "with the direction confirmed and the size refuted"
+}
+"""Verdicts whose comma would be read as that of a list → words without it."""
 
 
 def _with_figures(claim: Claim) -> str:

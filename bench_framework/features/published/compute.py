@@ -29,7 +29,7 @@ _WORST_FIRST: Final[tuple[Status, ...]] = (
 """A claim about several inputs has the first of these that one of the inputs has."""
 LEAST_LEVEL: Final = 0.95 - 1e-9
 NO_DIFFERENCE: Final = "no significant difference"
-EXCLUDED: Final = "excluded by the interval"
+EXCLUDED: Final = "the interval excludes the claimed figure"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
     columns = (Column("The original said"), Column("We measured", prose=True), Column("Verdict"))
     source = "".join(f", {part}" for part in (published.date, published.url) if part)
     caption = (
-        f"Claims of the original report{source}. Measured figures have 95{THIN_SPACE}% CIs. They are "
-        f"relative to {data.baseline.label}, unless they name two variants."
+        f"Claims of the original report{source}. Brackets contain 95{THIN_SPACE}% CIs. Figures are "
+        f"relative to {data.baseline.label}, unless the row names another comparison."
     )
     rows = tuple(_row(claim) for claim in claims)
     counts = Bullets(tuple(sentence(c) for c in data.claims("published-counts")))

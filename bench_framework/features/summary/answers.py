@@ -17,9 +17,11 @@ from bench_framework.features.summary.evidence import Evidence, leads, listed, s
 from bench_framework.model.judgement import Claim, Comparison, Derived, Scaling
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
-from bench_framework.units import MINUS, THIN_SPACE, counted, format_percent, size_unit
+from bench_framework.units import THIN_SPACE, counted, format_percent, size_unit
 
 MOST_EFFECTS: Final = 6
+UNRESOLVED: Final = "not resolved"
+"""Word of an exponent whose interval contains a limit between linear and not linear."""
 
 
 def before_and_after(at: Evidence, _: Input) -> list[Claim]:
@@ -78,7 +80,7 @@ def against_a_limit(at: Evidence, item: Input) -> list[Claim]:
     speed = f"{rates[0]} of {rates[1]}{THIN_SPACE}{unit}/s"
     ties = [at.label(c) for c in members if c != leader] if leader in members else []
     head = leads(subject, listed([subject, *ties]), "closest to the limit")
-    answer = [statement("answer", subject, f"{head} reaches {_share(first.share)}, {speed}")]
+    answer = [statement("answer", subject, f"{head} reaches {_share(first.share)} of it, {speed}")]
     if others:
         rest = (f"{at.label(s.rate.cell_ids[0])} {_share(s.share)}" for s in others)
         text = f"Of the same limit, they reach: {listed(rest)}"
@@ -195,22 +197,20 @@ def scaling(at: Evidence, _: Input) -> list[Claim]:
 
 def growth(at: Evidence, variant_id: str) -> str:
     """Return how the time of a variant grows between neighbouring sizes, if any of it is resolved."""
-    words: dict[str, list[str]] = {}
-    for s in at.judgement.scaling:
-        if s.variant_id == variant_id and s.metric == at.metric:
-            words.setdefault(s.word, []).append(_exponent(at, s))
-    rest = words.pop("not resolved", [])
-    if not words:
+    known = [
+        s for s in at.judgement.scaling if s.variant_id == variant_id and s.metric == at.metric
+    ]
+    if all(s.word == UNRESOLVED for s in known):
         return ""
-    parts = [f"{word}ly (exponent {', '.join(figures)})" for word, figures in words.items()]
-    text = f"The time of {at.plan.variant(variant_id).label} grows {listed(parts)}"
-    return f"{text}. Its exponent is {listed(rest)}" if rest else text
+    label, what = at.plan.variant(variant_id).label, noun(at.metric)
+    parts = (_step(at, s, "" if number else what) for number, s in enumerate(known))
+    return f"Twice the input takes {label} {listed(parts)}"
 
 
-def _exponent(at: Evidence, s: Scaling) -> str:
-    figure = f"{s.exponent:.2f} [{s.lo:.2f}, {s.hi:.2f}]".replace("-", MINUS)
+def _step(at: Evidence, s: Scaling, what: str) -> str:
     start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
-    return f"{figure} from {start} to {end}"
+    word = f" ({s.word})" if s.word != UNRESOLVED else ""
+    return f"{value_phrases.per_doubling(s.exponent, s.lo, s.hi, what)} from {start} to {end}{word}"
 
 
 ANSWERS: Final[tuple[Callable[[Evidence, Input], list[Claim]], ...]] = (

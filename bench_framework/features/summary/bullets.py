@@ -72,7 +72,7 @@ def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
     smaller = at.medians.get((least, PEAK_RSS), 0.0) * CLOSE < at.medians.get((cell, PEAK_RSS), 0.0)
     if smaller and least != baseline.id:
         sentences.append(
-            f"Of the best variants, {at.label(least)} uses the least ({at.amount(least)})"
+            f"Of the {at.best} variants, {at.label(least)} uses the least ({at.amount(least)})"
         )
     cpu = at.pair(cell, baseline.id, CPU) if at.metric != CPU and cell != baseline.id else None
     lead = "Memory"
@@ -100,8 +100,10 @@ def _overlap(at: Evidence, item: Input) -> Iterator[Claim]:
         label = at.label(gain.rate.cell_ids[0])
         by_stages.setdefault(alone, []).append(f"{label} {figure}")
     if by_stages:
-        parts = (f"{listed(figures)} (alone, {alone})" for alone, figures in by_stages.items())
-        text = f"Rate relative to no overlap: {'; '.join(parts)}"
+        parts = (
+            f"{listed(figures)} (each stage alone: {alone})" for alone, figures in by_stages.items()
+        )
+        text = f"Rates relative to the same stages one after the other: {'; '.join(parts)}"
         yield statement("summary", "", text, lead="Gain from overlap")
 
 
@@ -242,7 +244,7 @@ def not_adopted(at: Evidence, item: Input | None) -> Iterator[Claim]:
     text = ". ".join(sentences)
     if len(at.plan.inputs) > 1:
         text = f"On {item.label}, {text[0].lower()}{text[1:]}"
-    yield statement("experiments", rejected[0].name, text, claim, lead="Not adopted")
+    yield statement("experiments", rejected[0].name, text, claim, lead="Not adopted by the author")
 
 
 def _outcome(c: Comparison | None) -> str:
@@ -291,7 +293,10 @@ def confidence(at: Evidence) -> Claim:
             )
         limits = (value_phrases.upward(limit) for limit in (min(detectable), max(detectable)))
         smallest = " to ".join(dict.fromkeys(limits))
-        sentences.append(f"{state}: the smallest detectable difference is {smallest}")
+        each = ", depending on the comparison" if " to " in smallest else ""
+        they = "they" if count > 1 else "it"
+        sentences.append(state)
+        sentences.append(f"The smallest difference that {they} could detect is {smallest}{each}")
     left = [c for c in compared if not c.verdict.settled and (not unsettled(c) or c.mde is None)]
     if left:
         counts = Counter(map(_no_verdict, left))
@@ -303,9 +308,10 @@ def confidence(at: Evidence) -> Claim:
     if any(f.tripped for f in floors):
         sentences.append("The A/A check failed")
     elif most is not None:
-        limit = "at most " if len(floors) > 1 else ""
-        floor = f"{limit}{value_phrases.upward(most)}"
-        sentences.append(f"The A/A check passed, with a noise floor of {floor}")
+        sentences.append(
+            "The A/A check passed: the baseline and its copy differ by at most "
+            f"{value_phrases.upward(most)} (noise floor, 95{THIN_SPACE}% CI)"
+        )
     elif floors:
         sentences.append("The A/A control has too few rounds for a noise floor")
     else:
@@ -322,6 +328,6 @@ def confidence(at: Evidence) -> Claim:
         how = at.plan.answer.how
         sentences.append(f"Outputs were {how}, and not compared with each other")
     sentences.append(f"Not measured: {listed(_untested(at.plan))}")
-    sentences.append(f"Brackets contain 95{THIN_SPACE}% CIs")
+    sentences.append("Verdicts are corrected for multiple comparisons")
     claim = Claim("", "trust", "this record", noise_floor=most)
     return statement("trust", "this record", ". ".join(sentences), claim, lead="Confidence")

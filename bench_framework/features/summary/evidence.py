@@ -11,7 +11,7 @@ from bench_framework.claims import phrases, value_phrases
 from bench_framework.claims.comparison_claims import ComparisonClaims
 from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim, Comparison, Judgement
-from bench_framework.model.metrics import METRICS, PEAK_RSS
+from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Input, Plan, Role
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
@@ -137,6 +137,11 @@ class Evidence(ComparisonClaims):
         given = (" ".join(f"{axis}={value}" for axis, value in v) for v in self.plan.choose_from)
         text = " or ".join(given)
         return {"among": text} if text else {}
+
+    @property
+    def best(self) -> str:
+        """Return the adjective of the best variants."""
+        return "fastest" if self.metric == WALL else "best"
 
     def main_comparisons(self) -> list[Comparison]:
         """Return the comparisons that the status counts: of the main metric, and named contrasts."""

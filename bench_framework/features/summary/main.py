@@ -79,7 +79,7 @@ def _in_common(at: Evidence, members: Sequence[str]) -> str:
     compared = [values_of(cell) for cell in at.compared(at.cells[members[0]].input_id)]
     chosen = [values_of(at.cells[member]) for member in members]
     return listed(
-        f"{axis} {value}"
+        f"{axis}={value}"
         for axis, value in chosen[0].items()
         if all(values[axis] == value for values in chosen)
         and any(values[axis] != value for values in compared)

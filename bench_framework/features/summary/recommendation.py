@@ -56,8 +56,10 @@ def used(at: Evidence, item: Input) -> Iterator[Claim]:
     if not settings or claim.subject in settings or cell.command[:1] != baseline.command[:1]:
         return  # A label such as ``lto=fat`` is the setting.
     text = f"{where(claim, ', ')}use {claim.subject}: {settings}"
-    text += f". All else is as in {at.label(baseline.id)}"
-    reason = f". Of the best variants, it has {claim.values['why']}" if claim.values["why"] else ""
+    text += f". All other settings are those of {at.label(baseline.id)}"
+    reason = (
+        f". Of the {at.best} variants, it has {claim.values['why']}" if claim.values["why"] else ""
+    )
     yield statement("use", claim.subject, f"{text}{reason}", lead="Recommendation")
 
 
@@ -132,8 +134,8 @@ def recommendation(claim: Claim) -> str:
         if "beats" in claim.values:
             return f"{head}: it is significantly {best} than every {other}"
         return f"{head}: no {other} is significantly {best}"
-    same = f"not significantly slower than {claim.values['tied']}"
+    same = f"it is not significantly slower than {claim.values['tied']}"
     if claim.metric != WALL:
-        same = f"not significantly worse in {noun(claim.metric)} than {claim.values['tied']}"
+        same = f"it is not significantly worse in {noun(claim.metric)} than {claim.values['tied']}"
     size = f" ({claim.values['size']})" if "size" in claim.values else ""
-    return f"{head}: {same}, and it has {claim.values['why']}{size}"
+    return f"{head}: {same}, and of these it has {claim.values['why']}{size}"

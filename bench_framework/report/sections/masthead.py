@@ -5,10 +5,12 @@ from __future__ import annotations
 from bench_framework.model.run import Host
 from bench_framework.model.words import NOISE_FLOOR, noun
 from bench_framework.report.blocks import Check, Mark
+from bench_framework.report.checks import doubts
 from bench_framework.report.claim_blocks import joined
 from bench_framework.report.context import ReportData
 from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import DASH, margin_text, percent_up, show_size
+from bench_framework.units import THIN_SPACE
 
 STATUS_GLYPHS = {
     "conclusive": "●",
@@ -39,6 +41,7 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
             f"N{NOISE_FLOOR[1:]}",
             f"{noise(data)} (margin {margin_text(plan.judge.margin_of(data.metric))})",
         ),
+        ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
     ]
     return tuple((name, value) for name, value in lines if value)
 
@@ -140,22 +143,26 @@ def _noise_check(data: ReportData) -> Check:
         return Check("fail", "A/A check", outcome)
     if worst is None:
         return Check("warn", NOISE_FLOOR, f"not measured: {data.no_floor}")
-    above = f", margin {margin_text(margin)}" if worst > margin else ""
-    figure = f"{percent_up(worst)}{above}; A/A check {outcome}"
-    return Check("warn" if above or failed else "pass", NOISE_FLOOR, figure)
+    above = f", above the margin of {margin_text(margin)}" if worst > margin else ""
+    figure = f"{outcome}, noise floor {percent_up(worst)}{above}"
+    return Check("warn" if above or failed else "pass", "A/A check", figure)
 
 
 def _order_check(data: ReportData) -> Check:
     if not data.measured_blocks:
         return Check("unknown", "rounds", DASH)
     enough = data.judgement.looks.decidable
-    return Check("pass" if enough else "warn", "rounds", f"{_rounds(data)}, random order")
+    return Check(
+        "pass" if enough else "warn",
+        "rounds",
+        f"{_rounds(data)} per configuration, in random order",
+    )
 
 
 def _cells_check(data: ReportData) -> Check:
     counts = counts_of(data)
     whole = counts.measured == counts.planned
-    figure = f"{counts.measured}/{counts.planned}"
+    figure = f"{counts.measured} of {counts.planned}"
     return Check("pass" if whole else "fail", "configurations measured", figure)
 
 
@@ -171,7 +178,7 @@ def _output_check(data: ReportData) -> Check:
 
 
 def _warning_check(data: ReportData) -> Check:
-    number = len(data.warnings)
+    number = len(doubts(data))
     worst = any(e.severity == "error" for e in data.warnings)
     mark: Mark = "fail" if worst else "warn" if number else "pass"
-    return Check(mark, "warnings", str(number))
+    return Check(mark, "warnings", f"{number} (see Limitations)" if number else "0")

@@ -7,14 +7,17 @@ from typing import Final
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.report.blocks import Block, Bullets, Sentence
-from bench_framework.report.checks import checks
+from bench_framework.report.checks import checks, doubts
 from bench_framework.report.claim_blocks import closed, joined, listed, sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.units import counted
 
 MOST_CLAIMS = 6
 """Most sentences with the same reason. More are counted."""
 MOST_LIMITATIONS = 6
+MOST_DOUBTS = 3
+"""Most warnings in the limitations. The appendix has all of them."""
 _WORDS: Final = {
     "failed": "Failed",
     "other-output": "Other output",
@@ -34,15 +37,15 @@ def build(data: ReportData) -> tuple[Block, ...]:
     for claim in claims:
         by_reason.setdefault(str(claim.values["reason"]), []).append(sentence(claim))
     few = [one for group in by_reason.values() if len(group) <= MOST_CLAIMS for one in group]
-    counted = [
+    grouped = [
         f"{len(group)} combinations of values, all for the same reason: {reason}"
         for reason, group in by_reason.items()
         if len(group) > MOST_CLAIMS
     ]
-    if not any((few, counted, lines)):
+    if not any((few, grouped, lines)):
         return ()
     lines += [f"{line[:1].upper()}{line[1:]}" for line in _conditions(data)]
-    return (Bullets((*few, *(Sentence(closed(line)) for line in (*counted, *lines)))),)
+    return (Bullets((*few, *(Sentence(closed(line)) for line in (*grouped, *lines)))),)
 
 
 def limitations(data: ReportData) -> tuple[Block, ...]:
@@ -51,17 +54,22 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
     refused = [data.plan.cell(s.cell_id).label for s in states if s.state in _WORDS]
     several = "s have" if len(refused) > 1 else " has"
     excluded = len(data.plan.holes) if data.plan.design == "full" else 0
-    doubts = [c for c in checks(data) if c.mark in {"warn", "fail"}] if data.blocks else []
-    noise = [c for c in doubts if c.label.startswith("noise floor")]
-    others = [f"{c.label} ({c.figure})" for c in doubts if c not in noise]
+    others = doubts(data)
+    more = len(others) - MOST_DOUBTS
+    rest = f" The appendix has {counted(more, 'more warning')}" if more > 0 else ""
+    noise = [
+        c
+        for c in (checks(data) if data.blocks else ())
+        if c.mark in {"warn", "fail"} and c.label.startswith("noise floor")
+    ]
     lines = [
         f"{len(refused)} configuration{several} no result: {listed(refused, 3)}" if refused else "",
-        f"{excluded} combination{'s are' if excluded > 1 else ' is'} excluded by the scenario; "
-        "the appendix names the rules"
+        f"The scenario excludes {counted(excluded, 'combination')} of values. The appendix lists "
+        "the reasons"
         if excluded
         else "",
         f"{noise[0].label}: {noise[0].figure}" if noise else "",
-        f"Data quality warnings: {listed(others, 3)}" if others else "",
+        " ".join(closed(w[:1].upper() + w[1:]) for w in others[:MOST_DOUBTS]) + rest,
         f"not measured: {'; '.join(_conditions(data))}",
     ]
     sentences = (Sentence(closed(line[:1].upper() + line[1:])) for line in lines if line)

@@ -65,7 +65,7 @@ def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, 
     return tuple(
         Event(
             LIMITED,
-            f"{axis}={value} runs below what this machine offers: {reason}",
+            f"{axis}={value} does not use all that this processor offers: {reason}",
             effect=f"the times of {counted(len(labels), 'variant')} are those of this build",
             help="measure a build for this machine too: an axis value with "
             "rustflags: [-C, target-cpu=native]",

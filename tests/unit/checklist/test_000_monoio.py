@@ -91,12 +91,10 @@ def test_scales_linearly_is_sub_linear_where_the_exponent_is_0_74() -> None:
     report = judge_and_report(
         study, study.blocks(lambda a, i, r: draw(a, i, r) * math.exp(SCALING[i]))
     )
-    report.never_says(r"scales linearly", r"from 10MiB to 50MiB.*: linear")
-    first = next(
-        t for t in report.claims_of("scaling") if "in-memory scales from 10MiB to 50MiB with" in t
-    )
+    report.never_says(r"scales linearly", r"from 10MiB to 50MiB.*, linear")
+    first = next(t for t in report.claims_of("scaling") if "in-memory, from 10MiB to 50MiB: " in t)
     assert "exponent 0.7" in first
-    assert first.endswith(": sub-linear")
+    assert first.endswith(", sub-linear)")
 
 
 def test_scales_linearly_is_not_resolved_where_the_largest_file_is_another_text() -> None:
@@ -107,17 +105,15 @@ def test_scales_linearly_is_not_resolved_where_the_largest_file_is_another_text(
         study.plan, blocks, {}, [*prepared[:2], replace(prepared[2], family="other")], study.looks()
     )
     assert {s.word for s in mixed.scaling} == {"not resolved"}
-    assert not [c for c in mixed.claims if c.text.endswith("linear")]
+    assert not [c for c in mixed.claims if "linear" in c.text]
 
 
 def test_scales_linearly_is_super_linear_for_5_1_times_the_time_for_4_times_the_data() -> None:
     study = Study(arms=("stream", "other"), sizes=(10, 50, 200))
     times = {"10MiB": 1.0, "50MiB": 5.0, "200MiB": 5.0 * 5.1}
     report = judge_and_report(study, study.blocks(lambda a, i, r: draw(a, i, r, 0.002) * times[i]))
-    last = next(
-        t for t in report.claims_of("scaling") if "stream scales from 50MiB to 200MiB with" in t
-    )
-    assert last.endswith(": super-linear")
+    last = next(t for t in report.claims_of("scaling") if "stream, from 50MiB to 200MiB: " in t)
+    assert last.endswith(", super-linear)")
 
 
 def test_parallel_stream_1_7_times_faster_changes_sign_between_two_sizes() -> None:

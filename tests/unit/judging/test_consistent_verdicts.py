@@ -184,7 +184,9 @@ def test_the_reported_noise_floor_is_that_of_the_headlines_metric(study: type[St
         assert trust.noise_floor == floors[metrics[0]]
         floor = value_phrases.upward(floors[metrics[0]] or 0.0)
         assert f"{what} comparison is" in trust.text
-        assert f"The A/A check passed, with a noise floor of {floor}" in trust.text
+        assert f"The A/A check passed: the baseline and its copy differ by at most {floor}" in (
+            trust.text
+        )
 
 
 def test_if_the_control_differs_the_best_group_is_inconclusive(study: type[Study]) -> None:

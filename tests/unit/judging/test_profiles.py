@@ -142,7 +142,7 @@ def test_every_sentence_says_self_samples_and_runs_and_none_a_time(study: type[S
     assert texts[0].endswith("of the samples of a are in json::parse (self, 600 samples, 3 runs)")
     *others, summary = texts
     assert all("(self, 600 samples, 3 runs)" in text for text in others)
-    assert summary.startswith("Self samples of a: ")
+    assert summary.startswith("Self samples of a by group of functions: ")
     assert not [text for text in texts if "saved" in text or "faster" in text or "because" in text]
     assert [c.text for c in judgement.claims if c.kind.startswith("profile")] == [
         say(c) for c in judgement.claims if c.kind.startswith("profile")
@@ -189,10 +189,10 @@ def test_the_summary_has_the_largest_buckets_of_each_profile(study: type[Study])
     buckets = [b for b in shares_of(both[0]).buckets if b.name != "other"]
     largest = max(buckets, key=lambda b: b.own.share)
     assert claim.values["lead"] == "Where the time goes"
-    assert claim.text.startswith(f"Self samples of a: {largest.name} ")
-    assert f". Self samples of b: {largest.name} " in claim.text
+    assert claim.text.startswith(f"Self samples of a by group of functions: {largest.name} ")
+    assert f". Self samples of b by group of functions: {largest.name} " in claim.text
     rest = next(b for b in shares_of(both[0]).buckets if b.name == "other")
-    assert f", other {100 * rest.own.share:.0f}\u202f% [" in claim.text
+    assert f", in no group {100 * rest.own.share:.0f}\u202f% [" in claim.text
 
 
 def test_profiles_change_no_verdict_and_are_replaced_whole(study: type[Study]) -> None:

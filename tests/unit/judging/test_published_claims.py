@@ -174,7 +174,7 @@ def test_an_untestable_claim_has_the_authors_reason(example: Study) -> None:
     claims = judged(example, plan)
     (claim,) = claims["published"]
     assert claim.text == "“text”: not testable here; no such machine"
-    assert claims["published-counts"][0].text == "1 claim of “A report”. Not testable here: 1"
+    assert claims["published-counts"][0].text == "1 claim of “A report”: 1 not testable here"
 
 
 def test_a_contrast_and_a_derived_value_test_claims(example: Study) -> None:

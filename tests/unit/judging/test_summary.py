@@ -110,8 +110,11 @@ def test_the_gain_from_overlap_is_stated_with_the_rates_of_the_stages(study: typ
     blocks = example.blocks(timing({"first": -0.2, "second": -0.2}, 0.001))
     judged = judge(plan, blocks, {}, example.inputs(), example.looks())
     text = line(judged, "Gain from overlap").text
-    assert text.startswith("Rate relative to no overlap: both 1.600× [1.")
-    assert "] (alone, first reaches 25.0\u202fMiB/s and second reaches 25.0\u202fMiB/s)" in text
+    assert text.startswith("Rates relative to the same stages one after the other: both 1.600× [1.")
+    assert (
+        "] (each stage alone: first reaches 25.0\u202fMiB/s and second reaches 25.0\u202fMiB/s)"
+        in text
+    )
 
 
 @pytest.mark.parametrize(
@@ -204,7 +207,7 @@ def test_ties_are_broken_by_memory_then_cpu_time(
     assert claim.subject in ({chosen} if chosen else {"b", "c"})
     other = ({"b", "c"} - {claim.subject}).pop()
     assert claim.text.startswith(
-        f"use {claim.subject}: not significantly slower than {other}, and it has {reason}"
+        f"use {claim.subject}: it is not significantly slower than {other}, and of these it has {reason}"
     )
 
 
@@ -273,7 +276,7 @@ def test_the_settings_of_the_recommended_variant_are_stated(study: type[Study]) 
         return texts(judge(plan, blocks, {}, example.inputs(), example.looks()), "use")
 
     assert used(plan, {"b": -0.5, "c": -0.4}) == [
-        "use variant b: argument b. All else is as in variant a"
+        "use variant b: argument b. All other settings are those of variant a"
     ]
     assert not used(plan, {"b": 0.5, "c": 0.4}), "the baseline is best"
     assert not used(example.plan, {"b": -0.5, "c": -0.4}), "the label is the setting"
@@ -365,7 +368,7 @@ def test_experiments_without_a_gain_are_named_by_their_outcome(study: type[Study
     )
     blocks = example.blocks(timing({"quick": -0.2, "slow": 0.3, "slower": 0.5}, 0.01))
     judged = judge(plan, blocks, {}, example.inputs(), example.looks())
-    text = line(judged, "Not adopted").text
+    text = line(judged, "Not adopted by the author").text
     assert text.startswith(f"Faster than a: quick (19.9{THIN}% less time [")
     assert f"]). Slower: slow (30.2{THIN}% more time [30.0, 30.5]) and slower (1.50× [" in text
     assert text.endswith("]). Equivalent: same and also the same")
@@ -384,8 +387,8 @@ def test_the_counts_of_the_line_on_confidence_add_up(study: type[Study]) -> None
 
     blocks = example.blocks(wall, cpu=timing({"control": 0.5}, 0.01))
     text = line(judge(plan, blocks, {}, example.inputs(), example.looks()), "Confidence").text
-    assert text.startswith("2 of 4 time comparisons are conclusive. 1 other is inconclusive: ")
-    assert ". 1 has no verdict: the A/A check of CPU time failed. The A/A check passed, " in text
+    assert text.startswith("2 of 4 time comparisons are conclusive. 1 other is inconclusive. ")
+    assert ". 1 has no verdict: the A/A check of CPU time failed. The A/A check passed: " in text
     assert "No comparison of CPU time" not in text
 
 
@@ -443,5 +446,5 @@ def test_the_status_follows_the_main_metric(study: type[Study]) -> None:
     judged = example.judge(example.blocks(timing({"b": 0.02, "c": 0.02, "d": 0.02}, 0.5)))
     assert judged.status == "inconclusive"
     text = line(judged, "Confidence").text
-    assert text.startswith("0 of 3 time comparisons are conclusive: the smallest detectable")
+    assert text.startswith("0 of 3 time comparisons are conclusive. The smallest difference")
     assert noisy("a", "", 1) > 0

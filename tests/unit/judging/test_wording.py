@@ -55,7 +55,7 @@ def plain_text(given: Claim) -> str:
         (claim(Verdict.WORSE, 1.148, 1.127, 1.170), "A is 14.8 % slower than B [12.7, 17.0]"),
         (
             claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.983, 0.971, 0.994),
-            ("A takes 1.7 % less time than B [0.6, 2.9] (size uncertain)"),
+            ("A takes 1.7 % less time than B [0.6, 2.9] (may be below the margin of 2 %)"),
         ),
         (
             claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.985, 0.982, 0.988),
@@ -66,7 +66,9 @@ def plain_text(given: Claim) -> str:
         ),
         (
             claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.83, 0.74, 0.92),
-            ("A takes 17 % less time than B [8, 26] (size uncertain)"),
+            (
+                "A takes 17 % less time than B [8, 26] (may be below the margin of 2 % after correction)"
+            ),
         ),
         (
             claim(Verdict.EQUIVALENT, 1.004, 0.997, 1.011),

@@ -82,6 +82,7 @@ def test_the_summary_has_the_answer_first_and_at_most_six_lines(
 ) -> None:
     lead, rest = section(document, "S02").blocks
     assert isinstance(lead, Paragraph)
+    assert "95\u202f% confidence intervals" in dict(document.facts)["Brackets"]
     assert lead.lead
     assert lead.sentences[0].text.startswith(
         "rayon+jemalloc and smol+jemalloc are closest to the limit and do not differ significantly. "
@@ -95,7 +96,7 @@ def test_the_summary_has_the_answer_first_and_at_most_six_lines(
         "Inputs",
         "smol against rayon",
         "Effect of each axis, averaged over the other axes",
-        "Not adopted",
+        "Not adopted by the author",
         "Confidence",
     ]
     assert rest.items[-1].text.startswith("54 of 69 time comparisons are conclusive. ")
@@ -125,8 +126,8 @@ def test_the_notes_name_the_minimum_detectable_effect(data: ReportData) -> None:
         == "MDE 2.1\u202f%; detecting 2\u202f% needs about 46 rounds"
     )
     assert tables(section(document, "S03"))[0].note == (
-        "Inconclusive: minimum detectable effect (MDE) 2.1\u202f%; detecting 2\u202f% needs about 46 "
-        "rounds."
+        "Inconclusive rows: the smallest difference that this run could detect (MDE) is 2.1\u202f%. "
+        "Detecting 2\u202f% needs about 46 rounds."
     )
 
 
@@ -295,7 +296,7 @@ def test_scaling_has_exponents_between_neighbouring_sizes(document: Document) ->
 def test_the_reason_against_an_experiment_is_its_verdict(document: Document) -> None:
     experiments = tables(section(document, "S12"))[0]
     assert [r.cells[3].text for r in experiments.rows] == [
-        "Rejected: it takes more time (size uncertain)."
+        "Rejected: it takes more time, maybe by less than the margin."
     ]
     assert [r.cells[0].about for r in experiments.rows] == ["block: 256KiB"]
 
@@ -308,13 +309,13 @@ def test_an_adopted_change_has_four_lines_with_its_measured_effect(data: ReportD
     assert [b.text for b in blocks if isinstance(b, Heading)] == [e.name for e in experiments]
     facts = [dict(b.pairs) for b in blocks if isinstance(b, Facts)]
     assert facts[1]["What"] == "allocator: system → jemalloc"
-    assert facts[1]["Why"] == "a hope"
+    assert facts[1]["Why adopted"] == "a hope"
     assert facts[1]["Implementation"] == "feature jemalloc"
     # The author adopted a change that the runs show to be slower. The line reports the runs.
     results = [fact["Result"] for fact in facts]
-    assert results[0].startswith("alone +3.1\u202f% [+1.9, +4.3] (△ slower, size uncertain)")
+    assert results[0].startswith("alone: time +3.1\u202f% [+1.9, +4.3] (△ slower, size uncertain)")
     assert "(▼ faster); memory +21.00\u202f%" in results[1]
-    assert results[1].endswith("binary +226\u202fKiB")
+    assert results[1].endswith("binary size +226\u202fKiB")
     assert "(? inconclusive)" in results[2]
 
 
@@ -650,9 +651,9 @@ class TestNoiseFloor:
     def test_it_is_rounded_in_one_way_everywhere(self, data: ReportData) -> None:
         rounded = self._with(data, 0.13312)
         percent = "14\u202f%"
-        assert [
-            c.figure for c in rounded.trust if c.label == "noise floor (95\u202f% interval)"
-        ] == [f"{percent}, margin 2\u202f%; A/A check passed"]
+        assert [c.figure for c in rounded.trust if c.label == "A/A check"] == [
+            f"passed, noise floor {percent}, above the margin of 2\u202f%"
+        ]
         assert percent in dict(rounded.facts)["Noise floor (95\u202f% interval)"]
 
 

@@ -251,7 +251,7 @@ CATALOGUE = {
             "? 1.02× faster [1.00, 1.03]",
             "≠ other output",
             "✕ failed",
-            f"(MDE) 2.1{THIN}%",
+            f"(MDE) is 2.1{THIN}%",
         ),
         ("not significantly slower than",),
         bare,
@@ -286,7 +286,7 @@ CATALOGUE = {
     ),
     "S32": Pair(
         sample,
-        ("3 configurations have no result", "1 combination is excluded"),
+        ("3 configurations have no result", "The scenario excludes 1 combination of values."),
         ("reliable", "all good"),
         bare,
         "a cold page cache",
@@ -340,10 +340,10 @@ CATALOGUE = {
     "S08": Pair(
         sample,
         (
-            "with exponent 0.952 [0.938, 0.964]: sub-linear",
-            "with exponent 0.989 [0.976, 1.002]: linear",
+            "takes 1.93× the time [1.91, 1.96] (scaling exponent 0.952 [0.938, 0.964], sub-linear)",
+            "takes 1.98× the time [1.96, 2.01] (scaling exponent 0.989 [0.976, 1.002], linear)",
         ),
-        ("from 10MiB to 50MiB with exponent 0.952 [0.938, 0.964]: linear", "scales linearly"),
+        ("scaling exponent 0.952 [0.938, 0.964], linear", "scales linearly"),
         bare_structure,
         "",
     ),
@@ -373,7 +373,7 @@ CATALOGUE = {
     ),
     "S12": Pair(
         sample,
-        ("Rejected: it takes more time (size uncertain).",),
+        ("Rejected: it takes more time, maybe by less than the margin.",),
         ("no gain", "useless"),
         bare,
         "",
@@ -413,7 +413,7 @@ CATALOGUE = {
         sample,
         (
             'default = ["jemalloc"]',
-            "use smol+jemalloc: not significantly slower than rayon+jemalloc",
+            "use smol+jemalloc: it is not significantly slower than rayon+jemalloc",
             "RUST_LOG=off search run --runtime=smol",
         ),
         ("choose by", "{bin}", "{input}"),
@@ -465,7 +465,7 @@ CATALOGUE = {
             "direction confirmed, size refuted",
             "refuted: faster",
             "one system was measured",
-            "3 claims of “An earlier report”",
+            "3 claims of “An earlier report”: ",
         ),
         ("2.0× faster [", "“jemalloc slows rayon down”: confirmed"),
         sample,

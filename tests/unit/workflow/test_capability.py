@@ -105,7 +105,7 @@ def test_a_value_below_what_the_machine_offers_is_a_warning_with_its_variants(pl
     descriptions["program"]["axes"]["io"]["values"][2]["limited"] = reason
     (event,) = limits(plan, descriptions)
     assert (event.code, event.severity) == ("BX312", "warning")
-    assert event.message == f"io=mmap runs below what this machine offers: {reason}"
+    assert event.message == f"io=mmap does not use all that this processor offers: {reason}"
     assert event.effect == "the times of 2 variants are those of this build"
     assert event.help is not None
     assert "target-cpu=native" in event.help

@@ -35,7 +35,7 @@ def audit(
         Option("--out", metavar="FILE", help="Write the audit as Markdown to this file."),
     ] = None,
 ) -> None:
-    """Check whether the comparisons that a published report states follow from its figures.
+    """Check the statements of a published report against its own figures.
 
     Each statement in a table or sentence, such as "1.7x faster" or "no
     regression", is supported, not supported, inconclusive, or without data.

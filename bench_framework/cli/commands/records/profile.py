@@ -43,7 +43,7 @@ def profile(
         ),
     ] = None,
 ) -> None:
-    """Profile the programs of a record in separate, untimed runs, and extend its report."""
+    """Profile the programs of a record, and add the profiles to its report."""
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.profile import ProfileOptions, profile_document, profile_record
 

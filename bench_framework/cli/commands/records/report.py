@@ -36,7 +36,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write the report of a record again, with the verdicts that are stored in the record."""
+    """Write the report of a record again. Its verdicts do not change."""
     from bench_framework.workflow.pages import PAGE, parse_formats, report_record
     from bench_framework.workflow.records import embedded_runs
 

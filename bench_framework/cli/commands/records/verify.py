@@ -53,7 +53,7 @@ def verify(
         ),
     ] = None,
 ) -> None:
-    """Check the file hashes of a record, recompute its results and render its report again.
+    """Check that a record is unchanged, and recompute its results and report.
 
     An invented record can pass these checks. To detect one, keep the digest that
     `benchctl run` prints and pass it with --digest, or sign the record
