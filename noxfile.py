@@ -267,7 +267,7 @@ def bench(session: nox.Session) -> None:
     """
     scripts = sorted(path.stem for path in (ROOT / "tests" / "bench").glob("peers_*.py"))
     large = ("large_record", "judging", "long_history", "large_site")
-    names = session.posargs or ["overhead", "startup", *large, *scripts]
+    names = session.posargs or ["overhead", "startup", *large, "fleet_simulation", *scripts]
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         for name in names:

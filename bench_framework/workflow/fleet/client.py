@@ -232,7 +232,7 @@ class _Run:
             raise result.error
         if result.archive:
             self.folder = _store(result.archive, self.host, self.scenario, self.options.results)
-        self.result = result
+        self.result = replace(result, archive=b"")  # a large fleet has gigabytes of records
 
     def _request_stop(self) -> None:
         """Pass Ctrl-C on to the host. Raises `Interrupted`: the run had not started."""

@@ -55,16 +55,18 @@ def versions() -> str:
 class Running:
     """A run on a worker."""
 
-    def __init__(self, client: Client, place: Place, job: Job) -> None:
+    def __init__(
+        self, client: Client, place: Place, job: Job, updates: queue.Queue[list[bytes]]
+    ) -> None:
         """Start the run. No other worker takes it over."""
         self._client, self._place, self._token = client, place, job.token
-        self._updates: queue.Queue[list[bytes]] = queue.Queue()
-        client.subscribe_topic(job.token, lambda event: self._updates.put(event[1]))
+        self._updates = updates
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the files of the scenario are a large argument
             self._future: Future[Result] = client.submit(
                 measure,
                 pickle.dumps(job),
+                client.id,
                 key=f"benchctl-{job.token}",
                 workers=[place.address],
                 allow_other_workers=False,
@@ -120,6 +122,7 @@ class Cluster:
     def __init__(self, client: Client, address: str) -> None:
         self._client = client
         self._address = address
+        self._updates: dict[str, queue.Queue[list[bytes]]] = {}
 
     def choose(self, policy: HostPolicy, wait: Callable[[float], object]) -> list[Place]:
         """Return the workers of the hosts of a policy. `wait` sleeps, and may raise an error to give up.
@@ -207,7 +210,17 @@ class Cluster:
 
     def start(self, place: Place, job: Job) -> Running:
         """Start a run on a worker."""
-        return Running(self._client, place, job)
+        if not self._updates:
+            # The scheduler keeps the last 1000 events of a topic. It forgets those of a client that is gone.
+            self._client.subscribe_topic(self._client.id, self._receive)
+        self._updates[job.token] = queue.Queue()
+        return Running(self._client, place, job, self._updates[job.token])
+
+    def _receive(self, event: tuple[float, Any]) -> None:
+        """Pass an update on to its run. The scheduler itself adds events in dictionaries."""
+        if not isinstance(event[1], dict):
+            token, lines = event[1]
+            self._updates[token].put(lines)
 
 
 def _workers(client: Client) -> dict[str, Any]:
@@ -241,11 +254,11 @@ async def _request_stop(token: str) -> None:
     on_host.request_stop(token)
 
 
-def measure(job: bytes) -> Result:
-    """Run a job in a worker."""
+def measure(job: bytes, topic: str) -> Result:
+    """Run a job in a worker, and publish its updates as events of a topic."""
     request: Job = pickle.loads(job)  # noqa: S301 -- Dask has run code of the client already
     worker = get_worker()
-    return on_host.run_job(request, lambda lines: worker.log_event(request.token, lines))
+    return on_host.run_job(request, lambda lines: worker.log_event(topic, (request.token, lines)))
 
 
 def serve(
@@ -270,21 +283,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    host = "127.0.0.1" if access.is_local(address) else None
-    worker = Worker(
-        address,
-        name=name,
-        nthreads=1,
-        resources={MACHINE: 1, versions(): 1},
-        memory_limit=0,
-        security=_security(address, "worker"),
-        host=host,
-        dashboard_address="127.0.0.1:0",
-        local_directory=str(folder),
-        death_timeout=CONNECT_S,
-        startup_information={CARD: lambda _: card},
-        metrics={CARD: lambda _: on_host.state()},
-    )
+    worker = worker_of(address, name, folder, card)
 
     def announce(*, stopped: bool) -> None:
         event = {"host": name, "address": worker.address, "card": card, "stopped": stopped}
@@ -305,6 +304,24 @@ async def _serve(
         announce(stopped=True)
     await worker.close(timeout=CONNECT_S, executor_wait=False)
     return stopped.is_set()
+
+
+def worker_of(address: str, name: str, folder: Path, card: dict[str, Any]) -> Worker:
+    """Return the worker of a host, which is not started."""
+    return Worker(
+        address,
+        name=name,
+        nthreads=1,
+        resources={MACHINE: 1, versions(): 1},
+        memory_limit=0,
+        security=_security(address, "worker"),
+        host="127.0.0.1" if access.is_local(address) else None,
+        dashboard_address="127.0.0.1:0",
+        local_directory=str(folder),
+        death_timeout=CONNECT_S,
+        startup_information={CARD: lambda _: card},
+        metrics={CARD: lambda _: on_host.state()},
+    )
 
 
 def second_worker(cause: str) -> MachineError:
