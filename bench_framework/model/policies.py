@@ -124,12 +124,14 @@ class HostPolicy:
     """Number of hosts of each kind. Hosts of one kind have equal fingerprints."""
     any: int = 0
     """Number of hosts of any kind."""
+    split_inputs: int = 0
+    """Number of hosts of one kind that measure different inputs."""
 
     @property
     def several(self) -> bool:
         """True if more than one host can be chosen."""
         one = len(self.names) < 2 and len(self.labels) < 2 and self.any < 2  # noqa: PLR2004 -- several
-        return self.everyone or self.per_kind > 0 or not one
+        return self.everyone or self.per_kind > 0 or self.split_inputs > 1 or not one
 
     @property
     def text(self) -> str:
@@ -140,6 +142,8 @@ class HostPolicy:
             return f"one host for each of the labels {', '.join(self.labels)}"
         if self.per_kind:
             return f"{counted(self.per_kind, 'host')} of each kind"
+        if self.split_inputs:
+            return f"inputs on {counted(self.split_inputs, 'host')} of one kind"
         return "all hosts" if self.everyone else f"any {counted(self.any or 1, 'host')}"
 
 

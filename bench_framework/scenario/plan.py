@@ -210,7 +210,10 @@ def _hosts(scenario: Scenario) -> policies.HostPolicy | None:
     if part is None or isinstance(part, str):
         return policies.HostPolicy(everyone=True) if part else None
     return policies.HostPolicy(
-        labels=tuple(part.label), per_kind=part.per_kind or 0, any=part.any or 0
+        labels=tuple(part.label),
+        per_kind=part.per_kind or 0,
+        any=part.any or 0,
+        split_inputs=part.split_inputs or 0,
     )
 
 

@@ -99,6 +99,32 @@ def test_a_scenario_chooses_its_hosts(make: Callable[..., Machine]) -> None:
     assert len(client.records) == 5
 
 
+def test_inputs_are_split_between_hosts(make: Callable[..., Machine]) -> None:
+    client, *hosts = (make(name) for name in ("client", "one", "two", "three"))
+    scenario = client.path / "fleet.yaml"
+    text = scenario.read_text().replace('"arm-{arm}"]', '"arm-{arm}", "{input}"]')
+    text = text.replace("axes: {", "axes: {file: [a.txt, b.txt, c.txt], ")
+    scenario.write_text(f'{text}\ninput: {{file: "{{file}}"}}\nhosts: {{split-inputs: 2}}\n')
+    for name in "abc":
+        (client.path / f"{name}.txt").write_text(name)
+    address = start_scheduler(client)
+    start_workers({f"rack-{number}": host for number, host in enumerate(hosts, 1)}, address)
+    code, output = client.call("run", "fleet.yaml", "--scheduler", address)
+    assert code == ONE_HAS_OTHER_OUTPUT, output
+    inputs = {}
+    for record in client.records:
+        with Record.open(record) as opened:
+            plan = opened.plan
+            assert all(plan.control_cell(given.id) for given in plan.inputs)
+            inputs[plan.asked[-1]] = [given.label for given in plan.inputs]
+    assert inputs == {"rack-1": ["a.txt", "c.txt"], "rack-2": ["b.txt"]}
+    assert "slow vs base (b.txt): slower on rack-2." in output
+    assert "slow vs base (c.txt): slower on rack-1." in output
+    # The command of a record measures its share again.
+    with Record.open(client.records[0]) as opened:
+        assert "-k 'input=a.txt|c.txt' --scheduler" in opened.plan.command
+
+
 def test_a_lost_host_does_not_lose_the_others(make: Callable[..., Machine]) -> None:
     client, slow, fast = make("client"), make("one", SLOW_S), make("two")
     address = start_scheduler(client)

@@ -46,10 +46,20 @@ def compare_hosts(records: Sequence[HostRecord]) -> HostComparison:
     hosts = tuple(MeasuredHost(r.host, r.record_id, fingerprint(r.machine)) for r in records)
     by_pair = [_comparisons(record.judgement, metric) for record in records]
     pairs = dict.fromkeys(pair for one in by_pair for pair in one)
+    parts = [{given.values for given in record.plan.inputs} for record in records]
+    several = len(set().union(*parts)) > 1
     compared = []
     for pair in pairs:
         plan = next(r.plan for r, one in zip(records, by_pair, strict=True) if pair in one)
-        compared.append(_compared(plan, hosts, [one.get(pair) for one in by_pair]))
+        given = plan.input(plan.cell(pair[0]).input_id)
+        # A host that had no part of this input does not lack the comparison.
+        rows = [
+            (host, one.get(pair))
+            for host, part, one in zip(hosts, parts, by_pair, strict=True)
+            if given.values in part
+        ]
+        label = given.label if several else ""
+        compared.append(_compared(plan, label, [r[0] for r in rows], [r[1] for r in rows]))
     margin = plan.judge.margin_of(metric)
     return HostComparison(plan.name, plan.question, margin, hosts, tuple(compared))
 
@@ -65,7 +75,10 @@ def _comparisons(judgement: Judgement, metric: Metric) -> Mapping[tuple[str, str
 
 
 def _compared(
-    plan: Plan, hosts: Sequence[MeasuredHost], comparisons: Sequence[Comparison | None]
+    plan: Plan,
+    label: str,
+    hosts: Sequence[MeasuredHost],
+    comparisons: Sequence[Comparison | None],
 ) -> HostsCompared:
     first = next(c for c in comparisons if c is not None)
     cell, reference = plan.cell(first.cell_id), plan.cell(first.ref_cell_id)
@@ -76,7 +89,7 @@ def _compared(
     draft = HostsCompared(
         plan.variant(cell.variant_id).label,
         plan.variant(reference.variant_id).label,
-        plan.input(cell.input_id).label if len(plan.inputs) > 1 else "",
+        label,
         first.metric,
         first.margin,
         first.direction,

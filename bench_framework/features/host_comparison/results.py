@@ -68,7 +68,7 @@ class HostsCompared:
     candidate: str
     reference: str
     input: str
-    """Label of the input. It is empty if the plan has only one input."""
+    """Label of the input. It is empty if there is only one input."""
     metric: Metric
     margin: float
     direction: Literal["lower", "higher"]
@@ -89,6 +89,11 @@ class HostComparison:
     """Margin of the headline metric."""
     hosts: tuple[MeasuredHost, ...]
     comparisons: tuple[HostsCompared, ...]
+
+    @property
+    def split(self) -> bool:
+        """True if each comparison is of one host, because the hosts measured different inputs."""
+        return all(len(compared.results) == 1 for compared in self.comparisons)
 
     @property
     def agreement(self) -> Agreement:

@@ -47,15 +47,18 @@ _TERMS: Final = (
 def document(compared: HostComparison) -> Document:
     """Return the page about the results of several hosts."""
     status = STATUS[compared.agreement] if compared.comparisons else "not comparable"
+    if compared.comparisons and compared.split:
+        status = "inputs on different hosts"
     hosts = counted(len(compared.hosts), "host")
     counts = Counter(one.agreement for one in compared.comparisons)
     states = (f"{counts[key]} {text}" for key, text in COUNTED.items() if counts[key])
     numbers = counted(len(compared.comparisons), "comparison")
-    line = f"{compared.scenario}  {hosts}  {numbers}: {', '.join(states)}"
+    line = f"{compared.scenario}  {hosts}  {numbers}"
+    line += "" if compared.split else f": {', '.join(states)}"
     blocks = [block for n, one in enumerate(compared.comparisons, 1) for block in _blocks(n, one)]
     if not blocks:
         blocks.append(Fallback("The records have no comparison."))
-    elif not any(one.kinds for one in compared.comparisons):
+    elif not compared.split and not any(one.kinds for one in compared.comparisons):
         needed = counted(FEWEST, "host")
         blocks.append(Fallback(f"No random-effects summary: it needs {needed} of one kind."))
     sections = (

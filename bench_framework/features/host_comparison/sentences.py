@@ -54,7 +54,9 @@ def say(compared: HostsCompared) -> str:
 
 def _hosts(hosts: list[str], compared: HostsCompared) -> str:
     count = len(compared.results)
-    return every(count, "host") if len(hosts) == count else listed(hosts, separator=", ")
+    if count > 1 and len(hosts) == count:
+        return every(count, "host")
+    return listed(hosts, separator=", ")
 
 
 def summary(kind: KindSummary, margin: float) -> str:

@@ -176,12 +176,14 @@ class HostsPart(Part):
     measures for each of them."""
     per_kind: Positive | None = Field(default=None, alias="per-kind")
     """Number of hosts of each kind: with equal CPU, cores, memory, kernel and governor."""
+    split_inputs: Positive | None = Field(default=None, alias="split-inputs")
+    """Largest number of hosts of one kind, each of which measures other inputs."""
 
     @model_validator(mode="after")
-    def _one_of_three(self) -> HostsPart:
+    def _one_key(self) -> HostsPart:
         given = [key for key in type(self).model_fields if getattr(self, key)]
         advice = "hosts: {per-kind: 3}, or hosts: all"
-        self.need(given, "`hosts` needs `any`, `label` or `per-kind`", advice)
+        self.need(given, "`hosts` needs `any`, `label`, `per-kind` or `split-inputs`", advice)
         keys = [key.replace("_", "-") for key in given]
         message = f"`hosts` has both `{'` and `'.join(keys[:2])}`"
         self.refuse(len(keys) > 1, message, *keys[1:2])

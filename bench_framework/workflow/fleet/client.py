@@ -28,6 +28,7 @@ from bench_framework.store import layout
 from bench_framework.workflow.fleet import access, load_cluster
 from bench_framework.workflow.fleet.bundle import damaged, unsent
 from bench_framework.workflow.fleet.job import NAME, Job, Result
+from bench_framework.workflow.fleet.selection import shares
 from bench_framework.workflow.fleet.sources import Package, package
 from bench_framework.workflow.pages import require_readable
 from bench_framework.workflow.run import Outcome, finish_record, outcome_document
@@ -145,12 +146,18 @@ class Fleet:
                 time.sleep(time_s)
 
             with stop.on_signals():
-                places = connection.choose(policy or plan.hosts or HostPolicy(), wait)
+                policy = policy or plan.hosts or HostPolicy()
+                onlys: list[str | None] = [options.only]
+                if policy.split_inputs:
+                    onlys = [*shares(plan, policy.split_inputs, options.only)]
+                    policy = HostPolicy(split_inputs=len(onlys))
+                places = connection.choose(policy, wait)
                 sent = package(name, options, plan, launcher)
                 runs = []
                 for number, place in enumerate(places, 1):
                     numbers = range(number, layout.NUMBERS.stop, len(places))
-                    given = replace(options, numbers=numbers)
+                    only = onlys[(number - 1) % len(onlys)]
+                    given = replace(options, numbers=numbers, only=only)
                     job = self._job(sent, given, plan, place.name)
                     host = observer_of(place.name)
                     host.notify(Message(f"measuring on host {place.name} ({place.address})"))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bench_framework.model.plan import Plan
 from bench_framework.model.policies import HostPolicy
 from bench_framework.units import counted
 
@@ -49,6 +51,8 @@ def select(policy: HostPolicy, places: Sequence[Place]) -> tuple[list[Place], st
         return _by_label(policy.labels, free)
     if policy.per_kind:
         return _by_kind(policy.per_kind, free)
+    if policy.split_inputs:
+        return _of_one_kind(policy.split_inputs, free)
     number = policy.any or 1
     few = f"only {counted(len(free), 'host')} of {number}" if len(free) < number else ""
     return free[:number], few
@@ -68,12 +72,39 @@ def _by_label(labels: Sequence[str], free: Sequence[Place]) -> tuple[list[Place]
 
 
 def _by_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
-    kinds: dict[str, list[Place]] = {}
-    for place in free:
-        kinds.setdefault(place.kind, []).append(place)
+    kinds = _kinds(free)
     few = [
         f"only {counted(len(hosts), 'host')} of {number} of kind {kind}"
         for kind, hosts in kinds.items()
         if len(hosts) < number
     ]
     return [place for hosts in kinds.values() for place in hosts[:number]], "; ".join(few)
+
+
+def _of_one_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
+    kinds = [hosts[:number] for hosts in _kinds(free).values()]
+    chosen = min(kinds, key=lambda hosts: (-len(hosts), sum(host.runs for host in hosts)))
+    few = f"only {counted(len(chosen), 'host')} of {number} of one kind"
+    return chosen, few if len(chosen) < number else ""
+
+
+def _kinds(places: Sequence[Place]) -> dict[str, list[Place]]:
+    kinds: dict[str, list[Place]] = {}
+    for place in places:
+        kinds.setdefault(place.kind, []).append(place)
+    return kinds
+
+
+def shares(plan: Plan, number: int, only: str | None) -> list[str]:
+    """Return a selection (``-k``) of inputs for each of at most `number` hosts, with the terms of `only`."""
+    labels = [given.label for given in plan.inputs]
+    parts = [labels[first::number] for first in range(min(number, len(labels)))]
+    return [" ".join(filter(None, (only, _selection(part)))) for part in parts]
+
+
+def _selection(labels: Sequence[str]) -> str:
+    if all(re.fullmatch(r"[\w.+-]+", label) for label in labels):
+        return f"input={'|'.join(labels)}"
+    # A value has no quotation mark of its own kind. A dot matches it.
+    pattern = "|".join(map(re.escape, labels)).replace("'", ".")
+    return f"input~'^({pattern})$'"

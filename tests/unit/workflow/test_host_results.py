@@ -126,6 +126,28 @@ def test_verdicts_are_those_of_the_records(make: Make) -> None:
     assert one.text == "b vs a depends on the host: slower on rack-1; faster on rack-2"
 
 
+def test_hosts_with_different_inputs_are_shown_together(
+    make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = SCENARIO.replace(
+        "[a, b]}", '[a, b], size: [1MiB, 2MiB]}\ninput: {dataset: prose, size: "{size}"}'
+    )
+    text = text.replace('"{arm}"]', '"{arm}", "{input}"]')
+
+    def only(size: str) -> Callable[[Plan], Plan]:
+        return lambda _: expand(load(tmp_path / "s.yaml", text=text), only=f"input={size}")
+
+    first = make(1, text=text, change=only("1MiB"))
+    second = make(2, text=text, change=only("2MiB"), slower=0.8)
+    assert run_command_line(["fleet", "compare", str(first), str(second)]) == 0
+    printed = capsys.readouterr().out
+    assert "b vs a (1MiB): slower on rack-1." in printed
+    assert "b vs a (2MiB): faster on rack-2." in printed
+    assert "not measured" not in printed
+    assert "random-effects" not in printed
+    assert "small  2 hosts  2 comparisons\n" in printed
+
+
 def test_one_record_and_one_host_are_refused(make: Make) -> None:
     first = make(1)
     assert refusal(first).code == "BX135"

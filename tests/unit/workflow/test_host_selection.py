@@ -11,10 +11,12 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.execution.progress import Update
 from bench_framework.model.policies import HostPolicy
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
 from bench_framework.workflow import run as runs
 from bench_framework.workflow.fleet.access import require_labels
 from bench_framework.workflow.fleet.client import Fleet
-from bench_framework.workflow.fleet.selection import Place, select
+from bench_framework.workflow.fleet.selection import Place, select, shares
 from bench_framework.workflow.run_options import RunOptions
 
 SCENARIO = """
@@ -53,6 +55,8 @@ PLACES = [
         (HostPolicy(labels=("x86_64", "nvme", "aarch64")), "d e c"),
         (HostPolicy(per_kind=1), "c d"),
         (HostPolicy(per_kind=2), "c e d b"),
+        (HostPolicy(split_inputs=3), "d b a"),
+        (HostPolicy(split_inputs=2), "c e"),
     ],
 )
 def test_hosts_with_the_fewest_runs_are_chosen(policy: HostPolicy, names: str) -> None:
@@ -71,6 +75,7 @@ def test_hosts_with_the_fewest_runs_are_chosen(policy: HostPolicy, names: str) -
             "no worker of another host with the label riscv64",
         ),
         (HostPolicy(per_kind=3), "only 2 hosts of 3 of kind k2"),
+        (HostPolicy(split_inputs=4), "only 3 hosts of 4 of one kind"),
     ],
 )
 def test_what_is_missing_is_named(policy: HostPolicy, text: str) -> None:
@@ -89,6 +94,37 @@ def test_two_labels_need_two_hosts() -> None:
     assert ([place.name for place in chosen], missing) == (["b", "a"], "")
 
 
+INPUTS = """
+version: 1
+name: hosts
+question: q
+worker: {command: [/bin/true]}
+axes: {arm: [a, b], size: [1MiB, 2MiB, 3MiB], kind: [prose, cjk]}
+input: {dataset: "{kind}", size: "{size}"}
+command: ["{bin}", "{arm}", "{input}"]
+baseline: {arm: a}
+"""
+
+
+@pytest.mark.parametrize("only", [None, "kind=cjk", "size>=2MiB"])
+@pytest.mark.parametrize("number", [1, 2, 4, 9])
+def test_each_input_is_in_exactly_one_share(tmp_path: Path, number: int, only: str | None) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(INPUTS)
+    whole = expand(load(path), only=only)
+    parts = [expand(load(path), only=share) for share in shares(whole, number, only)]
+    assert len(parts) == min(number, len(whole.inputs))
+    inputs = [given.id for part in parts for given in part.inputs]
+    assert sorted(inputs) == sorted(given.id for given in whole.inputs)
+    cells = [cell.id for part in parts for cell in part.cells]
+    assert sorted(cells) == sorted(cell.id for cell in whole.cells)
+    assert all(
+        part.baseline_cell(i.id) and part.control_cell(i.id) for part in parts for i in part.inputs
+    )
+    sizes = [len(part.inputs) for part in parts]
+    assert max(sizes) - min(sizes) <= 1
+
+
 @pytest.mark.parametrize(
     ("host", "hosts", "several"),
     [
@@ -97,6 +133,7 @@ def test_two_labels_need_two_hosts() -> None:
         ("", "hosts: {any: 2}", True),
         ("", "hosts: {label: [a]}", False),
         ("", "hosts: {per-kind: 1}", True),
+        ("", "hosts: {split-inputs: 2}", True),
         ("", "hosts: all", True),
         ("rack-1", "hosts: all", False),
         ("rack-1,rack-2", "hosts: {any: 1}", True),
