@@ -278,12 +278,16 @@ class ReportData:
         declared = next((m.unit for m in self.plan.metrics if m.name == metric), None)
         if declared is not None:
             return declared
+        return str(self.announced(metric).get("unit", ""))
+
+    def announced(self, metric: Metric) -> dict[str, Any]:
+        """Return what a worker announced of a metric, such as its unit; empty if it did not."""
         for build in self.builds:
             metrics = (build.describe or {}).get("metrics")
             for entry in metrics if isinstance(metrics, list) else ():
                 if isinstance(entry, dict) and entry.get("name") == metric:
-                    return str(entry.get("unit", ""))
-        return ""
+                    return entry
+        return {}
 
     def claim_of(self, cell_id: str, metric: Metric) -> Claim | None:
         """Return the claim that compares a configuration with the baseline, or `None`."""

@@ -50,8 +50,8 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
         for cell in sorted(arms, key=lambda cell: order(data, cell, baseline))
     ]
     caption = (
-        f"{by_variant(data, item)}; mean and standard deviation (SD) over the same; ratios are "
-        f"{data.ratio_words(item)}."
+        f"{by_variant(data, item)}; mean, standard deviation (SD), smallest and largest value over "
+        f"the same; ratios are {data.ratio_words(item)}."
     )
     columns = _columns(data, scales, size)
     return Table(name + "-table", caption, columns, tuple(rows), stub=data.on_input(item))
@@ -93,7 +93,8 @@ def _columns(data: ReportData, scales: dict[str, Scale], size: int | None) -> tu
         columns.append(Column("Cores", "decimal", drop=6))
     if PEAK_RSS in scales and data.metric != PEAK_RSS:
         columns.append(Column(titled("Peak RSS", scales[PEAK_RSS].unit), "decimal", drop=2))
-    columns.append(Column(titled("Mean (SD)", scales[data.metric].unit), "right", drop=7))
+    unit = scales[data.metric].unit
+    columns += [Column(titled(name, unit), "right", drop=7) for name in ("Mean (SD)", "Min–max")]
     return (*columns, Column("n", "right", drop=4), Column("Notes", drop=8, prose=True))
 
 
@@ -123,6 +124,7 @@ def _row(
         _verdict(verdict, state, data.metric),
         *_further(data, cell, scales, size, refused=refused is not None),
         scales[data.metric].spread(summary),
+        scales[data.metric].extremes(summary),
         Cell(data.replication([cell.id]) if summary else DASH),
         Cell("; ".join(part for part in notes if part)),
     ]

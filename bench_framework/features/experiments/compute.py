@@ -128,8 +128,8 @@ def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Repla
     """Return every before-and-after pair, input by input.
 
     A pair is the two values of an axis that only chooses features, or the revisions of an axis of
-    revisions. Each baseline without and with all adopted experiments is also a pair, if there are
-    two or more of these experiments.
+    revisions. If two or more experiments are adopted, each baseline without and with all of them is
+    also a pair, and so is each contrast of a variant with all and a variant with none of them.
     """
     by_pair = judged_pairs(comparisons, at.metric)
     results = []
@@ -188,6 +188,10 @@ def _of_experiments(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
         after = by_values.get(_with(before, dict(adopted)))
         if after is not None and after != before:
             yield before, after
+    for contrast in plan.contrasts:
+        before, after = plan.variant(contrast.reference_id), plan.variant(contrast.variant_id)
+        if {*adopted} <= {*after.values} and not {*adopted} & {*before.values}:
+            yield before, after
 
 
 def differing(one: BuildSpec, other: BuildSpec) -> set[str]:
@@ -215,7 +219,10 @@ def _replacement(
     return Replacement(
         input_id,
         at.metric,
-        ", ".join([v for a, v in before.items() if after[a] == v and a in varying]),
+        # Both labels name a pair that differs in several axes.
+        ", ".join([v for a, v in before.items() if after[a] == v and a in varying])
+        if len(changes) == 1
+        else "",
         ids[1],
         ids[0],
         changes,

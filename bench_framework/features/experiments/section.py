@@ -332,9 +332,10 @@ def _replacement_table(
         ratio, bounds = interval_cells(
             r.shown, r.verdict, margin(data), claim.id if claim else None
         )
-        label, verdict = r.implementation, verdict_cell(r.verdict, data.metric)
+        verdict = verdict_cell(r.verdict, data.metric)
+        both = " → ".join(data.label(i) for i in (r.before_cell_id, r.after_cell_id))
         head = (
-            label or data.label(r.before_cell_id),
+            r.implementation or both,
             time(r.before_cell_id),
             time(r.after_cell_id),
         )
@@ -353,14 +354,14 @@ def _replacement_table(
     )
     caption = (
         f"Before and after, measured in the same rounds{data.on_input(item, ', input ')}: pairs "
-        "that differ only in features or revision, and each baseline without and with all "
-        "adopted experiments."
+        "that differ only in features or revision, and baselines and contrasts without and with "
+        "all adopted experiments."
     )
     legend = (
         (
-            "The verdict of a pair with a baseline is that of the results table. The verdict of any "
-            "other pair is from the comparisons within the best group, which are adjusted "
-            "separately."
+            "The verdict of a pair with a baseline is that of the results table, and the verdict of "
+            "a contrast is that of the key findings. The verdict of any other pair is from the "
+            "comparisons within the best group, which are adjusted separately."
         ),
     )
     return Table(name, caption, columns, tuple(rows), legend, sortable=False)
@@ -370,8 +371,8 @@ BEFORE_AFTER = SectionKind(
     "S05",
     "before-after",
     "Before and after",
-    "pairs that differ only in features or revision, and each baseline without and with all "
-    "adopted experiments",
+    "pairs that differ only in features or revision, and baselines and contrasts without and with "
+    "all adopted experiments",
     before_after,
     "no two variants differ only in features or revision",
 )

@@ -223,6 +223,13 @@ def _legend(data: ReportData, cells: Sequence[PlanCell]) -> tuple[str, ...]:
     lines += [f"Zero in every variant: {', '.join(zero)}."] if zero else []
     alike = [_alike_words(data, metric, value) for metric, value in _alike(data, cells).items()]
     lines += [f"The same in every run of every variant: {', '.join(alike)}."] if alike else []
+    known = {*_alike(data, cells), *(metric.name for metric in data.plan.metrics)}
+    announced = [
+        f"{_title(m, unit=data.own_unit(m))}: {about}"
+        for m in _declared(data, cells)
+        if m not in known and (about := data.announced(m).get("about"))
+    ]
+    lines += [f"Reported by the worker. {'; '.join(announced)}."] if announced else []
     for metric in data.plan.metrics:
         about = f"{metric.about}; " if metric.about else ""
         source = f"from {_SOURCES[metric.source]}; {_DIRECTIONS[metric.direction]}"

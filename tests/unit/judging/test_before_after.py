@@ -12,6 +12,7 @@ import pytest
 
 from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.features.experiments import compute as experiments
+from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.verdict import Interval, Verdict
@@ -86,10 +87,29 @@ def test_each_baseline_with_all_adopted_experiments(crossed: type[Crossed]) -> N
         ("tokio simd sys", "tokio sonic je"),
     ]
     second = example.judge(wall).structure.replacements[1]
-    assert (second.implementation, [c.axis for c in second.changes]) == (
-        "tokio",
-        ["parser", "alloc"],
+    assert [c.axis for c in second.changes] == ["parser", "alloc"]
+    assert second.implementation == ""  # the report shows both labels
+
+
+def test_a_contrast_with_all_adopted_experiments_against_none(crossed: type[Crossed]) -> None:
+    plan = crossed(
+        {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]},
+        adopted=[("parser", "sonic"), ("alloc", "je")],
+    ).plan
+    ids = {variant.label: variant.id for variant in plan.variants}
+    contrasts = tuple(
+        NamedContrast(name, ids[name], ids["tokio " + before], (plan.inputs[0].id,), "wall")
+        for name, before in (
+            ("tokio sonic je", "simd sys"),
+            ("tokio sonic sys", "simd sys"),  # lacks one of the experiments
+            ("rayon sonic je", "simd je"),  # one of the experiments on both sides
+        )
     )
+    pairs = experiments.pairs(replace(plan, contrasts=contrasts))
+    assert [(a.label, b.label) for a, b in pairs] == [
+        ("rayon simd sys", "rayon sonic je"),
+        ("tokio simd sys", "tokio sonic je"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -127,12 +127,18 @@ def test_a_metric_with_one_value_everywhere_is_one_line_and_no_column(data: Repo
         )
     ]
     summaries = (*data.judgement.summaries, *counts)
+    announced = [
+        {"name": n, "unit": "count", "about": f"{n} of the input"} for n in ("files", "reads")
+    ]
+    builds = tuple(replace(build, describe={"metrics": announced}) for build in data.builds)
+    data = replace(data, builds=builds)
     constant = replace(data, judgement=replace(data.judgement, summaries=summaries))
     table = next(block for block in build(constant) if isinstance(block, Table))
     titles = [column.title for column in table.columns]
     assert "Files" not in titles
     assert "Reads" in titles
     assert "The same in every run of every variant: files 256." in table.legend
+    assert "Reported by the worker. Reads: reads of the input." in table.legend
     one_differs = (
         *summaries[:-2],
         counted(arms[-1].id, "files", 255.0, 256.0, rounds=12),
