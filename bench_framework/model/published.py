@@ -35,12 +35,17 @@ class PublishedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published report with the statements that the scenario tests."""
+    """A published report with the statements that the scenario tests.
+
+    Attributes:
+        decisions: whether its authors decided on the experiments, not the author of the scenario.
+    """
 
     title: str
     url: str
     date: str
     claims: tuple[PublishedClaim, ...]
+    decisions: bool = False
 
 
 Sense = Literal["", "better", "worse", "less", "more"]

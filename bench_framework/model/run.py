@@ -254,6 +254,9 @@ class Build:
     describe: Mapping[str, object] | None = None
     """Output of ``WORKER describe``, `None` without the contract."""
     dependencies: int | None = None
+    direct_dependencies: tuple[tuple[str, str], ...] = ()
+    """Name and version of the packages that the crate, or a crate in a folder that it uses, names
+    as dependencies and links."""
     message: str | None = None
     log: str | None = None
     preload: Preload | None = None

@@ -57,7 +57,7 @@ def published_of(expansion: Expansion) -> Published | None:
     if part is None:
         return None
     claims = tuple(_claim(expansion, claim) for claim in part.claims)
-    return Published(part.title, part.url, part.date, claims)
+    return Published(part.title, part.url, part.date, claims, part.decisions)
 
 
 def _claim(expansion: Expansion, part: PublishedClaimPart) -> PublishedClaim:

@@ -25,7 +25,13 @@ from bench_framework.execution.build.compiler_cache import Wrapper, find_wrapper
 from bench_framework.execution.build.derived import derive, versions_in
 from bench_framework.execution.build.feature_symbols import unused_features
 from bench_framework.execution.build.linkers import linker_of, require_linkers
-from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
+from bench_framework.execution.build.messages import (
+    Messages,
+    Steps,
+    direct_dependencies,
+    failure_text,
+    read_messages,
+)
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
@@ -169,6 +175,7 @@ class Builder:
                 env,
                 log.with_suffix(".features.json"),
             ),
+            direct_dependencies=direct_dependencies(self._tree(spec, crate, env, "depth")),
             build_s=None if artifacts.fresh else taken,
             cached=artifacts.fresh,
             log=str(log),
@@ -196,10 +203,14 @@ class Builder:
 
     def _linked(self, spec: BuildSpec, crate: Path, env: Mapping[str, str]) -> frozenset[str]:
         """Return the names of the packages that a build links; none if cargo reports an error."""
-        argv = ["cargo", "tree", *selection(spec, crate), "--edges=normal", "--prefix=none"]
-        output = self.launcher.capture(argv, env, cwd=str(crate))
-        lines = output.stdout.splitlines() if output.ok else []
+        lines = self._tree(spec, crate, env, "none").splitlines()
         return frozenset(line.split()[0] for line in lines if line.strip())
+
+    def _tree(self, spec: BuildSpec, crate: Path, env: Mapping[str, str], prefix: str) -> str:
+        """Return the packages that a build links as cargo prints them; none if it fails."""
+        argv = ["cargo", "tree", *selection(spec, crate), "--edges=normal", f"--prefix={prefix}"]
+        output = self.launcher.capture(argv, env, cwd=str(crate))
+        return output.stdout if output.ok else ""
 
     def _stored(self, spec: BuildSpec, crate: Path, artifacts: Messages) -> Build:
         assert artifacts.executable is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,9 @@ from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.progress import BuildStarted, BuildStep, Observer
 from bench_framework.foreign import parse_json
 
+_TREE_LINE: Final = re.compile(
+    r"(?P<depth>\d+)(?P<name>[A-Za-z_][\w-]*) v(?P<version>\S+)(?P<folder> \(/.*\))?"
+)
 LEAST_COMPILED: Final = 5
 """Crates that must be compiled before the remaining time is estimated."""
 SHOWN_LINES: Final = 60
@@ -62,6 +66,27 @@ def package_of(package_id: str) -> str:
     # ``registry+https://…#libc@0.2.1``, or ``path+file:///…/tally#0.1.0`` for a folder ``tally``.
     place, _, name = package_id.rpartition("#")
     return name.partition("@")[0] if "@" in name else place.rpartition("/")[2]
+
+
+def direct_dependencies(tree: str) -> tuple[tuple[str, str], ...]:
+    """Return name and version of the direct dependencies in ``cargo tree --prefix=depth``.
+
+    A crate in a folder, such as one of the same workspace, is replaced by its own dependencies.
+    """
+    packages: dict[tuple[str, str], None] = {}
+    followed = 0
+    """Depth down to which the packages above the current line are crates in folders."""
+    for line in tree.splitlines():
+        match = _TREE_LINE.match(line)
+        if match is None or int(match["depth"]) > followed:
+            continue
+        depth = int(match["depth"])
+        if match["folder"]:
+            followed = depth + 1
+        else:
+            followed = depth
+            packages[match["name"], match["version"]] = None
+    return tuple(sorted(packages))
 
 
 def failure_text(log: str) -> str:

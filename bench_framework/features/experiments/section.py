@@ -11,6 +11,7 @@ from typing import Final
 
 from bench_framework.claims.phrases import detectable, noun
 from bench_framework.claims.value_phrases import upward
+from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.model import judgement
 from bench_framework.model.declarations import Experiment
@@ -43,7 +44,7 @@ from bench_framework.report.contrasts import (
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.headline_table import REFUSED
 from bench_framework.report.main_table import change_text, in_times
-from bench_framework.report.numbers import DASH, show_percent, show_size
+from bench_framework.report.numbers import DASH, show_size
 from bench_framework.report.scales import scale_of
 from bench_framework.report.sections.headline import result_input
 from bench_framework.report.sections.kind import SectionKind
@@ -88,14 +89,17 @@ def build(data: ReportData) -> tuple[Block, ...]:
     ]
     times = in_times(compared)
     rows = tuple(_row(data, experiment, item, times=times) for experiment in tried)
+    original = data.plan.published is not None and data.plan.published.decisions
     columns = (
         *left("Experiment", "Time vs baseline"),
         Column("Memory vs baseline", drop=1),
-        Column("Decision and reason", prose=True),
+        Column(f"Decision of the {'original report' if original else 'author'}"),
+        Column("This record", prose=True),
         Column("Author's reason to try it", drop=2, prose=True),
     )
+    who = "original report" if original else "author of the scenario"
     caption = (
-        "Experiments that the author of the scenario did not adopt. Each makes one change to "
+        f"Experiments that the {who} did not adopt. Each makes one change to "
         f"{data.baseline_on(item).label}{data.on_input(item, ' on ')}. Brackets contain "
         "95\u202f% CIs."
     )
@@ -164,15 +168,16 @@ def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
 
 
 def _steps(data: ReportData, experiment: Experiment, item: Input) -> list[str]:
-    """Return the effect of a change as a step of a ladder, with its 95 % CI."""
+    """Return the effect of a change as a step of a ladder, with the figures of the summary."""
+    best = (c for group in data.judgement.best for c in group.comparisons)
+    pairs = judged_pairs((*data.judgement.comparisons, *best), data.metric)
     return [
-        f"after the changes before it: {noun(data.metric)} {show_percent(*interval.figures, margin(data), keep=keep)}"
+        f"after the changes before it: {noun(data.metric)} {change_text(pair, data.metric, times=False)}"
         for contribution in data.judgement.structure.contributions
         if contribution.design == "ladder" and contribution.input_id == item.id
         for step in contribution.steps
         if {(c.axis, c.after) for c in step.changes} == set(experiment.change)
-        and (interval := step.contrast.typical or step.contrast.shown) is not None
-        for keep in (step.contrast.verdict is not Verdict.INCONCLUSIVE,)
+        and (pair := pairs.get((step.cell_id or "", step.ref_cell_id or ""))) is not None
     ]
 
 
@@ -185,16 +190,16 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
     explanation = NO_EFFECT if same else reason(verdict, memory, data.metric)
     if time is not None and verdict is Verdict.INCONCLUSIVE and time.mde is not None:
         explanation += f"; {detectable(upward(time.mde))}"
-    gain = reason(Verdict.BETTER, None, data.metric)
-    joint = ", although " if (experiment.decision, explanation) == ("rejected", gain) else ": "
+    decision = experiment.decision.capitalize()
     if experiment.decision == "open" and _is_recommended(data, experiment):
-        joint = ", but part of the recommendation: "
+        decision += ", but part of the recommendation"
     effect = "" if time is None else change_text(time, data.metric, times=times)
     cells = (
         Cell(experiment.name, about=_change(experiment)),
         Cell(f"{glyph(verdict)} {effect}".strip(), verdict.value, None, verdict),
         Cell(change_text(memory, PEAK_RSS, times=times) if memory else DASH),
-        Cell(closed(f"{experiment.decision.capitalize()}{joint}{explanation}")),
+        Cell(decision),
+        Cell(closed(f"{explanation[0].upper()}{explanation[1:]}")),
         Cell(experiment.why),
     )
     return Row(cells, verdict, reason=state.reason if state else "")

@@ -244,7 +244,9 @@ def not_adopted(at: Evidence, item: Input | None) -> Iterator[Claim]:
     text = ". ".join(sentences)
     if len(at.plan.inputs) > 1:
         text = f"On {item.label}, {text[0].lower()}{text[1:]}"
-    yield statement("experiments", rejected[0].name, text, claim, lead="Not adopted by the author")
+    original = at.plan.published is not None and at.plan.published.decisions
+    lead = f"Not adopted by the {'original report' if original else 'author'}"
+    yield statement("experiments", rejected[0].name, text, claim, lead=lead)
 
 
 def _outcome(c: Comparison | None) -> str:

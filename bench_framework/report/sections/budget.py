@@ -178,11 +178,12 @@ def limit(data: ReportData) -> tuple[Block, ...]:
                 for s in shares
                 if s.share.value and s.share.value < 1
             ]
-            other = f" ({best.limit.name.replace('_', ' ')})" if number else ""
+            name = best.limit.name.replace("_", " ").removeprefix("limit ")
+            head = f"Expected limit{where} ({name})" if number else f"Expected limit{where}"
             expected = f"{_rate(data, best.limit)} ({best.limit.formula})"
             achieved = f"{_name(best)}: {_rate(data, best.rate)}, {_part(best.share)}"
             pairs = (
-                (f"Expected limit{where}{other}", expected),
+                (head, expected),
                 ("Achieved", achieved),
                 ("Lost", ", ".join(lost) or "nothing"),
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -42,7 +42,21 @@ def _binaries(data: ReportData) -> Table:
     )
     rows = tuple(_row(data, b) for b in data.builds)
     caption = "Binaries. Code: digest without symbols; equal digests mean equal programs."
-    return Table("binaries", caption, columns, rows, sortable=False)
+    legend = tuple(_direct_dependencies(data))
+    return Table("binaries", caption, columns, rows, legend, sortable=False)
+
+
+def _direct_dependencies(data: ReportData) -> Iterator[str]:
+    """Yield the direct dependencies of all binaries, then those of some of them."""
+    users: dict[tuple[str, str], tuple[str, ...]] = {}
+    built = [b for b in data.builds if b.direct_dependencies]
+    for package in sorted({package for b in built for package in b.direct_dependencies}):
+        users[package] = tuple(b.id for b in built if package in b.direct_dependencies)
+    for ids in sorted({*users.values()}, key=lambda ids: (-len(ids), ids)):
+        names = ", ".join(" ".join(p) for p, builds in users.items() if builds == ids)
+        labels = [v.label for v in data.plan.variants if v.build_id in ids]
+        where = "" if len(ids) == len(data.builds) else f" of {listed(labels, MOST_LABELS, ', ')}"
+        yield f"Direct dependencies{where}: {names}."
 
 
 def _row(data: ReportData, b: Build) -> Row:

@@ -75,5 +75,8 @@ class PublishedPart(Part):
     """Address of the report."""
     date: Text = ""
     """Date of the report."""
+    decisions: bool = False
+    """True if each `decision` of an experiment is that of the report. The table of experiments then
+    says so next to the measured result."""
     claims: Annotated[list[PublishedClaimPart], Field(min_length=1)]
     """The claims, in the order of the report."""

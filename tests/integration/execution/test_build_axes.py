@@ -233,7 +233,7 @@ def test_versions_and_patches_reach_the_binary_and_not_the_users_files(
     assert printed(builds()) == "1.0.2\n"
     older = builds(dependencies=(("tiny", "1.0.1"),))
     assert printed(older) == "1.0.1\n"
-    assert older.versions == (("tiny", "1.0.1"),)
+    assert older.versions == older.direct_dependencies == (("tiny", "1.0.1"),)
     assert older.remarks == ()
     patched = builds(patches=(str(tmp_path / "fix.diff"),))
     assert printed(patched) == "patched 1.0.2\n"

@@ -87,6 +87,7 @@ def test_features_change_the_binary_and_a_second_run_builds_nothing(
         assert item.control_path != item.path
         assert item.rustc is not None
         assert item.dependencies == 0
+        assert item.direct_dependencies == ()
         assert item.describe is None  # without the protocol `describe` is not called
     second = build(plan, (plain, loud), launcher, env)
     assert all(item.cached and item.build_s is None for item in second)

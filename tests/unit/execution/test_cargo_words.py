@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from bench_framework.execution.build import cargo, messages
-from bench_framework.execution.build.messages import Messages, Steps, failure_text, read_messages
+from bench_framework.execution.build.messages import (
+    Messages,
+    Steps,
+    direct_dependencies,
+    failure_text,
+    read_messages,
+)
 from bench_framework.execution.build.pgo import candidates
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver, Update
@@ -245,3 +251,31 @@ def test_the_profdata_of_the_toolchain_is_tried_before_those_on_the_path(tmp_pat
     env = {"PATH": f"{tmp_path}/a:{tmp_path}/none:{tmp_path}/b"}
     names = ("own/llvm-profdata", "a/llvm-profdata", "b/llvm-profdata-19", "b/llvm-profdata-9")
     assert list(candidates(tmp_path / "own", env)) == [str(tmp_path / name) for name in names]
+
+
+def test_direct_dependencies_are_those_of_the_crate_and_of_the_crates_in_folders() -> None:
+    tree = """\
+0dgen v0.1.0 (/src/native/crates/dgen)
+1clap v4.6.7
+2clap_derive v4.6.7 (proc-macro)
+1sink v0.1.0 (/src/native/crates/sink)
+2io-uring v0.7.15
+3libc v0.2.191
+2worker v0.1.0 (/src/native/crates/worker)
+3serde v1.0.229
+4serde_core v1.0.229
+2memmap2 v0.9.12
+1hidden v0.2.0 (https://example.com/hidden#0123abcd)
+2unseen v1.0.0
+1worker v0.1.0 (/src/native/crates/worker) (*)
+1libc v0.2.191 (*)
+"""
+    assert direct_dependencies(tree) == (
+        ("clap", "4.6.7"),
+        ("hidden", "0.2.0"),
+        ("io-uring", "0.7.15"),
+        ("libc", "0.2.191"),
+        ("memmap2", "0.9.12"),
+        ("serde", "1.0.229"),
+    )
+    assert direct_dependencies("error: no manifest\n") == ()

@@ -12,6 +12,7 @@ from bench_framework.features.document import build_document
 from bench_framework.features.sections import SECTIONS
 from bench_framework.model.judgement import Claim, Derived
 from bench_framework.model.plan import Role
+from bench_framework.model.published import Published
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Event, Receipt
 from bench_framework.model.structure import Structure
@@ -295,10 +296,19 @@ def test_scaling_has_exponents_between_neighbouring_sizes(document: Document) ->
 
 def test_the_reason_against_an_experiment_is_its_verdict(document: Document) -> None:
     experiments = tables(section(document, "S12"))[0]
-    assert [r.cells[3].text for r in experiments.rows] == [
-        "Rejected: it takes more time, maybe by less than the margin."
+    assert [c.title for c in experiments.columns[3:5]] == ["Decision of the author", "This record"]
+    assert [[c.text for c in r.cells[3:5]] for r in experiments.rows] == [
+        ["Rejected", "It takes more time, maybe by less than the margin."]
     ]
     assert [r.cells[0].about for r in experiments.rows] == ["block: 256KiB"]
+
+
+def test_a_decision_of_the_published_report_is_not_the_author_s(data: ReportData) -> None:
+    published = Published("Blocks", "", "", (), decisions=True)
+    other = replace(data, plan=replace(data.plan, published=published))
+    experiments = tables(section(build_document(other), "S12"))[0]
+    assert experiments.columns[3].title == "Decision of the original report"
+    assert experiments.caption.startswith("Experiments that the original report did not adopt.")
 
 
 def test_an_adopted_change_has_four_lines_with_its_measured_effect(data: ReportData) -> None:
@@ -353,7 +363,7 @@ def test_the_limit_has_what_is_expected_achieved_and_lost(data: ReportData) -> N
     facts, other = LIMIT.build(replace(data, judgement=replace(data.judgement, derived=rows)))
     assert isinstance(facts, Facts)
     assert isinstance(other, Facts)
-    assert other.pairs[0][0] == "Expected limit, input 200MiB (limit of the slow disk)"
+    assert other.pairs[0][0] == "Expected limit, input 200MiB (of the slow disk)"
     assert other.pairs[1][1].startswith("slow: 954")
     (limit, expected), (_, achieved), (_, lost) = facts.pairs
     assert limit == "Expected limit, input 200MiB"
@@ -440,10 +450,27 @@ def test_the_table_of_binaries_names_a_wrapper_of_the_compiler(data: ReportData)
     assert "1.91.0, sccache 9.8" in texts(binaries.rows[0])
 
 
+def test_the_table_of_binaries_names_direct_dependencies_once(data: ReportData) -> None:
+    first, *others = data.builds
+    shared = (("clap", "4.6"), ("rayon", "1.11"))
+    builds = (
+        replace(first, direct_dependencies=shared),
+        *(replace(b, direct_dependencies=(*shared, ("tikv-jemallocator", "0.6"))) for b in others),
+    )
+    binaries = tables(section(build_document(replace(data, builds=builds)), "S22"))[0]
+    everywhere, some = binaries.legend
+    assert everywhere == "Direct dependencies: clap 4.6, rayon 1.11."
+    users = [v.label for v in data.plan.variants if v.build_id != first.id]
+    assert some.startswith(f"Direct dependencies of {users[0]}, ")
+    assert some.endswith(": tikv-jemallocator 0.6.")
+
+
 def test_the_text_of_the_author_is_separate(document: Document) -> None:
     notes = section(document, "S23").blocks
     assert isinstance(notes[0], AuthorText)
     assert notes[0].title == "Why this matrix"
+    assert isinstance(notes[1], Code)
+    assert notes[1].text == "read(index)  # <once> a `minute`\n    wait(60)"
 
 
 @pytest.mark.parametrize("code", ["S02", "S19"])

@@ -373,7 +373,7 @@ CATALOGUE = {
     ),
     "S12": Pair(
         sample,
-        ("Rejected: it takes more time, maybe by less than the margin.",),
+        ("Rejected", "It takes more time, maybe by less than the margin."),
         ("no gain", "useless"),
         bare,
         "",
