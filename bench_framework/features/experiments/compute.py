@@ -188,8 +188,11 @@ def _of_experiments(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
         after = by_values.get(_with(before, dict(adopted)))
         if after is not None and after != before:
             yield before, after
+    by_id = {v.id: v for v in plan.variants}
     for contrast in plan.contrasts:
-        before, after = plan.variant(contrast.reference_id), plan.variant(contrast.variant_id)
+        if not {contrast.reference_id, contrast.variant_id} <= by_id.keys():  # not selected by -k
+            continue
+        before, after = by_id[contrast.reference_id], by_id[contrast.variant_id]
         if {*adopted} <= {*after.values} and not {*adopted} & {*before.values}:
             yield before, after
 
