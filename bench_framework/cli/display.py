@@ -7,7 +7,8 @@ CPU time from the process that is timed.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -54,19 +55,52 @@ STYLES = {
 }
 
 
-class LiveDisplay:
-    """A display with a header, the current task, and the configurations of the current input."""
+class _Region(ABC):
+    """A region of the terminal that is drawn again, below what is printed."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         no_color = console.color == "never" or None
         self._rich = RichConsole(stderr=True, no_color=no_color, highlight=False)
         self._live = Live(console=self._rich, auto_refresh=False, transient=True)
+        self._drawn = 0.0
+        self._live.start()
+
+    @abstractmethod
+    def _page(self) -> RenderableType:
+        """Return what the region shows."""
+
+    def close(self) -> None:
+        """Remove the region; results are printed in its place."""
+        self._live.stop()
+
+    @contextmanager
+    def _above(self) -> Iterator[None]:
+        """Print above the region, which continues below.
+
+        A restarted region remembers its height and would erase as many printed lines when it stops.
+        Therefore a new region replaces it.
+        """
+        self._live.stop()
+        yield
+        self._live = Live(console=self._rich, auto_refresh=False, transient=True)
+        self._live.start()
+
+    def _draw(self, *, force: bool = False) -> None:
+        now = seconds()
+        if force or now - self._drawn >= DRAW_EVERY_S:
+            self._drawn = now
+            self._live.update(self._page(), refresh=True)
+
+
+class LiveDisplay(_Region):
+    """A display with a header, the current task, and the configurations of the current input."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
         self._work: Work | None = None
         self._doing = "reading the scenario"
         self._timing = False
-        self._drawn = 0.0
-        self._live.start()
 
     def notify(self, update: progress.Update) -> None:
         """Record the update, and draw if nothing is timed and the last drawing is old enough."""
@@ -96,28 +130,9 @@ class LiveDisplay:
                     self._doing = doing
         self._draw()
 
-    def close(self) -> None:
-        """Remove the region; results are printed in its place."""
-        self._live.stop()
-
-    @contextmanager
-    def _above(self) -> Iterator[None]:
-        """Print above the region, which continues below.
-
-        A restarted region remembers its height and would erase as many printed lines when it stops.
-        Therefore a new region replaces it.
-        """
-        self._live.stop()
-        yield
-        self._live = Live(console=self._rich, auto_refresh=False, transient=True)
-        self._live.start()
-
     def _draw(self, *, force: bool = False) -> None:
-        now = seconds()
-        if self._timing or (not force and now - self._drawn < DRAW_EVERY_S):
-            return
-        self._drawn = now
-        self._live.update(self._page(), refresh=True)
+        if not self._timing:
+            super()._draw(force=force)
 
     def _page(self) -> RenderableType:
         work = self._work
@@ -216,6 +231,78 @@ def _doing(update: progress.Update) -> str | None:
             return None
 
 
+class HostsDisplay(_Region):
+    """A display with one line per host. Nothing is timed on this machine."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._hosts: dict[str, _HostLine] = {}
+
+    def observer_of(self, host: str) -> Observer:
+        """Return the observer of a host; of the client, if the name is empty."""
+        return self._hosts.setdefault(host, _HostLine(host, self))
+
+    def take(self, line: _HostLine, update: progress.Update) -> None:
+        """Show an update of a host."""
+        where = f"{line.host}: " if line.host else ""
+        match update:
+            case progress.Message():
+                with self._above():
+                    self._console.say(f"{where}{update.text}")
+            case progress.Remark():
+                event = update.event
+                with self._above():
+                    self._console.warn(replace(event, message=f"{where}{event.message}"))
+        self._draw(force=isinstance(update, progress.RunEnded))
+
+    def _page(self) -> RenderableType:
+        room = max(3, shutil.get_terminal_size().lines - RESERVED_LINES)
+        lines = [line for line in self._hosts.values() if line.host or len(self._hosts) == 1]
+        rows = sorted(lines, key=lambda line: line.ended)[:room]
+        table = Table.grid(padding=(0, GAP))
+        for line in rows:
+            text = Text(line.text, overflow="ellipsis", no_wrap=True)
+            table.add_row(Text(line.host, style="bold"), text)
+        if len(rows) < len(lines):
+            table.add_row("", Text(f"… {len(lines) - len(rows)} more", style="dim"))
+        return table
+
+
+class _HostLine:
+    """The observer of a host, with its line in the region."""
+
+    def __init__(self, host: str, display: HostsDisplay) -> None:
+        self.host, self.ended = host, False
+        self._display = display
+        self._work: Work | None = None
+        self._doing = "starting"
+
+    def notify(self, update: progress.Update) -> None:
+        """Record the update, and draw."""
+        if isinstance(update, progress.PlanReady):
+            self._work = Work(update.plan)
+        elif isinstance(update, progress.RunEnded):
+            self.ended, self._doing = True, update.text
+        elif (doing := _doing(update)) is not None:
+            self._doing = doing
+        if self._work is not None:
+            self._work.take(update)
+        self._display.take(self, update)
+
+    @property
+    def text(self) -> str:
+        """The progress of the run, or how it ended."""
+        if self.ended or self._work is None or self._work.input_id is None:
+            return self._doing
+        return _progress_text(self._work)
+
+
+def _progress_text(work: Work) -> str:
+    left = work.left_s(work.elapsed_s)
+    until = "" if left is None else f"  at most {units.format_clock(left)} left"
+    return f"{work.state}{until}  problems {work.problems}"
+
+
 EVERY_S = 10.0
 """Minimum time between two lines about rounds, in seconds."""
 HEARTBEAT_S = 60.0
@@ -230,6 +317,19 @@ def display_for(console: Console) -> Iterator[Observer]:
     )
     try:
         yield display
+    finally:
+        display.close()
+
+
+@contextmanager
+def display_of_hosts(console: Console) -> Iterator[Callable[[str], Observer]]:
+    """Yield a function that returns the observer of a host; of the client, for an empty name."""
+    if not console.live:
+        yield lambda host: LineDisplay(console, host)
+        return
+    display = HostsDisplay(console)
+    try:
+        yield display.observer_of
     finally:
         display.close()
 
@@ -254,6 +354,8 @@ class LineDisplay:
                 self._line("plan", f"{update.plan.name}: {counts(update.plan)}")
             case progress.Message():
                 self._line("note", update.text)
+            case progress.RunEnded():
+                self._line("end", update.text)
             case progress.LimitKnown() if self._work is not None:
                 self._limit(update.rounds, self._work.plan.measure.budget_s)
             case progress.RoundFinished():
@@ -338,9 +440,7 @@ class LineDisplay:
         work = self._work
         if work is None:
             return
-        left = work.left_s(work.elapsed_s)
-        until = "" if left is None else f"  at most {units.format_clock(left)} left"
-        self._seldom("run", f"{work.state}{until}  problems {work.problems}")
+        self._seldom("run", _progress_text(work))
 
     def _heartbeat(self) -> None:
         if self._work is not None and seconds() - self._last >= HEARTBEAT_S:

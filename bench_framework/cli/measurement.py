@@ -86,19 +86,18 @@ def measure_on_hosts(console: Console, file: str, options: RunOptions, fleet: Fl
 
     Raises `typer.Exit`: the exit code is not 0. It is 130 after an interruption, and 3 if a host failed.
     """
-    from bench_framework.cli.display import LineDisplay
+    from bench_framework.cli.display import display_of_hosts
     from bench_framework.workflow.fleet import host_results
 
     _require_key(options)
-
-    def display_of(host: str) -> LineDisplay:
-        return LineDisplay(console, host)
-
-    results = fleet.run_on_hosts(file, options, LineDisplay(console), display_of)
+    with display_of_hosts(console) as observer_of:
+        results = fleet.run_on_hosts(file, options, observer_of(""), observer_of)
     codes = [result.exit_code for result in results]
     measured = []
     for result in results:
-        if result.error is not None:
+        if result.replaced_by and result.error is not None:
+            console.warn_of(result.error)
+        elif result.error is not None:
             console.error(result.error)
         elif result.outcome is not None:
             _print_host(console, result.host, result.outcome)

@@ -177,6 +177,12 @@ class InterimVerdicts(Update):
     comparisons: tuple[Comparison, ...]
 
 
+class RunEnded(Update):
+    """A run on a host of a fleet has ended: the text names its record, or the reason why it is missing."""
+
+    text: str
+
+
 class Message(Update):
     """One sentence for the user."""
 

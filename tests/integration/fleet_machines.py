@@ -27,6 +27,9 @@ from pathlib import Path
 if version := os.environ.get("BENCHCTL_TEST_VERSION"):
     from bench_framework import version as versions
     versions.__version__ = version
+if cpu := os.environ.get("BENCHCTL_TEST_CPU"):
+    from bench_framework.execution.machine import host
+    host.cpu_model = lambda *_: cpu  # so this is a host of another kind
 if folder := os.environ.get("BENCHCTL_TEST_LOCK"):
     # Nothing is timed here, so the lock of the machine is not needed.
     from bench_framework.execution.machine import host, lock, sensors

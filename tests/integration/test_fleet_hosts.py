@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import platform
 import signal
@@ -28,6 +29,7 @@ SLOW_S = 0.5
 FAST_HERE = [{**rule, "wall_s": 0.04} if rule["match"] == "arm-slow" else rule for rule in RULES]
 """The arm `slow` is the fastest one on this host."""
 SHORT = {"BENCHCTL_TEST_SHORT": "REGISTER_S"}
+EQUAL_OUTPUTS = ("--only", "arm!=other")
 
 
 def host_of(record: Path) -> str:
@@ -136,6 +138,7 @@ def test_a_lost_host_does_not_lose_the_others(make: Callable[..., Machine]) -> N
     assert run.wait(PATIENCE_S) == 3
     text = client.text("run.log")
     assert text.count("error[BX263]: the record of host rack-1 is lost") == 1
+    assert "then     no other host of its kind is free" in text
     assert "Traceback" not in text
     (record,) = client.records
     assert host_of(record) == "rack-2"
@@ -168,3 +171,92 @@ def test_ctrl_c_stops_all_hosts_and_keeps_what_is_finished(make: Callable[..., M
     (record,) = client.records
     assert host_of(record) == "rack-2"
     assert (record / "report.html").is_file()
+
+
+def test_a_free_host_of_the_same_kind_measures_in_place_of_a_lost_one(
+    make: Callable[..., Machine],
+) -> None:
+    client, slow, fast = make("client"), make("one", SLOW_S), make("two")
+    spare, other = make("three"), make("four")
+    other.env["BENCHCTL_TEST_CPU"] = "another one"
+    address = start_scheduler(client)
+    names = {"rack-1": slow, "rack-2": fast, "rack-3": spare, "rack-0": other}
+    workers = start_workers(names, address)
+    words = ("--json", "run", "fleet.yaml", "--scheduler", address, "--host", "rack-1,rack-2")
+    run = client.benchctl("run.log", *words, *EQUAL_OUTPUTS)
+    wait_for(lambda: slow.rounds() >= 1, run, client.path / "run.log")
+    workers["rack-1"].kill()
+    assert run.wait(PATIENCE_S) == 0, client.text("run.log")
+    text = client.text("run.log")
+    assert "warning[BX263]: the record of host rack-1 is lost" in text
+    assert "host rack-3, of the same kind, measures in its place" in text
+    assert "Traceback" not in text
+    assert not other.journal()  # it is of another kind
+    assert sorted(map(host_of, client.records)) == ["rack-2", "rack-3"]
+    result: dict[str, Any] = json.JSONDecoder().raw_decode(text[text.index("{\n") :])[0]
+    ended = [(host["host"], host["replaced_by"], "record" in host) for host in result["hosts"]]
+    assert ended == [("rack-1", "rack-3", False), ("rack-2", None, True), ("rack-3", None, True)]
+    assert result["comparison"]["agreement"] == "agrees"
+    # The lost host still has its unfinished record. It is finished there, and has another id.
+    start_worker(slow, address, "rack-1")
+    script = json.loads((slow.path / "script.json").read_text())
+    for command in script["commands"]:
+        command["sleep_s"] = 0.0
+    (slow.path / "script.json").write_text(json.dumps(script))
+    one = ("run", "fleet.yaml", "--scheduler", address, "--host", "rack-1")
+    code, text = client.call(*one, *EQUAL_OUTPUTS)
+    assert code == 0, text
+    assert "resuming" in text
+    assert sorted(map(host_of, client.records)) == ["rack-1", "rack-2", "rack-3"]
+
+
+def test_a_record_is_repeated_only_once(make: Callable[..., Machine]) -> None:
+    client, hosts = make("client"), [make(str(number), SLOW_S) for number in range(3)]
+    address = start_scheduler(client)
+    names = {f"rack-{number}": host for number, host in enumerate(hosts)}
+    workers = start_workers(names, address)
+    run = client.benchctl("run.log", "run", "fleet.yaml", "--scheduler", address)
+    for number in (0, 1):
+        wait_for(lambda: hosts[number].rounds() >= 1, run, client.path / "run.log")  # noqa: B023
+        workers[f"rack-{number}"].kill()
+    assert run.wait(PATIENCE_S) == 3
+    text = client.text("run.log")
+    assert "host rack-1, of the same kind, measures in its place" in text
+    assert "error[BX263]: the record of host rack-1 is lost" in text
+    assert not client.records
+    assert not hosts[2].journal()
+
+
+def test_the_second_ctrl_c_kills_the_runs_of_all_hosts(make: Callable[..., Machine]) -> None:
+    client, hosts = make("client"), [make(str(number), 60.0) for number in range(2)]
+    address = start_scheduler(client)
+    workers = start_workers(dict(zip(("rack-1", "rack-2"), hosts, strict=True)), address)
+    words = ("run", "fleet.yaml", "--scheduler", address, "--host", "all")
+    run = client.benchctl("run.log", *words)
+    # Each host has started a run of 60 s, a trial run or the first timed one.
+    wait_for(lambda: all(processes(host) for host in hosts), run, client.path / "run.log")
+    time.sleep(1)
+    run.send_signal(signal.SIGINT)
+    time.sleep(2)
+    assert run.poll() is None
+    run.send_signal(signal.SIGINT)
+    assert run.wait(20) == 130
+    text = client.text("run.log")
+    for name in ("rack-1", "rack-2"):
+        assert f" {name}  note   stopping after the current run" in text
+        assert f" {name}  note   killed the current run" in text
+        assert workers[name].poll() is None
+    assert "Traceback" not in text
+    assert not client.records
+    wait_for(lambda: not any(map(processes, hosts)), workers["rack-1"], client.path / "run.log")
+
+
+def processes(host: Machine) -> list[str]:
+    """Return the processes of the fake hyperfine of a host."""
+    name = str(host.path / "hyperfine").encode()
+    ids = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if name in path.read_bytes():
+                ids.append(path.parent.name)
+    return ids

@@ -131,13 +131,12 @@ def unreachable(address: str, cause: str) -> MachineError:
 
 
 def lost(host: str, cause: str) -> MachineError:
-    """Return the error BX263: a record did not arrive."""
+    """Return the error BX263: a record did not arrive, and no other host measures in its place."""
     return MachineError(
         f"the record of host {host} is lost: {cause}",
         code="BX263",
         details=(("host", host),),
-        effect="no record was stored here, and no other host repeats the run; "
-        "finished rounds are kept on the host",
+        effect="no record of this host was stored here; finished rounds are kept on the host",
         fix="start its worker again, then run the same command with "
         f"`--host {host}`: it resumes there",
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import (
+    EXIT_DONE,
     EXIT_INTERRUPTED,
     EXIT_NOT_MEASURED,
     BenchError,
@@ -21,7 +22,13 @@ from bench_framework.errors import (
 )
 from bench_framework.execution.machine.host import seconds, this_host_id
 from bench_framework.execution.process import Launcher, scratch_folder
-from bench_framework.execution.progress import Message, Observer, SilentObserver, Waiting
+from bench_framework.execution.progress import (
+    Message,
+    Observer,
+    RunEnded,
+    SilentObserver,
+    Waiting,
+)
 from bench_framework.execution.stop import Stop
 from bench_framework.model.policies import HostPolicy
 from bench_framework.store import layout
@@ -40,7 +47,7 @@ if TYPE_CHECKING:
 
 _POLL_S: Final = 0.2
 _CHECK_S: Final = 2.0
-"""Interval in seconds at which the connection to the worker is checked."""
+"""Interval in seconds at which the state of a run is checked."""
 _MOST_IDS: Final = 100
 _MOST_STOPS: Final = 2
 """Number of requests to stop that are sent: to end after the current run, and to kill it."""
@@ -53,12 +60,16 @@ class HostOutcome:
     host: str
     outcome: Outcome | None = None
     error: BenchError | None = None
+    replaced_by: str = ""
+    """The host that measured in place of a lost one."""
 
     @property
     def exit_code(self) -> int:
         """Exit code of the run. An error other than an interruption is a failed measurement."""
         if self.outcome is not None:
             return self.outcome.exit_code
+        if self.replaced_by:
+            return EXIT_DONE
         interrupted = isinstance(self.error, Interrupted)
         return EXIT_INTERRUPTED if interrupted else EXIT_NOT_MEASURED
 
@@ -69,7 +80,8 @@ class HostOutcome:
         if self.error is not None:
             error = {"code": self.error.code, "message": self.error.message, "fix": self.error.fix}
         run = outcome_document(self.outcome) if self.outcome is not None else {}
-        return {"host": self.host, "error": error, **run}
+        replaced = self.replaced_by or None
+        return {"host": self.host, "error": error, "replaced_by": replaced, **run}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +116,7 @@ class Fleet:
             BenchError: any error that `run_scenario` raised on the host.
         """
         given = observer or SilentObserver()
-        (result,) = self.run_on_hosts(name, options, given, lambda _: given)
+        *_, result = self.run_on_hosts(name, options, given, lambda _: given)
         if result.error is not None:
             raise result.error
         assert result.outcome is not None
@@ -120,7 +132,8 @@ class Fleet:
         """Measure a scenario on several hosts at the same time, with one record per host.
 
         `observer` follows what is done before, and `observer_of` returns the observer of a host. An
-        error of a host does not stop the others.
+        error of a host does not stop the others. Unless the user chose one host, a free host of the same kind
+        measures in place of one that is lost.
 
         Raises:
             UsageError: as `run`, and BX136, the names of the hosts are not valid.
@@ -153,8 +166,9 @@ class Fleet:
                     policy = HostPolicy(split_inputs=len(onlys))
                 places = connection.choose(policy, wait)
                 sent = package(name, options, plan, launcher)
-                runs = []
-                for number, place in enumerate(places, 1):
+
+                def start(place: Any, number: int) -> _Run:
+                    # A lost host keeps its unfinished record. The one in its place begins at a later number.
                     numbers = range(number, layout.NUMBERS.stop, len(places))
                     only = onlys[(number - 1) % len(onlys)]
                     given = replace(options, numbers=numbers, only=only)
@@ -162,10 +176,23 @@ class Fleet:
                     host = observer_of(place.name)
                     host.notify(Message(f"measuring on host {place.name} ({place.address})"))
                     running = connection.start(place, job)
-                    runs.append(_Run(place.name, running, host, stop, plan.name, options))
+                    return _Run(place, number, running, host, stop, plan.name, options)
+
+                runs = [start(place, number) for number, place in enumerate(places, 1)]
                 while open_ := [run for run in runs if not run.ended]:
                     for run in open_:
                         run.poll(_POLL_S / len(open_))
+                        # A record is repeated only once, because it can be what ended the host.
+                        first = run.number <= len(places) and not stop.level
+                        if run.running.gone and first and len(policy.names) != 1:
+                            labels = run.place.labels.intersection(policy.labels)
+                            used = [each.host for each in runs]
+                            spare = connection.spare(run.place.kind, labels, used)
+                            run.replace_by(spare)
+                            if spare is not None:
+                                runs.append(start(spare, run.number + len(places)))
+                        if run.ended:
+                            run.observer.notify(RunEnded(run.end))
         return tuple(run.outcome() for run in runs)
 
     def _job(self, sent: Package, options: RunOptions, plan: Plan, host: str) -> Job:
@@ -195,9 +222,11 @@ class Fleet:
 class _Run:
     """A run on a host that the client follows."""
 
-    host: str
+    place: Any
+    """A `cluster.Place`, whose module needs Dask."""
+    number: int
     running: Any
-    """A `cluster.Running`, whose module needs Dask."""
+    """A `cluster.Running`."""
     observer: Observer
     stop: Stop
     scenario: str
@@ -210,6 +239,12 @@ class _Run:
     error: BenchError | None = None
     folder: Path | None = None
     """The record, as soon as it has arrived."""
+    replaced_by: str = ""
+
+    @property
+    def host(self) -> str:
+        """Name of the host."""
+        return str(self.place.name)
 
     @property
     def ended(self) -> bool:
@@ -229,6 +264,25 @@ class _Run:
                 self._take(self.running.result())
         except BenchError as error:
             self.error = error
+
+    def replace_by(self, spare: Any) -> None:
+        """Note the `cluster.Place` that measures in place of this lost host; `None`: no host is free."""
+        assert self.error is not None
+        text = "no other host of its kind is free"
+        if spare is not None:
+            self.replaced_by = str(spare.name)
+            text = f"host {spare.name}, of the same kind, measures in its place"
+        self.error.details = (*self.error.details, ("then", text))
+
+    @property
+    def end(self) -> str:
+        """How the run ended."""
+        if self.error is not None:
+            return "; ".join(
+                (self.error.message, *(v for k, v in self.error.details if k == "then"))
+            )
+        assert self.result is not None
+        return f"record {self.folder}" if self.folder is not None else self.result.resume
 
     def _take(self, result: Result | None) -> None:
         if result is None:
@@ -263,7 +317,7 @@ class _Run:
     def outcome(self) -> HostOutcome:
         """Report the record, and return the outcome of the run."""
         if self.result is None:
-            return HostOutcome(self.host, error=self.error)
+            return HostOutcome(self.host, error=self.error, replaced_by=self.replaced_by)
         try:
             return HostOutcome(
                 self.host, _outcome(self.result, self.folder, self.host, self.options)

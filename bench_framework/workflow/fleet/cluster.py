@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import logging
 import pickle
@@ -12,7 +13,7 @@ import signal
 import ssl
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,7 @@ import dask
 from distributed import Client, Future, Security, Worker, get_worker
 
 from bench_framework.errors import MachineError
+from bench_framework.execution.machine import host
 from bench_framework.model.policies import HostPolicy
 from bench_framework.version import __version__
 from bench_framework.workflow.fleet import access, on_host
@@ -37,6 +39,10 @@ CARD: Final = "benchctl"
 """Key of a worker's description at the scheduler (`status.describe_host`), and of its state in its metrics."""
 HOSTS: Final = "benchctl-hosts"
 """Topic with an event for each worker that starts, and for each that a signal stops."""
+CHECK_S: Final = 2.0
+"""Interval in seconds at which the client asks which workers are registered."""
+SILENT_S: Final = 15.0
+"""Time in seconds without a heartbeat of a host. With 1000 hosts, there is one every 6 s."""
 _RETRY_S: Final = 0.5
 _QUIET: Final = {
     "distributed.worker.profile.enabled": False,
@@ -53,14 +59,21 @@ def versions() -> str:
 
 
 class Running:
-    """A run on a worker."""
+    """A run on a worker. `gone` is True once the worker is not registered any more."""
 
     def __init__(
-        self, client: Client, place: Place, job: Job, updates: queue.Queue[list[bytes]]
+        self,
+        client: Client,
+        place: Place,
+        job: Job,
+        updates: queue.Queue[list[bytes]],
+        registered: Callable[[], Collection[str]],
     ) -> None:
-        """Start the run. No other worker takes it over."""
+        """Start the run. Dask does not repeat it on another worker."""
         self._client, self._place, self._token = client, place, job.token
-        self._updates = updates
+        self._updates, self._registered = updates, registered
+        self._arriving: concurrent.futures.Future[list[Result]] | None = None
+        self.gone = False
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the files of the scenario are a large argument
             self._future: Future[Result] = client.submit(
@@ -88,20 +101,26 @@ class Running:
         return bool(self._future.done())
 
     def result(self) -> Result | None:
-        """Return the result of the run; `None` while it is running.
+        """Return the result of the run; `None` while it is running or on its way.
 
         Raises `MachineError` (BX263): it failed, or its worker is gone.
         """
         future, name = self._future, self._place.name
         try:
-            if future.status == "finished":
-                result: Result = future.result(timeout=None)
-                return result
             if future.status == "error":
                 raise access.lost(name, str(future.exception(timeout=CONNECT_S)))
-            if future.status != "pending":
+            if future.status not in ("pending", "finished", "lost"):
                 raise access.lost(name, "the connection to the scheduler ended")
-            if self._place.address not in _workers(self._client):
+            if future.status == "finished" and self._arriving is None:
+                # Without blocking: the network of this host can be interrupted now.
+                loop: Any = self._client.loop
+                arriving = self._client.gather([future], asynchronous=True)
+                self._arriving = asyncio.run_coroutine_threadsafe(arriving, loop.asyncio_loop)
+            if self._arriving is not None and self._arriving.done():
+                return self._arriving.result()[0]
+            if self._place.address not in self._registered():
+                self.gone = True
+                self.cancel()  # otherwise a new worker with this address would repeat it
                 raise access.lost(name, "its worker is not at the scheduler any more")
         except (OSError, asyncio.CancelledError, TimeoutError) as error:
             raise access.lost(name, _causes(error)) from error
@@ -112,7 +131,7 @@ class Running:
         self._client.run(_request_stop, self._token, workers=[self._place.address], wait=False)
 
     def cancel(self) -> None:
-        """Withdraw the run, which its worker has not started."""
+        """Withdraw the run, which its worker has not started, or whose worker is gone."""
         self._future.cancel()
 
 
@@ -123,6 +142,8 @@ class Cluster:
         self._client = client
         self._address = address
         self._updates: dict[str, queue.Queue[list[bytes]]] = {}
+        self._registered: Collection[str] = ()
+        self._asked = -CHECK_S
 
     def choose(self, policy: HostPolicy, wait: Callable[[float], object]) -> list[Place]:
         """Return the workers of the hosts of a policy. `wait` sleeps, and may raise an error to give up.
@@ -195,6 +216,8 @@ class Cluster:
                     "host": name,
                     "address": address,
                     "registered": True,
+                    "silent": now - worker["last_seen"] > SILENT_S,
+                    "usable": versions() in worker["resources"],
                     "since_s": max(0.0, now - worker["last_seen"]),
                     "card": worker.get(CARD, {}),
                     "reported": worker["metrics"].get(CARD),
@@ -208,19 +231,44 @@ class Cluster:
                 rest = {"registered": False, "since_s": since, "reported": None, "runs": 0}
                 yield {name: event[name] for name in ("host", "address", "card")} | rest
 
+    def spare(self, kind: str, labels: frozenset[str], used: Collection[str]) -> Place | None:
+        """Return a free host of a kind with these labels that is not among the names `used`, or `None`."""
+        entries: list[dict[str, Any]] = []
+        with contextlib.suppress(OSError, TimeoutError, asyncio.CancelledError):
+            entries = [*self.hosts()]
+        places = [
+            Place(entry["address"], entry["host"], versions(), kind, labels)
+            for entry in entries
+            if entry["registered"]
+            and entry["usable"]
+            and not (entry["silent"] or entry["runs"] or entry["host"] in used)
+            and entry["card"].get("kind") == kind
+            and labels <= {*entry["card"]["labels"]}
+        ]
+        return min(places, key=lambda place: place.name, default=None)
+
     def start(self, place: Place, job: Job) -> Running:
         """Start a run on a worker."""
         if not self._updates:
             # The scheduler keeps the last 1000 events of a topic. It forgets those of a client that is gone.
             self._client.subscribe_topic(self._client.id, self._receive)
         self._updates[job.token] = queue.Queue()
-        return Running(self._client, place, job, self._updates[job.token])
+        self._asked = -CHECK_S
+        updates = self._updates[job.token]
+        return Running(self._client, place, job, updates, self._addresses)
 
     def _receive(self, event: tuple[float, Any]) -> None:
         """Pass an update on to its run. The scheduler itself adds events in dictionaries."""
         if not isinstance(event[1], dict):
             token, lines = event[1]
             self._updates[token].put(lines)
+
+    def _addresses(self) -> Collection[str]:
+        """Return the addresses of the registered workers, which are asked for every `CHECK_S`."""
+        if host.seconds() - self._asked >= CHECK_S:
+            self._registered = frozenset(_workers(self._client))
+            self._asked = host.seconds()
+        return self._registered
 
 
 def _workers(client: Client) -> dict[str, Any]:

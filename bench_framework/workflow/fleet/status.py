@@ -6,7 +6,7 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
@@ -14,8 +14,6 @@ from bench_framework.model.fingerprint import fingerprint
 from bench_framework.version import __version__
 from bench_framework.workflow.fleet import access, load_cluster
 
-SILENT_S: Final = 15.0
-"""Time in seconds without a heartbeat of a host. With 1000 hosts, there is one every 6 s."""
 State = Literal["free", "measuring", "no contact", "lost"]
 
 
@@ -24,7 +22,7 @@ class HostStatus:
     """A host that is or was registered at a scheduler.
 
     Attributes:
-        state: ``no contact`` for a registered host without a heartbeat for `SILENT_S`; ``lost`` for one whose
+        state: ``no contact`` for a registered host without a heartbeat for 15 s; ``lost`` for one whose
             worker is gone and was not stopped.
         since_s: seconds since the last heartbeat, or since the worker was lost.
         scenario: name of the scenario that is measured; empty without one.
@@ -96,7 +94,7 @@ def _status(entry: dict[str, Any]) -> HostStatus:
     state: State = "measuring" if run else "free"
     if not entry["registered"]:
         state = "lost"
-    elif entry["since_s"] > SILENT_S:
+    elif entry["silent"]:
         state = "no contact"
     return HostStatus(
         host=entry["host"],
