@@ -31,10 +31,16 @@ _ASSIGNED: Final = re.compile(
 _USERINFO: Final = re.compile(
     r"\b(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<value>[^/?#\s]+)@", re.IGNORECASE
 )
+_HOME: Final = re.compile(r"(?<![\w.~-])/(?:root|home/[^/\s\"']+)(?=/)")
 _MASK: Final = re.compile(r"\*\*\*\d+\*\*\*")
 _COMMANDS: Final = frozenset({"command", "args", "prepare", "cleanup", "tuning"})
 _secrets: dict[str, str] = {}
 """Secrets of this process by mask, in the order of the scenario."""
+
+
+def home_as_tilde(text: str) -> str:
+    """Return a text with ``~`` in place of home folders: published pages name no user."""
+    return _HOME.sub("~", text)
 
 
 def mask_document(data: Any, reveal: Collection[str] = (), key: str = "") -> Any:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from bench_framework.masking import home_as_tilde
 from bench_framework.model.judgement import Claim, Comparison, Summary
 from bench_framework.model.metrics import (
     CPU,
@@ -216,7 +218,10 @@ class Table(NamedTuple):
 def record_tables(source: Source) -> dict[str, Table]:
     """Return the tables of a record by name. Without a judgement: runs, builds and events."""
     contents, judgement = source.contents, source.judgement
-    events = (*contents.events, *(judgement.events if judgement else ()))
+    events = (
+        replace(event, details=tuple((label, home_as_tilde(text)) for label, text in event.details))
+        for event in (*contents.events, *(judgement.events if judgement else ()))
+    )
     tables = {
         "runs": Table(listed("identity", "cell", "imported-runs"), _imported_runs(source))
         if contents.imported

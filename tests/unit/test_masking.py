@@ -77,3 +77,15 @@ def test_user_and_password_are_taken_out_of_a_url() -> None:
     url = masking.mask_document({"git": "https://me:hunter2@host/x.git"})["git"]
     assert masking.without_userinfo(url) == "https://host/x.git"
     assert masking.without_userinfo("ssh://git@host/x.git") == "ssh://git@host/x.git"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/root/.cache/data/a.txt", "~/.cache/data/a.txt"),
+        ("run --input '/home/ann/a b.txt' /home/bo/c", "run --input '~/a b.txt' ~/c"),
+        ("/srv/root/a /home /rooted/b", "/srv/root/a /home /rooted/b"),
+    ],
+)
+def test_pages_show_a_tilde_in_place_of_a_home_folder(text: str, expected: str) -> None:
+    assert masking.home_as_tilde(text) == expected

@@ -90,18 +90,17 @@ def build(data: ReportData) -> tuple[Block, ...]:
     times = in_times(compared)
     rows = tuple(_row(data, experiment, item, times=times) for experiment in tried)
     original = data.plan.published is not None and data.plan.published.decisions
+    who = "original report" if original else "author"
     columns = (
         *left("Experiment", "Time vs baseline"),
         Column("Memory vs baseline", drop=1),
-        Column(f"Decision of the {'original report' if original else 'author'}"),
+        Column(f"Decision of the {who}"),
         Column("This record", prose=True),
         Column("Author's reason to try it", drop=2, prose=True),
     )
-    who = "original report" if original else "author of the scenario"
     caption = (
         f"Experiments that the {who} did not adopt. Each makes one change to "
-        f"{data.baseline_on(item).label}{data.on_input(item, ' on ')}. Brackets contain "
-        "95\u202f% CIs."
+        f"{data.baseline_on(item).label}{data.on_input(item, ' on ')}."
     )
     return (Table("experiments-table", caption, columns, rows, sortable=False),)
 

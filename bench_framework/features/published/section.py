@@ -8,7 +8,6 @@ from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Tab
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.units import THIN_SPACE
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -17,11 +16,10 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if published is None or not claims:
         return ()
     columns = (Column("The original said"), Column("We measured", prose=True), Column("Verdict"))
-    source = "".join(f", {part}" for part in (published.date, published.url) if part)
+    source = ", ".join(filter(None, (published.date, published.url)))
     caption = (
-        f"Claims of the original report{source}. Brackets contain 95{THIN_SPACE}% CIs. Figures are "
-        f"relative to {data.baseline.label}, unless the row names another comparison."
-    )
+        f"Claims of {source}. " if source else ""
+    ) + f"Figures are relative to {data.baseline.label}, unless the row names another comparison."
     rows = tuple(_row(claim) for claim in claims)
     counts = Bullets(tuple(sentence(c) for c in data.claims("published-counts")))
     return (counts, Table("published-table", caption, columns, rows, sortable=False))

@@ -59,8 +59,8 @@ def forest(
     margin = data.plan.judge.margin_of(data.metric)
     metric = noun(data.metric)
     desc = (
-        f"Lines: 95\u202f% CIs. Band: differences up to the margin of {margin_text(margin)}. "
-        "Blue marks: conclusive. Filled marks: the difference is larger than the margin."
+        f"Lines: 95\u202f% CIs. Band: the margin of {margin_text(margin)}. "
+        "Blue marks: conclusive. Filled marks: larger than the margin."
     )
     less, more = change(data.metric, higher=data.higher(data.metric))
     return Figure(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from bench_framework.masking import home_as_tilde
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.run import PreparedInput
@@ -46,7 +47,7 @@ def _commands(data: ReportData) -> list[str]:
         shared = len({cell.input_id for cell in arms}) == len(data.plan.inputs)
         labels = (data.variant_of(c).label if shared else c.label for c in arms)
         names = dict.fromkeys(" ".join(label.splitlines()) for label in labels)
-        lines.append(f"# {' = '.join(names)}\n{command}")
+        lines.append(f"# {' = '.join(names)}\n{home_as_tilde(command)}")
     return lines
 
 
@@ -74,7 +75,7 @@ def _inputs(data: ReportData) -> blocks.Table:
                 value_cell(size, lambda n: f"{grouped(n)}\u202fB"),
                 value_cell(size, lambda n: show_size(n, data.plan.unit_family)),
                 blocks.Cell((prepared.sha256 or DASH)[:16], code=prepared.sha256 is not None),
-                blocks.Cell(prepared.path or DASH, code=prepared.path is not None),
+                blocks.Cell(home_as_tilde(prepared.path or DASH), code=prepared.path is not None),
             )
         )
     columns = (

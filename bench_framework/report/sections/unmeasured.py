@@ -117,7 +117,7 @@ def _metrics(data: ReportData) -> list[str]:
 def _conditions(data: ReportData) -> list[str]:
     host = data.host
     lines = [
-        f"other machines (every figure is from one {host.cpu}, {host.cores} cores, kernel {host.kernel})"
+        f"other machines (all figures: one {host.cpu}, {host.cores} cores, kernel {host.kernel})"
     ]
     lines += _cold(data)
     if not any(data.plan.control_cell(item.id) for item in data.plan.inputs):
