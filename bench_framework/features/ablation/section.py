@@ -166,7 +166,7 @@ CONTRIBUTIONS = SectionKind(
     "Contribution of each change",
     "ablation: steps of a ladder, each change alone, or Shapley values",
     build,
-    "it needs a ladder, adopted experiments, single changes or crossed axes",
+    "it needs a ladder, crossed axes, or a variant with all changes",
 )
 
 

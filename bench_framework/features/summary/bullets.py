@@ -168,7 +168,7 @@ def _order(at: Evidence) -> Iterator[str]:
         if {-1, 1} <= {at.order(cells[a], cells[b]) for cells in orders}
     ]
     if swapped:
-        yield f"The order of these depends on the input: {listed(swapped)}"
+        yield f"These pairs change their order with the input: {'; '.join(swapped)}"
     elif len(shared) > LEAST_ORDERED and all(
         any(at.order(cells[a], cells[b]) for a, b in combinations(shared, 2)) for cells in orders
     ):
