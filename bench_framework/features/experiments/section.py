@@ -219,7 +219,9 @@ def _verdict(time: judgement.Comparison | None, state: judgement.CellState | Non
 def reason(verdict: Verdict, memory: judgement.Comparison | None, metric: Metric = WALL) -> str:
     """Return why an experiment was not adopted. An inconclusive one is never called worse."""
     costs = memory is not None and memory.verdict.worse
-    return REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
+    text = REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
+    # The memory is the difference if the time is the same.
+    return f"{text}; it uses more memory" if costs and verdict is Verdict.EQUIVALENT else text
 
 
 ADOPTED = SectionKind(
