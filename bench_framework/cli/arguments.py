@@ -43,8 +43,8 @@ Base = Annotated[
         "--base",
         metavar="REV",
         help=(
-            "Also build every variant at this revision, and compare the two builds: a branch, tag, "
-            "commit or merge-base."
+            "Compare the working tree with this revision: a branch, tag, commit or merge-base. "
+            "Every variant is built twice."
         ),
     ),
 ]
@@ -53,7 +53,7 @@ Head = Annotated[
     Option(
         "--head",
         metavar="REV",
-        help="With --base: revision to compare with it; default: the working tree.",
+        help="With --base: revision to compare in place of the working tree.",
     ),
 ]
 Fresh = Annotated[
@@ -95,8 +95,8 @@ InputFile = Annotated[
     Option(
         "--input",
         metavar="FILE",
-        help="File or folder that replaces {input}. If no command contains {input}, the file is read from "
-        "stdin.",
+        help="File or folder that replaces {input}. If no command contains {input}, the commands read "
+        "the file as stdin.",
     ),
 ]
 AnswerForm = Annotated[

@@ -186,7 +186,7 @@ def _finished_early(data: ReportData, cell: PlanCell, comparison: Comparison) ->
     rounds = baseline.n_rounds if baseline else 0
     if stopped(data, cell.id) or not 0 < comparison.rounds < rounds:
         return ""
-    return f"final after {comparison.rounds} of {rounds} rounds"
+    return f"verdict final after {comparison.rounds} rounds"
 
 
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:

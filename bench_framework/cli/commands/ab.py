@@ -34,8 +34,8 @@ def ab(
             "--parameter-list",
             "-L",
             metavar="NAME VALUES",
-            help="Run each command once per value: {NAME} in the command becomes the value, as in "
-            "`-L threads 1,2,4`.",
+            help="Values that replace {NAME} in the commands, such as `-L threads 1,2,4`. Each value is a "
+            "variant.",
         ),
     ] = None,
     prepare: arguments.Prepare = None,

@@ -38,7 +38,7 @@ def run(
         str | None,
         Option(
             metavar="MIN:MAX",
-            help="Least and largest number of rounds, such as 20:200, or one number; default: from "
+            help="Smallest and largest number of rounds, such as 20:200, or one number; default: from "
             "FILE, else as many as the budget allows.",
         ),
     ] = None,

@@ -75,7 +75,7 @@ def _page(trials: Trials, width: int) -> str:
         text = f"a round takes about {format_duration(trials.round_s)}"
         if (rounds := trials.rounds_needed) is not None:
             least = format_duration(rounds * trials.round_s)
-            text += f"; a verdict needs {counted(rounds, 'round')} with warm-up, at least {least}"
+            text += f"; a verdict needs at least {counted(rounds, 'round')} (with warm-up): {least}"
         budget = trials.plan.measure.budget_s
         text += f"; the budget is {format_clock(budget)}" if budget is not None else ""
         lines += wrap(text, width, f"{'Estimate':<{INDENT}}", " " * INDENT)

@@ -144,7 +144,7 @@ def _change(experiment: Experiment, before: Mapping[str, str] = MappingProxyType
 
 
 def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
-    """Return the effect of a change alone and after the changes before it, and its cost."""
+    """Return the effect of a change alone and after earlier changes, and its cost."""
     cell = _cell(data, experiment, item)
     if cell is None:
         return ""
@@ -152,7 +152,7 @@ def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
     verdict = _verdict(time, data.state(cell.id))
     alone = "" if time is None else f"{change_text(time, data.metric, times=False)} "
     what = noun(data.metric)
-    parts = [f"alone: {what} {alone}({verdict_text(verdict, data.metric)})"]
+    parts = [f"alone, {what} {alone}({verdict_text(verdict, data.metric)})"]
     parts += _steps(data, experiment, item)
     if memory is not None and memory.verdict.decided:
         parts.append(f"memory {change_text(memory, PEAK_RSS, times=False)}")
@@ -171,7 +171,7 @@ def _steps(data: ReportData, experiment: Experiment, item: Input) -> list[str]:
     best = (c for group in data.judgement.best for c in group.comparisons)
     pairs = judged_pairs((*data.judgement.comparisons, *best), data.metric)
     return [
-        f"after the changes before it: {noun(data.metric)} {change_text(pair, data.metric, times=False)}"
+        f"after earlier changes, {noun(data.metric)} {change_text(pair, data.metric, times=False)}"
         for contribution in data.judgement.structure.contributions
         if contribution.design == "ladder" and contribution.input_id == item.id
         for step in contribution.steps
@@ -219,9 +219,7 @@ def _verdict(time: judgement.Comparison | None, state: judgement.CellState | Non
 def reason(verdict: Verdict, memory: judgement.Comparison | None, metric: Metric = WALL) -> str:
     """Return why an experiment was not adopted. An inconclusive one is never called worse."""
     costs = memory is not None and memory.verdict.worse
-    text = REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
-    # The memory is the difference if the time is the same.
-    return f"{text}; it uses more memory" if costs and verdict is Verdict.EQUIVALENT else text
+    return REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
 
 
 ADOPTED = SectionKind(

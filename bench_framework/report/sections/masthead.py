@@ -41,6 +41,10 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
             f"N{NOISE_FLOOR[1:]}",
             f"{noise(data)} (margin {margin_text(plan.judge.margin_of(data.metric))})",
         ),
+        (
+            "Margin",
+            f"{margin_text(plan.judge.margin_of(data.metric))} (smaller differences count as equivalent)",
+        ),
         ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
     ]
     return tuple((name, value) for name, value in lines if value)

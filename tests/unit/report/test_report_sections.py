@@ -323,7 +323,7 @@ def test_an_adopted_change_has_four_lines_with_its_measured_effect(data: ReportD
     assert facts[1]["Implementation"] == "feature jemalloc"
     # The author adopted a change that the runs show to be slower. The line reports the runs.
     results = [fact["Result"] for fact in facts]
-    assert results[0].startswith("alone: time +3.1\u202f% [+1.9, +4.3] (△ slower, size uncertain)")
+    assert results[0].startswith("alone, time +3.1\u202f% [+1.9, +4.3] (△ slower, size uncertain)")
     assert "(▼ faster); memory +21.00\u202f%" in results[1]
     assert results[1].endswith("binary size +226\u202fKiB")
     assert "(? inconclusive)" in results[2]
