@@ -108,9 +108,8 @@ def run(
         str,
         Option(
             metavar="NAME",
-            help="With --scheduler: machine to measure on; default: `hosts` of FILE, else the one with "
-            "the fewest runs. NAME,NAME or all: measure on several machines, and compare their "
-            "results.",
+            help="With --scheduler: machine to measure on. NAME,NAME or all: measure on several machines, "
+            "and compare their results. Default: `hosts` of FILE, else the machine with the fewest runs.",
         ),
     ] = "",
     insecure: shared.Insecure = False,
