@@ -315,7 +315,7 @@ def test_a_record_that_ended_early_is_measured_until_the_gate_can_judge(early: F
     # Only what the gate could not judge was measured again, and the baseline with it.
     assert rounds_of(record, "third") == [*range(1, 13), *range(19, 28)]
     assert rounds_of(record, "head") == [*range(1, 41)]
-    assert "40 rounds" in early.text_of("report.md")
+    assert "40 per configuration" in early.text_of("report.md")
     assert early("verify", str(record)).returncode == 0
     sealed = (record / "journal.jsonl").read_bytes()
     assert early("gate", str(record)).returncode == 1
