@@ -169,7 +169,8 @@ class Record:
         """Write ``manifest.json``, after which nothing in the record changes."""
         self.close()
         with layout.writing(self.path):
-            for scratch in self.raw.scratch:
+            parts = filter(Path.is_file, self.path.rglob(".*.part"))  # of a killed process
+            for scratch in (*self.raw.scratch, *parts):
                 scratch.unlink(missing_ok=True)
             manifest.write_manifest(self.path)
 

@@ -107,6 +107,14 @@ def test_only_the_newest_and_only_an_interrupted_record_is_continued(
     assert find_resumable(tmp_path / "nowhere", plan) is None
 
 
+def test_a_finished_record_contains_no_part_of_a_file_of_a_killed_process(record: Record) -> None:
+    part = record.path / ".env.json.4711.part"
+    part.write_text("{")
+    record.append(lines.End(AT, 1.0))
+    record.seal()
+    assert not part.exists()
+
+
 def test_an_interrupted_record_is_continued_after_a_run_with_other_options(
     tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
 ) -> None:
