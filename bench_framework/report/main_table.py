@@ -190,14 +190,25 @@ def _finished_early(data: ReportData, cell: PlanCell, comparison: Comparison) ->
 
 
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
-    """Return all configurations, or the ones that the scenario names and the fastest."""
+    """Return all configurations of a short table.
+
+    A long table has the best group and the references of all comparisons, then the other variants
+    that the scenario names, then the fastest.
+    """
     plan = data.plan
     baseline = data.plan.baseline_cell(arms[0].input_id) if arms else None
     places = {cell: order(data, cell, baseline) for cell in arms}
     ordered = sorted(arms, key=lambda cell: places[cell])
-    variants = {plan.baseline_id, *plan.further_baselines, *(c.variant_id for c in plan.named)}
-    variants |= {v for c in plan.contrasts for v in (c.variant_id, c.reference_id)}
-    first = sorted(ordered, key=lambda cell: cell.variant_id not in variants)
+    references = {plan.baseline_id, *plan.further_baselines}
+    references |= {c.reference_id for c in plan.contrasts}
+    by_name = references | {c.variant_id for c in plan.named}
+    by_name |= {c.variant_id for c in plan.contrasts}
+
+    def rank(cell: PlanCell) -> tuple[bool, bool]:
+        ahead = cell.id in data.ahead(cell.input_id)
+        return not ahead and cell.variant_id not in references, cell.variant_id not in by_name
+
+    first = sorted(ordered, key=rank)
     chosen = set(first[:MANY_ROWS]) if len(arms) > MANY_ROWS + FEW_MORE else set(arms)
     return [cell for cell in ordered if cell in chosen]
 

@@ -72,7 +72,7 @@ class _Rules:
             self._unpaired(chosen),
             self._off_design(chosen),
             self._not_exclusive(chosen),
-            ((f"excluded by rule {i + 1}", ("exclude", i)) for i in self.excluding(chosen)),
+            ((self._rule_text(i), ("exclude", i)) for i in self.excluding(chosen)),
         ):
             return Hole(values, reason, self.scenario.rule(*rule))
         for name, value in values:
@@ -86,6 +86,14 @@ class _Rules:
         for index, rule in enumerate(self.scenario.spec.exclude):
             if all(chosen.get(axis) in excluded for axis, excluded in rule.items()):
                 yield index
+
+    def _rule_text(self, index: int) -> str:
+        """Return a rule of `exclude` as the reason for a hole."""
+        parts = (
+            f"{axis} {' or '.join(excluded)}"
+            for axis, excluded in self.scenario.spec.exclude[index].items()
+        )
+        return f"the scenario excludes {' with '.join(parts)}"
 
     def _unpaired(self, chosen: Mapping[str, str]) -> Iterator[tuple[str, tuple[str | int, ...]]]:
         for index, group in enumerate(self.pairs):

@@ -115,13 +115,11 @@ def contribution(at: Evidence, item: Input) -> list[Claim]:
         return []
     count = len(table.steps)
     end = at.label(table.end_cell_id)
-    text = f"Together, the {count} changes have this effect: {at.sentence(total)}"
+    text = f"Together, the {count} steps have this effect: {at.sentence(total)}"
     if total.verdict is Verdict.EQUIVALENT:
-        text = (
-            f"Together, the {count} changes have no effect beyond the margin: {at.sentence(total)}"
-        )
+        text = f"Together, the {count} steps have no effect beyond the margin: {at.sentence(total)}"
     if total.verdict.decided:
-        text = f"With all {count} changes, {end} {at.predicate(total)}"
+        text = f"With all {count} steps, {end} {at.predicate(total)}"
     names = {e.change[0]: e.name for e in at.plan.experiments if e.change}
     steps = [
         (listed(names.get((c.axis, c.after), c.after) for c in step.changes), pair)

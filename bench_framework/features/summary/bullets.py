@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Final
@@ -22,6 +22,8 @@ from bench_framework.model.words import word
 from bench_framework.units import THIN_SPACE, counted, every
 
 MOST_EFFECTS: Final = 3
+MOST_NAMED: Final = 3
+"""Most inconclusive comparisons that are named one by one."""
 LARGE: Final = 2.0
 """Ratio of memory above which the variant with the most is named."""
 LEAST_ORDERED: Final = 2
@@ -90,20 +92,20 @@ def _overlap(at: Evidence, item: Input) -> Iterator[Claim]:
     by_stages: dict[str, list[str]] = {}
     for gain in sorted(shares(derived, item.id, "harmonic("), key=lambda s: -(s.share.value or 0)):
         row, cells = gain.share, gain.limit.cell_ids
-        alone = listed(
-            f"{at.label(d.cell_ids[0])} reaches {value_phrases.rate(d.value, family)}"
+        stages = listed(
+            f"{at.label(d.cell_ids[0])} ({value_phrases.rate(d.value, family)})"
             for d in derived
             if d.measured and d.value is not None and d.cell_ids[0] in cells
         )
         figure = value_phrases.derived_figure(row.value or 0.0, row.lo, row.hi, "ratio", family)
-        figure = "× ".join(figure.split(" ", 1))
+        figure = "× the rate ".join(figure.split(" ", 1))
         label = at.label(gain.rate.cell_ids[0])
-        by_stages.setdefault(alone, []).append(f"{label} {figure}")
+        by_stages.setdefault(stages, []).append(f"{label} has {figure}")
     if by_stages:
-        parts = (
-            f"{listed(figures)} (each stage alone: {alone})" for alone, figures in by_stages.items()
+        text = ". ".join(
+            f"Relative to {stages} one after the other, {listed(figures)}"
+            for stages, figures in by_stages.items()
         )
-        text = f"Rates relative to the same stages one after the other: {'; '.join(parts)}"
         yield statement("summary", "", text, lead="Gain from overlap")
 
 
@@ -275,30 +277,40 @@ def _untested(plan: Plan) -> Iterator[str]:
             yield "a cold page cache"
 
 
-def confidence(at: Evidence) -> Claim:
-    """Return how many comparisons are conclusive, what can be detected, the A/A check, and the scope."""
-    compared = at.main_comparisons()
+def _conclusive(at: Evidence, compared: Sequence[Comparison]) -> list[str]:
+    """Return how many comparisons are conclusive, and what the others could have detected."""
     settled = sum(c.verdict.settled for c in compared)
     what = "time" if at.metric == WALL else noun(at.metric)
     verb = "is" if 1 in (settled, len(compared)) else "are"
     total = counted(len(compared), f"{what} comparison")
-    sentences = [f"{settled} of {total} {verb} conclusive" if compared else "nothing was compared"]
-    detectable = [c.mde for c in compared if unsettled(c) and c.mde is not None]
-    if detectable:
-        count, rest = len(detectable), len(compared) - settled
-        which = f"{count if count < rest else 'The'} other{'s' if count > 1 else ''}"
-        state = f"{which} {'are' if count > 1 else 'is'} inconclusive"
-        if count == len(compared):
-            state, sentences = (
-                sentences[0] if count > 1 else f"The {what} comparison is inconclusive",
-                [],
-            )
-        limits = (value_phrases.upward(limit) for limit in (min(detectable), max(detectable)))
-        smallest = " to ".join(dict.fromkeys(limits))
-        each = ", depending on the comparison" if " to " in smallest else ""
-        they = "they" if count > 1 else "it"
-        sentences.append(state)
-        sentences.append(f"The smallest difference that {they} could detect is {smallest}{each}")
+    first = f"{settled} of {total} {verb} conclusive" if compared else "nothing was compared"
+    open_ = [(c, c.mde) for c in compared if unsettled(c) and c.mde is not None]
+    if not open_:
+        return [first]
+    count, several = len(open_), len(open_) > 1
+    if count < len(compared):
+        which = f"{count if count < len(compared) - settled else 'The'} other{'s' * several}"
+        first += f". {which} {'are' if several else 'is'} inconclusive"
+    elif not several:
+        first = f"The {what} comparison is inconclusive"
+    limits = sorted(mde for _, mde in open_)
+    ends = (value_phrases.upward(limit) for limit in (limits[0], limits[-1]))
+    smallest = " to ".join(dict.fromkeys(ends))
+    if " to " in smallest:
+        smallest += ", depending on the comparison"
+    if several and count <= MOST_NAMED:
+        smallest = listed(
+            f"{value_phrases.upward(mde)} for {at.label(c.cell_id)} vs {at.label(c.ref_cell_id)}"
+            for c, mde in open_
+        )
+    they = "they" if several else "it"
+    return [first, f"The smallest difference that {they} could detect is {smallest}"]
+
+
+def confidence(at: Evidence) -> Claim:
+    """Return how many comparisons are conclusive, what can be detected, the A/A check, and the scope."""
+    compared = at.main_comparisons()
+    sentences = _conclusive(at, compared)
     left = [c for c in compared if not c.verdict.settled and (not unsettled(c) or c.mde is None)]
     if left:
         counts = Counter(map(_no_verdict, left))

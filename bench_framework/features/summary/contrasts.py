@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -66,18 +65,9 @@ def _together(at: Evidence, members: list[Claim], group: str) -> Iterator[Claim]
     if several and item is not None:
         members = [c for c in members if dict(c.scope).get("input") == item.label]
     if members and item is not None:
-        names = [_name(claim, group) for claim in members]
-        each = (n + _without_place(c) for n, c in zip(names, members, strict=True))
-        text = where(members[0], ", ") + ". ".join(each)
-        claim = statement("grouped", names[0] or members[0].subject, text, name=group)
+        text = where(members[0], ", ") + ". ".join(map(_without_place, members))
+        claim = statement("grouped", members[0].subject, text, name=group)
         yield _with(claim, "joined") if several else claim
-
-
-def _name(claim: Claim, group: str) -> str:
-    """Return the name of a contrast and a colon if the group and the labels lack a word of it."""
-    name, known = str(claim.values["name"]), f"{group} {claim.subject} {claim.reference}".lower()
-    words = re.findall(r"\w{4,}", name.lower())
-    return f"{name}: " if any(word not in known for word in words) else ""
 
 
 def _with(claim: Claim, key: str) -> Claim:

@@ -57,6 +57,9 @@ def used(at: Evidence, item: Input) -> Iterator[Claim]:
         return  # A label such as ``lto=fat`` is the setting.
     text = f"{where(claim, ', ')}use {claim.subject}: {settings}"
     text += f". All other settings are those of {at.label(baseline.id)}"
+    first, chosen = (at.plan.variant(c.variant_id).values for c in (baseline, cell))
+    if same := [f"{axis} {value}" for axis, value in chosen if (axis, value) in first]:
+        text += f": {', '.join(same)}"
     reason = (
         f". Of the {at.best} variants, it has {claim.values['why']}" if claim.values["why"] else ""
     )

@@ -27,7 +27,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
         (
             "Intervals of the report",
             (
-                "95\u202f% CIs of the typical ratio of each pair alone. Verdicts depend on the adjusted "
+                "95\u202f% CIs of the typical ratio of each pair alone. The ratio need not be in the "
+                "middle of its CI. Verdicts depend on the adjusted "
                 "test, which can be inconclusive for an interval that excludes 1."
             ),
         ),
@@ -35,7 +36,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         ("Comparisons", f"{_results(data)}."),
         ("Memory", f"{_memory(data)}."),
         ("Effects", _family(data.judgement.structure.effect_family, "effects and interactions")),
-        ("Contributions", _family(data.judgement.structure.contribution_family, "contributions")),
+        ("Contributions", _family(_contributions(data), "contributions")),
         ("Bold", "the best group: no other variant of the same input is shown to be better."),
         ("Bounds, anchors", _separate(data)),
     )
@@ -99,6 +100,13 @@ def _memory(data: ReportData) -> str:
 
 def _family(size: int, kind: str) -> str:
     return f"{size} {kind} in a separate family, Holm-adjusted." if size else ""
+
+
+def _contributions(data: ReportData) -> int:
+    """Return the number of contributions in one family, 0 if no table shows them."""
+    structure = data.judgement.structure
+    tables = (t for t in structure.contributions if t.design != "alone" or t.total is not None)
+    return structure.contribution_family if any(tables) else 0
 
 
 def _separate(data: ReportData) -> str:

@@ -21,7 +21,7 @@ from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH, metric_unit, significant
+from bench_framework.report.numbers import DASH, column_size, metric_unit, significant
 from bench_framework.report.scales import titled
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.units import THIN_SPACE
@@ -125,7 +125,11 @@ def _columns(data: ReportData, cells: Sequence[PlanCell]) -> list[_MetricColumn]
             continue
         if metric in _alike(data, cells):
             continue
-        unit, scale = _unit(data, metric, max(s.median for s in summaries))
+        sizes = [s.median for s in summaries]
+        size = max(sizes)
+        if (METRICS[metric].unit if metric in METRICS else data.own_unit(metric)) == "bytes":
+            size = column_size(size, sizes, data.plan.unit_family)
+        unit, scale = _unit(data, metric, size)
         drop = 6 if metric in SYSTEM_COUNTERS else 5 if metric in {"user", "sys"} else 2
         title = _title(metric, unit=unit)
         heading = title if title.endswith(" per second") else titled(title, unit)
