@@ -115,7 +115,7 @@ def test_a_killed_scheduler_ends_worker_and_client(make: Callable[..., Machine])
     assert "Traceback" not in text
     assert worker.wait(PATIENCE_S) == 3
     text = host.text("worker-rack-7.log")
-    assert f"error[BX260]: the scheduler {address} ended the connection" in text
+    assert f"error[BX260]: the connection to the scheduler {address} ended" in text
     assert "Traceback" not in text
 
 

@@ -137,6 +137,6 @@ def lost(host: str, cause: str) -> MachineError:
         code="BX263",
         details=(("host", host),),
         effect="no record of this host was stored here; finished rounds are kept on the host",
-        fix="start its worker again, then run the same command with "
+        fix="start its worker again if it ended, then run the same command with "
         f"`--host {host}`: it resumes there",
     )

@@ -184,15 +184,16 @@ class Fleet:
                         run.poll(_POLL_S / len(open_))
                         # A record is repeated only once, because it can be what ended the host.
                         first = run.number <= len(places) and not stop.level
+                        spare = None
                         if run.running.gone and first and len(policy.names) != 1:
                             labels = run.place.labels.intersection(policy.labels)
                             used = [each.host for each in runs]
                             spare = connection.spare(run.place.kind, labels, used)
                             run.replace_by(spare)
-                            if spare is not None:
-                                runs.append(start(spare, run.number + len(places)))
                         if run.ended:
                             run.observer.notify(RunEnded(run.end))
+                        if spare is not None:
+                            runs.append(start(spare, run.number + len(places)))
         return tuple(run.outcome() for run in runs)
 
     def _job(self, sent: Package, options: RunOptions, plan: Plan, host: str) -> Job:
@@ -235,6 +236,8 @@ class _Run:
     checked: float = 0.0
     sent_stops: int = 0
     started: bool = False
+    silent: bool = False
+    """True if the host sends no heartbeats."""
     result: Result | None = None
     error: BenchError | None = None
     folder: Path | None = None
@@ -262,6 +265,7 @@ class _Run:
             if self.running.finished or seconds() - self.checked >= _CHECK_S:
                 self.checked = seconds()
                 self._take(self.running.result())
+                self._note_contact()
         except BenchError as error:
             self.error = error
 
@@ -294,6 +298,13 @@ class _Run:
         if result.archive:
             self.folder = _store(result.archive, self.host, self.scenario, self.options.results)
         self.result = replace(result, archive=b"")  # a large fleet has gigabytes of records
+
+    def _note_contact(self) -> None:
+        """Notify the observer that heartbeats of the host are missing, or that they arrive again."""
+        if not self.ended and self.running.silent != self.silent:
+            self.silent = not self.silent
+            text = "no contact with the host: waiting" if self.silent else "in contact again"
+            self.observer.notify(Message(text))
 
     def _request_stop(self) -> None:
         """Pass Ctrl-C on to the host. Raises `Interrupted`: the run had not started."""

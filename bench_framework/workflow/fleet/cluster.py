@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import functools
 import logging
 import pickle
 import platform
@@ -13,7 +14,7 @@ import signal
 import ssl
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -67,12 +68,13 @@ class Running:
         place: Place,
         job: Job,
         updates: queue.Queue[list[bytes]],
-        registered: Callable[[], Collection[str]],
+        registered: Callable[[], Mapping[str, float]],
     ) -> None:
         """Start the run. Dask does not repeat it on another worker."""
         self._client, self._place, self._token = client, place, job.token
         self._updates, self._registered = updates, registered
         self._arriving: concurrent.futures.Future[list[Result]] | None = None
+        self._heartbeat = (0.0, host.seconds())
         self.gone = False
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the files of the scenario are a large argument
@@ -107,6 +109,8 @@ class Running:
         """
         future, name = self._future, self._place.name
         try:
+            # First, because it can wait. If the connection ends meanwhile, Dask cancels the future.
+            registered = self._registered()
             if future.status == "error":
                 raise access.lost(name, str(future.exception(timeout=CONNECT_S)))
             if future.status not in ("pending", "finished", "lost"):
@@ -118,17 +122,27 @@ class Running:
                 self._arriving = asyncio.run_coroutine_threadsafe(arriving, loop.asyncio_loop)
             if self._arriving is not None and self._arriving.done():
                 return self._arriving.result()[0]
-            if self._place.address not in self._registered():
+            seen = registered.get(self._place.address)
+            if seen is None:
                 self.gone = True
                 self.cancel()  # otherwise a new worker with this address would repeat it
                 raise access.lost(name, "its worker is not at the scheduler any more")
+            if seen != self._heartbeat[0]:
+                self._heartbeat = (seen, host.seconds())
         except (OSError, asyncio.CancelledError, TimeoutError) as error:
             raise access.lost(name, _causes(error)) from error
         return None
 
+    @property
+    def silent(self) -> bool:
+        """True if the host has sent no heartbeat for `SILENT_S`."""
+        return host.seconds() - self._heartbeat[1] > SILENT_S
+
     def stop(self) -> None:
-        """Request that the run stops."""
-        self._client.run(_request_stop, self._token, workers=[self._place.address], wait=False)
+        """Request that the run stops, without waiting: the network of its host can be interrupted now."""
+        request = functools.partial(self._client.run, on_error="ignore", wait=False)
+        loop: Any = self._client.loop
+        loop.add_callback(request, _request_stop, self._token, workers=[self._place.address])
 
     def cancel(self) -> None:
         """Withdraw the run, which its worker has not started, or whose worker is gone."""
@@ -142,7 +156,7 @@ class Cluster:
         self._client = client
         self._address = address
         self._updates: dict[str, queue.Queue[list[bytes]]] = {}
-        self._registered: Collection[str] = ()
+        self._registered: Mapping[str, float] = {}
         self._asked = -CHECK_S
 
     def choose(self, policy: HostPolicy, wait: Callable[[float], object]) -> list[Place]:
@@ -255,7 +269,7 @@ class Cluster:
         self._updates[job.token] = queue.Queue()
         self._asked = -CHECK_S
         updates = self._updates[job.token]
-        return Running(self._client, place, job, updates, self._addresses)
+        return Running(self._client, place, job, updates, self._heartbeats)
 
     def _receive(self, event: tuple[float, Any]) -> None:
         """Pass an update on to its run. The scheduler itself adds events in dictionaries."""
@@ -263,16 +277,30 @@ class Cluster:
             token, lines = event[1]
             self._updates[token].put(lines)
 
-    def _addresses(self) -> Collection[str]:
-        """Return the addresses of the registered workers, which are asked for every `CHECK_S`."""
+    def _heartbeats(self) -> Mapping[str, float]:
+        """Return the time of the last heartbeat by the address of a registered worker.
+
+        The scheduler is asked every `CHECK_S`. If it does not answer, the last answer is returned: Dask
+        cancels the runs once it finds that the connection ended.
+        """
         if host.seconds() - self._asked >= CHECK_S:
-            self._registered = frozenset(_workers(self._client))
+            with contextlib.suppress(OSError):
+                workers = _workers(self._client)
+                self._registered = {address: each["last_seen"] for address, each in workers.items()}
             self._asked = host.seconds()
         return self._registered
 
 
 def _workers(client: Client) -> dict[str, Any]:
-    workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
+    """Return the registered workers by address. Raises `OSError`: the scheduler does not answer.
+
+    `Client.scheduler_info` would then return its last answer. This can be the one without workers, which
+    Dask requests every 2 s.
+    """
+    if client.scheduler is None:
+        raise OSError("the connection to the scheduler ended")
+    answer: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)
+    workers: dict[str, Any] = answer["workers"]
     return workers
 
 

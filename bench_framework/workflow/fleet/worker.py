@@ -48,8 +48,8 @@ def serve(
             lock.enter_context(locked(folder, busy))
         if not cluster.serve(address, name, folder / "dask", describe_host(folder, labels), ready):
             raise MachineError(
-                f"the scheduler {address} ended the connection",
+                f"the connection to the scheduler {address} ended",
                 code="BX260",
                 effect="a run in progress was stopped; its finished rounds are kept",
-                fix="start the scheduler, then this worker again",
+                fix="check the network and the scheduler, then start this worker again",
             )
