@@ -253,11 +253,15 @@ class HostsDisplay(_Region):
                 event = update.event
                 with self._above():
                     self._console.warn(replace(event, message=f"{where}{event.message}"))
-        self._draw(force=isinstance(update, progress.RunEnded))
+        # Printing removes the region.
+        kinds = (progress.RunEnded, progress.Message, progress.Remark)
+        self._draw(force=isinstance(update, kinds))
 
     def _page(self) -> RenderableType:
         room = max(3, shutil.get_terminal_size().lines - RESERVED_LINES)
-        lines = [line for line in self._hosts.values() if line.host or len(self._hosts) == 1]
+        lines = [line for line in self._hosts.values() if line.host]
+        if not lines:
+            return Text("\n".join(line.text for line in self._hosts.values()))
         rows = sorted(lines, key=lambda line: line.ended)[:room]
         table = Table.grid(padding=(0, GAP))
         for line in rows:
@@ -300,7 +304,8 @@ class _HostLine:
 def _progress_text(work: Work) -> str:
     left = work.left_s(work.elapsed_s)
     until = "" if left is None else f"  at most {units.format_clock(left)} left"
-    return f"{work.state}{until}  problems {work.problems}"
+    problems = f"  problems {work.problems}" if work.problems else ""
+    return f"{work.state}{until}{problems}"
 
 
 EVERY_S = 10.0

@@ -71,11 +71,13 @@ class Machine:
     path: Path
     env: dict[str, str] = field(default_factory=dict)
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    prefix: Sequence[str] = ()
+    """A command that starts another one, such as in a namespace."""
 
     def start(self, argv: Sequence[str], log: str, **more: str) -> subprocess.Popen[bytes]:
         with (self.path / log).open("wb") as output:
             process = subprocess.Popen(
-                argv,
+                [*self.prefix, *argv],
                 env={**self.env, **more},
                 cwd=self.path,
                 stdout=output,
@@ -154,10 +156,10 @@ def wait_for(condition: Callable[[], Any], process: subprocess.Popen[bytes], log
         time.sleep(0.02)
 
 
-def start_scheduler(on: Machine, *words: str) -> str:
-    """Start a scheduler on a free port of the loopback interface. Return its address."""
+def start_scheduler(on: Machine, *words: str, interface: str = "127.0.0.1") -> str:
+    """Start a scheduler on a free port of an address of the machine. Return its address."""
     file = on.path / "scheduler.json"
-    argv = [sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1"]
+    argv = [sys.executable, "-m", "dask", "scheduler", "--host", interface]
     argv += ["--port", "0", "--no-dashboard", "--scheduler-file", str(file), *words]
     process = on.start(argv, "scheduler.log")
     address: list[str] = []
@@ -195,3 +197,33 @@ def start_workers(hosts: Mapping[str, Machine], address: str) -> dict[str, subpr
     for name, host in hosts.items():
         wait_until_ready(host, name, started[name])
     return started
+
+
+def results(record: Path) -> Mapping[str, Any]:
+    """Return all results, without what differs between records and machines."""
+    claims = json.loads((record / "claims.json").read_text().replace(record.name, "RECORD"))
+    judged = claims["judgement"]
+    judged["summaries"] = [s for s in judged["summaries"] if s["n_rounds"]]
+    judged["events"] = [event for event in judged["events"] if event["code"] != "BX344"]
+    table = (record / "comparisons.csv").read_text().replace(record.name, "RECORD")
+    return {"claims": claims, "comparisons": table}
+
+
+def openssl(folder: Path, *words: str) -> None:
+    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+
+def authority(folder: Path) -> dict[str, str]:
+    """Create a certificate authority with one certificate. Return its settings for Dask."""
+    folder.mkdir()
+    key = ("-newkey", "rsa:2048", "-nodes", "-days", "2")
+    openssl(folder, "req", "-x509", *key, "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem")
+    openssl(folder, "req", *key[:3], "-subj", "/CN=host", "-keyout", "key.pem", "-out", "host.csr")
+    signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2")
+    openssl(folder, "x509", "-req", "-in", "host.csr", *signed, "-out", "cert.pem")
+    name = "DASK_DISTRIBUTED__COMM__TLS__"
+    settings = {f"{name}CA_FILE": str(folder / "ca.pem")}
+    for role in ("CLIENT", "WORKER", "SCHEDULER"):
+        settings[f"{name}{role}__CERT"] = str(folder / "cert.pem")
+        settings[f"{name}{role}__KEY"] = str(folder / "key.pem")
+    return settings

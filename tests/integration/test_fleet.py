@@ -8,9 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from tests.integration.fleet_machines import (
     ONE_HAS_OTHER_OUTPUT,
@@ -18,6 +17,8 @@ from tests.integration.fleet_machines import (
     ROOT,
     ROUNDS,
     Machine,
+    authority,
+    results,
     start_scheduler,
     start_worker,
     wait_for,
@@ -34,16 +35,6 @@ command: ["{bin}", "{args}"]
 baseline: {arm: base}
 measure: {rounds: 6, until: rounds, warmup: 1, seed: 5}
 """
-
-
-def results(record: Path) -> Mapping[str, Any]:
-    """Return all results, without what differs between records and machines."""
-    claims = json.loads((record / "claims.json").read_text().replace(record.name, "RECORD"))
-    judged = claims["judgement"]
-    judged["summaries"] = [s for s in judged["summaries"] if s["n_rounds"]]
-    judged["events"] = [event for event in judged["events"] if event["code"] != "BX344"]
-    table = (record / "comparisons.csv").read_text().replace(record.name, "RECORD")
-    return {"claims": claims, "comparisons": table}
 
 
 def test_a_record_of_a_worker_equals_a_local_one(make: Callable[..., Machine]) -> None:
@@ -169,9 +160,16 @@ def test_faults_of_a_fleet(make: Callable[..., Machine]) -> None:
     code, text = host.call("fleet", "worker", address)  # on the same machine
     assert code == 3
     assert "error[BX265]" in text
+    assert f"another one uses {host.path}" in text
     code, text = client.call("fleet", "worker", address, "--name", "rack-7")
     assert code == 3
-    assert "error[BX265]" in text
+    assert f"error[BX265]: this worker was not started: the scheduler {address} has a" in text
+    # A machine cannot have a worker of a second scheduler either.
+    second = start_scheduler(make("second"))
+    code, text = host.call("fleet", "worker", second, "--name", "rack-8")
+    assert code == 3
+    assert f"error[BX265]: this worker was not started: another one uses {host.path}" in text
+    assert text.count("error[") == 1
     assert "Traceback" not in text
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(PATIENCE_S) == 0
@@ -186,26 +184,6 @@ def test_an_error_of_the_host_is_reported_here(make: Callable[..., Machine]) -> 
     assert re.search(r"error\[B\w\d+\]", text)
     assert "host     rack-7" in text
     assert "Traceback" not in text
-
-
-def openssl(folder: Path, *words: str) -> None:
-    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
-
-
-def authority(folder: Path) -> dict[str, str]:
-    """Create a certificate authority with one certificate. Return its settings for Dask."""
-    folder.mkdir()
-    key = ("-newkey", "rsa:2048", "-nodes", "-days", "2")
-    openssl(folder, "req", "-x509", *key, "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem")
-    openssl(folder, "req", *key[:3], "-subj", "/CN=host", "-keyout", "key.pem", "-out", "host.csr")
-    signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2")
-    openssl(folder, "x509", "-req", "-in", "host.csr", *signed, "-out", "cert.pem")
-    name = "DASK_DISTRIBUTED__COMM__TLS__"
-    settings = {f"{name}CA_FILE": str(folder / "ca.pem")}
-    for role in ("CLIENT", "WORKER", "SCHEDULER"):
-        settings[f"{name}{role}__CERT"] = str(folder / "cert.pem")
-        settings[f"{name}{role}__KEY"] = str(folder / "key.pem")
-    return settings
 
 
 def test_tls(make: Callable[..., Machine], tmp_path: Path) -> None:
@@ -225,6 +203,12 @@ def test_tls(make: Callable[..., Machine], tmp_path: Path) -> None:
     assert code == 3
     assert "error[BX260]" in text
     assert "certificates of the same authority" in text
+    code, text = make("other").call("fleet", "worker", address, **stranger)
+    assert code == 3
+    assert text.count("error[") == 1
+    assert f"error[BX260]: there is no connection to the scheduler {address}" in text
+    assert "certificates of the same authority" in text
+    assert "Traceback" not in text
     missing = {name: str(tmp_path / "missing") for name in stranger}
     code, text = client.call(*words, **missing)
     assert code == 2

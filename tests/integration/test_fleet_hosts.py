@@ -6,10 +6,13 @@ import contextlib
 import json
 import platform
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from bench_framework.store.records import Record
 from tests.integration.fleet_machines import (
@@ -151,6 +154,39 @@ def test_a_lost_host_does_not_lose_the_others(make: Callable[..., Machine]) -> N
     before = slow.journal()
     time.sleep(1)
     assert slow.journal() == before  # the process that measures ended with its worker
+
+
+def test_a_full_disk_of_a_host_does_not_lose_the_others(make: Callable[..., Machine]) -> None:
+    client, small, large = make("client"), make("one", 0.2), make("two")
+    cache = small.path / "cache"
+    cache.mkdir()
+    namespace = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
+    probe = subprocess.run([*namespace, "true"], capture_output=True, text=True, check=False)
+    if probe.returncode:
+        pytest.skip(f"no file system can be mounted here: {probe.stderr.strip()}")
+    small.prefix = (*namespace, 'mount -t tmpfs -o size=8m none "$0" && exec "$@"', str(cache))
+    address = start_scheduler(client)
+    worker = start_workers({"rack-1": small, "rack-2": large}, address)["rack-1"]
+    words = ("run", "fleet.yaml", "--scheduler", address, "--host", "all", *EQUAL_OUTPUTS)
+    run = client.benchctl("run.log", *words)
+    wait_for(lambda: " rack-1  limit " in client.text("run.log"), run, client.path / "run.log")
+    filler = Path(f"/proc/{worker.pid}/root{cache}/filler")
+    with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+        while file.write(bytes(1 << 12)):
+            pass
+    assert run.wait(PATIENCE_S) == 3
+    text = client.text("run.log")
+    assert text.count("error[") == 1
+    assert "error[BX235]" in text
+    assert "No space left on device" in text
+    assert "   host     rack-1\n" in text
+    assert "Traceback" not in text
+    assert list(map(host_of, client.records)) == ["rack-2"]
+    # The worker continues, and so does the record as soon as there is space.
+    filler.unlink()
+    code, text = client.call(*words[:-3], "rack-1", *EQUAL_OUTPUTS)
+    assert code == 0, text
+    assert "resuming" in text
 
 
 def test_ctrl_c_stops_all_hosts_and_keeps_what_is_finished(make: Callable[..., Machine]) -> None:

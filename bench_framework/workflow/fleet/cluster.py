@@ -122,13 +122,13 @@ class Running:
                 self._arriving = asyncio.run_coroutine_threadsafe(arriving, loop.asyncio_loop)
             if self._arriving is not None and self._arriving.done():
                 return self._arriving.result()[0]
-            seen = registered.get(self._place.address)
-            if seen is None:
+            heartbeat = registered.get(self._place.address)
+            if heartbeat is None:
                 self.gone = True
                 self.cancel()  # otherwise a new worker with this address would repeat it
                 raise access.lost(name, "its worker is not at the scheduler any more")
-            if seen != self._heartbeat[0]:
-                self._heartbeat = (seen, host.seconds())
+            if heartbeat != self._heartbeat[0]:
+                self._heartbeat = (heartbeat, host.seconds())
         except (OSError, asyncio.CancelledError, TimeoutError) as error:
             raise access.lost(name, _causes(error)) from error
         return None

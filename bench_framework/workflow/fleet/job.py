@@ -30,6 +30,9 @@ from bench_framework.workflow.scenarios.files import find_scenario
 REQUEST: Final = "request"
 RESULT: Final = "result"
 UPDATES: Final = "updates"
+RESERVE: Final = "reserve"
+"""A file that is removed before the result is written, which names a full disk."""
+RESERVE_BYTES: Final = 1 << 16
 ARCHIVE: Final = "record.tar.gz"
 NAME: Final = "fleet"
 """Name of the baseline that an archive contains its record as."""
@@ -105,6 +108,7 @@ def main(folder: str) -> None:
             result = Result(error=error)
         except KeyboardInterrupt:
             result = Result(error=Interrupted("interrupted", effect="nothing was measured"))
+    (place / RESERVE).unlink(missing_ok=True)
     layout.write_whole(place / RESULT, pickle.dumps(result))
 
 

@@ -79,6 +79,7 @@ def _run(job: Job, send: Send) -> Result:
     options = replace(job.options, results=results)
     request = replace(job, bundle=Bundle(), options=options)
     layout.write_whole(work / jobs.REQUEST, pickle.dumps(request))
+    layout.write_whole(work / jobs.RESERVE, bytes(jobs.RESERVE_BYTES))
     relay = _Relay(job.token, work / jobs.UPDATES, send)
     log = work / "stderr"
     # -P: the files of the scenario must not replace modules.

@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 from bench_framework.cli.console import Console
-from bench_framework.cli.display import LiveDisplay
+from bench_framework.cli.display import HostsDisplay, LiveDisplay
 from bench_framework.execution import progress
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
@@ -171,3 +171,47 @@ def test_a_budget_that_ends_too_early_is_followed_by_one_that_is_enough(plan: Pl
         f"--budget {math.ceil((needed + 2) * 65 / 60)}m or a smaller input"
     )
     assert work.advice(replace(look, round=needed)) == ""
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_each_host_of_a_fleet_has_a_line(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(run_progress, "seconds", lambda: 3700.0)
+    display = HostsDisplay(Console())
+
+    def page() -> list[str]:
+        with display._rich.capture() as printed:
+            display._rich.print(display._page())
+        return [line for line in screen(printed.get()) if line]
+
+    client = display.observer_of("")
+    client.notify(progress.Waiting("a worker", 3.0))
+    client.notify(progress.Message("stopping"))
+    lines = [line for line in screen(capsys.readouterr().err) if line]
+    assert lines == ["stopping", "waiting for a worker (3 s)"]
+    names = ("rack-1", "rack-2", "arm-graviton-3")
+    lost, slow, fast = (display.observer_of(name) for name in names)
+    slow.notify(progress.Waiting("host rack-2", 61.0))
+    for host in (lost, fast):
+        host.notify(progress.PlanReady(plan))
+        host.notify(progress.RoundStarted(plan.inputs[0].id, 1, warmup=False))
+    work = display._hosts["arm-graviton-3"]._work
+    assert work is not None
+    work.started, work.rounds[plan.inputs[0].id] = 0.0, 9
+    fast.notify(progress.CellDropped(plan.cells[1].id, 1, "its output differs from the baseline's"))
+    reason = "the record of host rack-1 is lost: its worker is not at the scheduler any more"
+    lost.notify(
+        progress.RunEnded(f"{reason}; host rack-4, of the same kind, measures in its place")
+    )
+    rows = page()[-3:]
+    display.close()
+    assert rows[:2] == [
+        "rack-2          waiting for host rack-2 (1 min 01 s)",
+        "arm-graviton-3  9/42 rounds  at most 3 h 46 min left  problems 1",
+    ]
+    # What ended is at the end. The error is printed after the region.
+    assert rows[2].startswith("rack-1          the record of host rack-1 is lost: its worker")
+    assert rows[2].endswith("…")
+    assert cell_len(rows[2]) == columns
