@@ -55,8 +55,9 @@ class Network:
     def __init__(self, folder: Path, opened: contextlib.ExitStack) -> None:
         self._folder, self._opened = folder, opened
         self.hosts: dict[str, Machine] = {}
+        self._connected = 0
         self._tls = authority(folder / "authority")
-        self.head = self._machine("head", 0.0)
+        self.head = self.client = self._machine("head", 0.0)
         self._ip("head", "link", "add", "switch", "type", "bridge")
         self._ip("head", "addr", "add", f"{HEAD}/24", "dev", "switch")
         self._ip("head", "link", "set", "switch", "up")
@@ -77,14 +78,20 @@ class Network:
         created.prefix = ("ip", "netns", "exec", space, "unshare", "--uts", *call)
         return created
 
-    def add(self, name: str, sleep_s: float = SAMPLE_S) -> subprocess.Popen[bytes]:
-        """Connect a host to the switch, and start its worker."""
-        self.hosts[name] = self._machine(name, sleep_s)
+    def connect(self, name: str, sleep_s: float = SAMPLE_S) -> Machine:
+        """Connect a machine to the switch."""
+        connected = self._machine(name, sleep_s)
         far = ("peer", "name", "eth0", "netns", _space(name))
         self._ip("head", "link", "add", name, "type", "veth", *far)
         self._ip("head", "link", "set", name, "master", "switch", "up")
-        self._ip(name, "addr", "add", f"10.0.0.{len(self.hosts)}/24", "dev", "eth0")
+        self._connected += 1
+        self._ip(name, "addr", "add", f"10.0.0.{self._connected}/24", "dev", "eth0")
         self._ip(name, "link", "set", "eth0", "up")
+        return connected
+
+    def add(self, name: str, sleep_s: float = SAMPLE_S) -> subprocess.Popen[bytes]:
+        """Connect a host, and start its worker."""
+        self.hosts[name] = self.connect(name, sleep_s)
         return self.start_worker(name)
 
     def start_worker(self, name: str) -> subprocess.Popen[bytes]:
@@ -98,16 +105,16 @@ class Network:
     def start_run(self, *words: str) -> subprocess.Popen[bytes]:
         """Start the client."""
         words = ("run", "fleet.yaml", "--scheduler", self.address, *EQUAL_OUTPUTS, *words)
-        return self.head.benchctl("run.log", *words)
+        return self.client.benchctl("run.log", *words)
 
     def wait_for_text(self, text: str, run: subprocess.Popen[bytes]) -> None:
         """Wait until the client has printed a text."""
-        wait_for(lambda: text in self.head.text("run.log"), run, self.head.path / "run.log")
+        wait_for(lambda: text in self.client.text("run.log"), run, self.client.path / "run.log")
 
     def wait_for_rounds(self, run: subprocess.Popen[bytes], *names: str) -> None:
         """Wait until each of these hosts has finished two rounds."""
         hosts = [self.hosts[name] for name in names]
-        log = self.head.path / "run.log"
+        log = self.client.path / "run.log"
         wait_for(lambda: all(host.rounds() > 1 for host in hosts), run, log)
 
     def unplug(self, name: str) -> None:
@@ -121,7 +128,7 @@ class Network:
     def texts(self) -> str:
         """Return what the client and all workers printed."""
         logs = [host.text(f"worker-{name}.log") for name, host in self.hosts.items()]
-        return "\n".join([self.head.text("run.log"), *logs])
+        return "\n".join([self.client.text("run.log"), *logs])
 
 
 def _space(name: str) -> str:
@@ -246,3 +253,26 @@ def test_ctrl_c_while_a_host_is_offline(network: Network) -> None:
     assert f"--scheduler {network.address} --host rack-2` resumes" in text
     assert network.hosts["rack-2"].rounds() < ROUNDS
     assert not network.head.records
+
+
+def test_the_client_is_offline_for_longer(network: Network) -> None:
+    worker = network.add("rack-1")
+    network.add("rack-2", 0.0)
+    network.add("spare", 0.0)
+    network.client = network.connect("laptop")
+    run = network.start_run("--host", "rack-1,rack-2")
+    network.wait_for_rounds(run, "rack-1", "rack-2")
+    network.unplug("laptop")
+    assert run.wait(PATIENCE_S) == 3
+    text = network.texts()
+    assert (
+        "error[BX263]: the record of host rack-1 is lost: the connection to the scheduler" in text
+    )
+    assert "error[BX237]" not in text
+    assert "Traceback" not in text
+    # The hosts are not lost: they measure to the end, and no other one measures in their place.
+    assert not network.hosts["spare"].journal()
+    slow = network.hosts["rack-1"]
+    log = slow.path / "worker-rack-1.log"
+    wait_for(lambda: slow.rounds() == ROUNDS + 1, worker, log)
+    assert list(hosts_of(network.client.records)) == ["rack-2"]
