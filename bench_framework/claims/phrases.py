@@ -52,7 +52,7 @@ def change(
     metric: str,
     *,
     higher: bool = False,
-    percent: bool = False,
+    times_from: float = TIMES_FROM,
 ) -> str:
     """Return a compared ratio as an entry of a list.
 
@@ -60,8 +60,8 @@ def change(
     time (within ±2 %) [−0.3 %, +1.1 %]"``.
 
     `estimate` is the ratio candidate ÷ reference, or with `higher` its inverse. A `verdict` of
-    `None` reads as inconclusive. `percent` avoids "n×", because other figures of the same list are
-    below 1.5×.
+    `None` reads as inconclusive. `times_from` is the factor from which on "n×" is used, so that all
+    figures of a list have one scale.
     """
     what, frame = words.noun(metric), metric_nouns.frame(metric)
     if higher:
@@ -73,11 +73,11 @@ def change(
         corrected = "" if lo <= 1 <= hi else f", {words.CORRECTED}"
         bounds = signed_bounds(estimate, lo, hi, margin, keep=False)
         return f"inconclusive in {what} {bounds}{corrected}"
-    if estimate >= TIMES_FROM and not percent:
+    if estimate >= times_from:
         ratio = _factor(estimate, lo, hi, margin)
         times = "slower" if metric == WALL else f"{frame.times} {what}"
         return f"{ratio.estimate}× {times} [{ratio.lo}, {ratio.hi}]"
-    if estimate <= 1 / TIMES_FROM and lo > 0 and metric == WALL and not percent:
+    if estimate <= 1 / times_from and lo > 0 and metric == WALL:
         ratio = _factor(1 / estimate, 1 / hi, 1 / lo, margin)
         return f"{ratio.estimate}× faster [{ratio.lo}, {ratio.hi}]"
     ratio = _percentage(estimate, lo, hi, margin)
@@ -96,14 +96,16 @@ def _percentage(estimate: float, lo: float, hi: float, margin: float) -> Rounded
     return rounded(estimate, lo, hi, margin=margin, most=2 + three_digits(100 * abs(estimate - 1)))
 
 
-def effect(claim: Claim) -> str:
+def effect(claim: Claim, times_from: float = TIMES_FROM) -> str:
     """Return the comparison of a claim as an entry of a list, with the figures of sentences."""
     claim = metric_nouns.plain(claim)
     if claim.figures is None:
         return words.word(claim.verdict or Verdict.INCONCLUSIVE, claim.metric or WALL)
     higher = claim.values.get("direction") == metric_nouns.HIGHER
     metric, margin = claim.metric or WALL, claim.margin or 0.0
-    return change(claim.verdict, *claim.figures, margin, metric, higher=higher)
+    return change(
+        claim.verdict, *claim.figures, margin, metric, higher=higher, times_from=times_from
+    )
 
 
 def signed_bounds(
@@ -200,7 +202,8 @@ def predicate(claim: Claim, times_from: float = TIMES_FROM) -> str:
         return f"{text} (significant, but {limit})"
     # The adjusted interval decides. Without this remark, the printed one would contradict it.
     outside = ratio.hi <= low or ratio.lo >= high
-    return f"{text} (may be {limit}{' after correction' if outside else ''})"
+    corrected = "corrected for multiple comparisons, it " if outside else ""
+    return f"{text} ({corrected}may be {limit})"
 
 
 def aspect(claim: Claim) -> str:

@@ -25,6 +25,7 @@ from bench_framework.report.headline_table import (
 )
 from bench_framework.report.numbers import DASH, TIMES_FROM, margin_text, show_factor, show_percent
 from bench_framework.report.scales import titled
+from bench_framework.rounding import thresholds
 from bench_framework.units import counted
 
 CI: Final = "95\u202f% CI"
@@ -32,7 +33,8 @@ MANY_ROWS: Final = 14
 """Most rows of a table that leaves out variants."""
 FEW_MORE: Final = 3
 """Number of further variants for which no variant is left out."""
-MOST_DESCRIBED: Final = 12
+ROUNDS: Final = "final after"
+MOST_DESCRIBED: Final = 16
 """Most rows with descriptions. The appendix describes the variants of longer tables."""
 
 
@@ -74,13 +76,15 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         "differ from the ratio of the medians. The rows are sorted by it."
     )
     if len(data.ahead(item.id)) > 1:
-        caption += " Bold: the best variants. No other variant is shown to be better."
+        caption += " Bold: the best variants. None is shown to be better than another of them."
     compared = [data.comparison(cell.id, data.metric) for cell in data.measured(item.id)]
     if unsure := next((c for c in compared if c is not None and c.verdict.size_uncertain), None):
         caption += (
             f" Size uncertain: the difference may be below the margin of "
             f"{margin_text(unsure.margin)} after correction for multiple comparisons."
         )
+    if any(ROUNDS in row.cells[-1].text for row in rows):
+        caption += f" “{ROUNDS} n rounds”: not measured further, because the verdict was final."
     note = effects_note(compared)
     rest = len(arms) - len(rows)
     note += f" The appendix has {counted(rest, 'more variant')}." if rest else ""
@@ -169,7 +173,9 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
                 parts = [CORRECTED, *(part for part in parts if part != REACHES_ONE)]
             parts[:0] = [word(comparison.verdict, data.metric)]
         elif comparison.verdict.size_uncertain:
-            parts.append("size uncertain")
+            low, _, high = thresholds(comparison.margin)
+            inside = interval is not None and low < interval.lo and interval.hi < high
+            parts.append("below the margin" if inside else "size uncertain")
         elif comparison.verdict is Verdict.EQUIVALENT:
             parts.append(word(comparison.verdict, data.metric))
         parts.append(_finished_early(data, cell, comparison))
@@ -186,7 +192,7 @@ def _finished_early(data: ReportData, cell: PlanCell, comparison: Comparison) ->
     rounds = baseline.n_rounds if baseline else 0
     if stopped(data, cell.id) or not 0 < comparison.rounds < rounds:
         return ""
-    return f"verdict final after {comparison.rounds} rounds"
+    return f"{ROUNDS} {comparison.rounds} rounds"
 
 
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
@@ -246,7 +247,7 @@ class StructureClaims(Names):
             self.plan.judge.margin_of(metric),
             metric,
             higher=self._higher,
-            percent=percent,
+            times_from=math.inf if percent else TIMES_FROM,
         )
 
     def _crossing(self, crossing: structure.Crossing) -> Claim:

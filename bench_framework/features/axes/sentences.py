@@ -5,11 +5,12 @@ As in `features.sentences`, each function depends only on the fields of the clai
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Final
 
 from bench_framework.claims import metric_nouns
-from bench_framework.claims.phrases import change, signed_bounds
+from bench_framework.claims.phrases import TIMES_FROM, change, signed_bounds
 from bench_framework.claims.value_phrases import where
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM, Claim
@@ -26,7 +27,7 @@ def _change(claim: Claim) -> str:
         claim.margin or 0.0,
         claim.metric or WALL,
         higher=_higher(claim),
-        percent=claim.values.get("scale") == "percent",
+        times_from=math.inf if claim.values.get("scale") == "percent" else TIMES_FROM,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from bench_framework.claims.phrases import change
@@ -48,7 +49,9 @@ def after(search: Bisection, step: Step) -> str:
 def _change(c: Comparison) -> str:
     assert c.shown is not None
     higher = c.direction == "higher"
-    return change(c.verdict, *c.shown.figures, c.margin, c.metric, higher=higher, percent=True)
+    return change(
+        c.verdict, *c.shown.figures, c.margin, c.metric, higher=higher, times_from=math.inf
+    )
 
 
 def answer(search: Bisection) -> str:

@@ -89,8 +89,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     ]
     times = in_times(compared)
     rows = tuple(_row(data, experiment, item, times=times) for experiment in tried)
-    original = data.plan.published is not None and data.plan.published.decisions
-    who = "original report" if original else "author"
+    who = _decider(data)
     columns = (
         *left("Experiment", "Time vs baseline"),
         Column("Memory vs baseline", drop=1),
@@ -108,10 +107,11 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def adopted(data: ReportData) -> tuple[Block, ...]:
     """Return for each adopted change: the change, the reason, its implementation, its effect."""
     item = result_input(data)
+    chosen = [(n, e) for n, e in enumerate(data.plan.experiments, 1) if e.decision == "adopted"]
+    if item is None or not chosen:
+        return ()
     blocks: list[Block] = []
-    for number, experiment in enumerate(data.plan.experiments, 1):
-        if item is None or experiment.decision != "adopted":
-            continue
+    for number, experiment in chosen:
         pairs = (
             ("What", _change(experiment, dict(data.baseline_on(item).values))),
             ("Why adopted", experiment.why),
@@ -123,6 +123,12 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
             Facts(tuple((name, text) for name, text in pairs if text)),
         ]
     return tuple(blocks)
+
+
+def _decider(data: ReportData) -> str:
+    """Return who decided which changes are adopted."""
+    original = data.plan.published is not None and data.plan.published.decisions
+    return "original report" if original else "author"
 
 
 def _is_recommended(data: ReportData, experiment: Experiment) -> bool:
@@ -152,7 +158,7 @@ def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
     verdict = _verdict(time, data.state(cell.id))
     alone = "" if time is None else f"{change_text(time, data.metric, times=False)} "
     what = noun(data.metric)
-    parts = [f"alone, {what} {alone}({verdict_text(verdict, data.metric)})"]
+    parts = [f"vs baseline: {what} {alone}({verdict_text(verdict, data.metric)})"]
     parts += _steps(data, experiment, item)
     if memory is not None and memory.verdict.decided:
         parts.append(f"memory {change_text(memory, PEAK_RSS, times=False)}")
@@ -171,7 +177,7 @@ def _steps(data: ReportData, experiment: Experiment, item: Input) -> list[str]:
     best = (c for group in data.judgement.best for c in group.comparisons)
     pairs = judged_pairs((*data.judgement.comparisons, *best), data.metric)
     return [
-        f"after earlier changes, {noun(data.metric)} {change_text(pair, data.metric, times=False)}"
+        f"after earlier changes: {noun(data.metric)} {change_text(pair, data.metric, times=False)}"
         for contribution in data.judgement.structure.contributions
         if contribution.design == "ladder" and contribution.input_id == item.id
         for step in contribution.steps

@@ -255,14 +255,19 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
             continue
         owned = [(b.name, b.own) for b in shares.buckets if b.name != OTHER]
         owned = owned or [(f.name, f.own) for f in shares.functions]
-        largest = sorted(owned, key=lambda part: -part[1].share)[:SUMMARISED]
-        largest += [
-            ("in no group", b.own) for b in shares.buckets if b.name == OTHER and b.own.count
+        ranked = sorted(owned, key=lambda part: -part[1].share)
+        largest, rest = ranked[:SUMMARISED], sum(o.share for _, o in ranked[SUMMARISED:])
+        listed = [f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest]
+        if shares.buckets and rest:
+            listed.append(f"other groups {100 * rest:.0f}{THIN_SPACE}%")
+        listed += [
+            f"in no group {percentage(b.own.share, b.own.lo, b.own.hi)}"
+            for b in shares.buckets
+            if b.name == OTHER and b.own.count
         ]
-        listed = ", ".join(f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest)
         label = plan.variant(plan.cell(shares.cell_id).variant_id).label
         by = "group of functions" if shares.buckets else "function"
-        parts.append(f"Self {shares.unit} of {label} by {by}: {listed}")
+        parts.append(f"Self {shares.unit} of {label} by {by}: {', '.join(listed)}")
     values = {"text": ". ".join(parts), "lead": "Where the time goes"}
     yield replace(_blank(plan, enough[0]), kind="profile-summary", values=values)
 

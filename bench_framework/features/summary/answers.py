@@ -11,10 +11,11 @@ from math import ceil, floor
 from typing import Final
 
 from bench_framework.claims import metric_nouns, value_phrases
-from bench_framework.claims.phrases import noun
+from bench_framework.claims.phrases import TIMES_FROM, noun
 from bench_framework.compare.derived_values import limit_shares
 from bench_framework.features.summary.evidence import Evidence, leads, listed, statement
 from bench_framework.model.judgement import Claim, Comparison, Derived, Scaling
+from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import THIN_SPACE, counted, format_percent, size_unit
@@ -170,17 +171,24 @@ def _effects(at: Evidence, pairs: list[tuple[str, Comparison]], reference: str) 
     decided.sort(key=lambda pair: -abs((pair[1].shown.ratio if pair[1].shown else 1) - 1))
     parts: list[str] = []
     for gain in (True, False):
+        group = [(n, c) for n, c in decided if c.verdict.better is gain]
         head = f"{frame.less if gain != at.higher else frame.more} {what}"
-        entries = [
-            f"{name} {at.effect(c).replace(f' {head}', '').replace(' slower', '')}"
-            for name, c in decided
-            if c.verdict.better is gain
-        ]
+        ratios = [c.shown.ratio for _, c in group if c.shown is not None]
+        if at.metric == WALL and any(max(r, 1 / r) >= TIMES_FROM for r in ratios):
+            head = "faster" if gain else "slower"
+        times_from = 1.0 if head in {"faster", "slower"} else TIMES_FROM
+        entries = [f"{n} {at.effect(c, times_from).replace(f' {head}', '')}" for n, c in group]
         if entries:
             than = "" if parts else f" than {reference}"
             parts.append(f"{head[0].upper()}{head[1:]}{than}: {listed(entries, MOST_EFFECTS)}")
-    none = [name for name, c in pairs if not c.verdict.decided]
-    return ". ".join([*parts, f"No significant effect: {listed(none)}"] if none else parts)
+    same = [(n, c) for n, c in pairs if c.verdict is Verdict.EQUIVALENT]
+    if same:
+        within = format_percent(same[0][1].margin)
+        parts.append(f"Equivalent (within ±{within}): {listed(n for n, _ in same)}")
+    none = [n for n, c in pairs if not c.verdict.decided and c.verdict is not Verdict.EQUIVALENT]
+    if none:
+        parts.append(f"No significant effect: {listed(none)}")
+    return ". ".join(parts)
 
 
 def scaling(at: Evidence, _: Input) -> list[Claim]:

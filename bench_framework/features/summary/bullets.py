@@ -120,7 +120,7 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
         count = len(at.plan.inputs)
         best = "fastest" if at.metric == WALL else f"best in {noun(at.metric)}"
         if len(groups) == count and len(first) == 1:
-            label = at.plan.variant(first.pop()).label
+            variant = at.plan.variant(first.pop())
             places: dict[str, list[str]] = {}
             for g in groups:
                 if others := at.leaders(g)[1:]:
@@ -131,7 +131,8 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
                 for names, where in places.items()
             ]
             ties = f", with no significant difference from {'; '.join(tied)}" if tied else ""
-            sentences.append(f"{label} is {best} on {every(count, 'input')}{ties}")
+            sentences.append(f"{variant.label} is {best} on {every(count, 'input')}{ties}")
+            sentences += _gains(at, variant.id)
             sentences += _order(at)
         else:
             each = (
@@ -154,6 +155,18 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
     if sentences:
         starts = (v.label for v in at.plan.variants if sentences[0].startswith(v.label))
         yield statement("summary", next(starts, ""), ". ".join(sentences), lead="Inputs")
+
+
+def _gains(at: Evidence, variant_id: str) -> Iterator[str]:
+    """Yield the effect of a variant against the baseline on each input, if all are significant."""
+    parts = []
+    for item in at.plan.inputs:
+        cells = {c.variant_id: c.id for c in at.compared(item.id)}
+        pair = at.pair(cells.get(variant_id, ""), cells.get(at.plan.baseline_id, ""))
+        if pair is None or not pair.verdict.decided:
+            return
+        parts.append(f"{at.effect(pair)} on {item.label}")
+    yield f"Compared with {at.plan.variant(at.plan.baseline_id).label}: {listed(parts)}"
 
 
 def _order(at: Evidence) -> Iterator[str]:
@@ -247,7 +260,7 @@ def not_adopted(at: Evidence, item: Input | None) -> Iterator[Claim]:
     if len(at.plan.inputs) > 1:
         text = f"On {item.label}, {text[0].lower()}{text[1:]}"
     original = at.plan.published is not None and at.plan.published.decisions
-    lead = f"Not adopted by the {'original report' if original else 'author'}"
+    lead = f"Rejected by the {'original report' if original else 'author'}"
     yield statement("experiments", rejected[0].name, text, claim, lead=lead)
 
 

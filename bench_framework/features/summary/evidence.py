@@ -106,9 +106,9 @@ class Evidence(ComparisonClaims):
         """Return the sentence of a comparison, without its input, cost and detectable difference."""
         return phrases.comparison(self._bare(c))
 
-    def effect(self, c: Comparison) -> str:
+    def effect(self, c: Comparison, times_from: float = phrases.TIMES_FROM) -> str:
         """Return a comparison as an entry of a list: ``"8.4 % less time [7.1, 9.7]"``."""
-        return phrases.effect(self.comparison(c))
+        return phrases.effect(self.comparison(c), times_from)
 
     def _bare(self, c: Comparison) -> Claim:
         claim = self.comparison(c)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Final
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
@@ -15,7 +14,6 @@ from bench_framework.units import counted
 
 MOST_CLAIMS = 6
 """Most sentences with the same reason. More are counted."""
-MOST_LIMITATIONS = 6
 MOST_DOUBTS = 3
 """Most warnings in the limitations. The appendix has all of them."""
 _WORDS: Final = {
@@ -49,14 +47,15 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def limitations(data: ReportData) -> tuple[Block, ...]:
-    """Return at most six lines: failures, doubtful measurements, and untested conditions."""
+    """Return failures, excluded combinations, warnings about the data, and untested conditions."""
     states = [s for i in data.plan.inputs for c in data.arms(i.id) for s in (data.state(c.id),)]
     refused = [data.plan.cell(s.cell_id).label for s in states if s.state in _WORDS]
     several = "s have" if len(refused) > 1 else " has"
     excluded = len(data.plan.holes) if data.plan.design == "full" else 0
-    others = doubts(data)
-    more = len(others) - MOST_DOUBTS
-    rest = f" The appendix has {counted(more, 'more warning')}" if more > 0 else ""
+    others = [f"{w[:1].upper()}{w[1:]}" for w in doubts(data)]
+    if len(others) > MOST_DOUBTS:
+        more = counted(len(others) - MOST_DOUBTS, "more warning")
+        others[MOST_DOUBTS - 1 :] = [f"{closed(others[MOST_DOUBTS - 1])} The appendix has {more}"]
     noise = [
         c
         for c in (checks(data) if data.blocks else ())
@@ -68,12 +67,11 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
         "the reasons"
         if excluded
         else "",
-        f"{noise[0].label}: {noise[0].figure}" if noise else "",
-        " ".join(closed(w[:1].upper() + w[1:]) for w in others[:MOST_DOUBTS]) + rest,
-        f"not measured: {'; '.join(_conditions(data))}",
+        f"{noise[0].label[:1].upper()}{noise[0].label[1:]}: {noise[0].figure}" if noise else "",
+        *others,
+        f"Not measured: {'; '.join(_conditions(data))}",
     ]
-    sentences = (Sentence(closed(line[:1].upper() + line[1:])) for line in lines if line)
-    return (Bullets(tuple(itertools.islice(sentences, MOST_LIMITATIONS))),)
+    return (Bullets(tuple(Sentence(closed(line)) for line in lines if line)),)
 
 
 def _holes(data: ReportData) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from types import SimpleNamespace
 from typing import cast
@@ -96,10 +97,10 @@ def test_a_conclusive_cpu_time_is_named_if_all_times_are_inconclusive() -> None:
 
 def test_a_list_with_small_changes_has_large_ones_in_percent_too() -> None:
     phrases = [
-        change(Verdict.WORSE, 2.37, 2.22, 2.55, 0.02, "wall", percent=p) for p in (False, True)
+        change(Verdict.WORSE, 2.37, 2.22, 2.55, 0.02, "wall", times_from=t) for t in (1.5, math.inf)
     ]
     assert phrases == ["2.37× slower [2.22, 2.55]", "137\u202f% more time [122, 155]"]
-    less = change(Verdict.BETTER, 0.5, 0.45, 0.55, 0.02, "wall", percent=True)
+    less = change(Verdict.BETTER, 0.5, 0.45, 0.55, 0.02, "wall", times_from=math.inf)
     assert re.match(r"50\u202f% less time \[45, 55\]", less)
 
 

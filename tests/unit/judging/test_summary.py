@@ -60,8 +60,8 @@ def test_single_changes_are_answered_by_the_best_one_and_those_without_effect(
     judged = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
     first, second = texts(judged, "answer")
     assert first.startswith(f"Of 3 single changes to a, quick is best: it takes 19.9{THIN}% less")
-    assert second.startswith("More time than a: slow 2.0")
-    assert second.endswith("No significant effect: same")
+    assert second.startswith("Slower than a: slow 2.0")
+    assert second.endswith(f"Equivalent (within ±2{THIN}%): same")
     nothing = timing({"slow": 0.5, "quick": 0.5}, 0.01)
     judged = judge(plan, example.blocks(nothing), {}, example.inputs(), example.looks())
     assert texts(judged, "answer")[0] == (
@@ -368,7 +368,7 @@ def test_experiments_without_a_gain_are_named_by_their_outcome(study: type[Study
     )
     blocks = example.blocks(timing({"quick": -0.2, "slow": 0.3, "slower": 0.5}, 0.01))
     judged = judge(plan, blocks, {}, example.inputs(), example.looks())
-    text = line(judged, "Not adopted by the author").text
+    text = line(judged, "Rejected by the author").text
     assert text.startswith(f"Faster than a: quick (19.9{THIN}% less time [")
     assert f"]). Slower: slow (30.2{THIN}% more time [30.0, 30.5]) and slower (1.50× [" in text
     assert text.endswith("]). Equivalent: same and also the same")

@@ -67,7 +67,8 @@ def plain_text(given: Claim) -> str:
         (
             claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.83, 0.74, 0.92),
             (
-                "A takes 17 % less time than B [8, 26] (may be below the margin of 2 % after correction)"
+                "A takes 17 % less time than B [8, 26] (corrected for multiple comparisons, "
+                "it may be below the margin of 2 %)"
             ),
         ),
         (

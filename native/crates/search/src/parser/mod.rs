@@ -28,7 +28,7 @@ impl Simd {
     pub fn limited(&self) -> Option<String> {
         (self.used != self.offered).then(|| {
             format!(
-                "built for {}, and this processor has {}; it chooses at compile time",
+                "it was built for {}, and this processor has {}",
                 self.used, self.offered
             )
         })
