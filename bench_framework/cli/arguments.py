@@ -65,6 +65,14 @@ Template = Annotated[
         "--template", metavar="DIR", help="Folder with templates that replace the default ones."
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    Option(
+        metavar="ADDRESS",
+        help="Measure on another machine, which runs `benchctl fleet worker`. ADDRESS of the Dask "
+        "scheduler: tcp://HOST:PORT, tls://HOST:PORT or a scheduler file.",
+    ),
+]
 Insecure = Annotated[
     bool,
     Option(

@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     from bench_framework.workflow.run_options import RunOptions
 
 
+def fleet_of(scheduler: str | None, host: str, *, insecure: bool) -> Fleet | None:
+    """Return the fleet of a command. Raises `UsageError`: an option needs the address of a scheduler."""
+    if scheduler is None:
+        if host or insecure:
+            message = "--host and --insecure need --scheduler"
+            raise UsageError(message, effect="nothing was measured", fix="add --scheduler ADDRESS")
+        return None
+    from bench_framework.workflow.fleet.client import Fleet
+
+    return Fleet(scheduler, host, insecure)
+
+
 def measure(
     console: Console,
     file: str,
@@ -30,6 +42,8 @@ def measure(
     fleet: Fleet | None = None,
 ) -> None:
     """Run a scenario here or on a host of a fleet, print the result, apply the gate.
+
+    On a fleet, the gate is applied while the connection exists, because another host confirms.
 
     Raises `typer.Exit`: the exit code is not 0.
     """
@@ -41,17 +55,22 @@ def measure(
     gated = options.gate
     if gated:
         console.results = options.results
+    result = None
     with display_for(console) as display:
-        outcome = (fleet.run if fleet else run_scenario)(file, options, display)
+        if fleet is not None and gated:
+            outcome, result = fleet.gate(file, options, display, confirm=confirm)
+        else:
+            outcome = (fleet.run if fleet else run_scenario)(file, options, display)
     if not (gated and console.json):  # with --json, stdout contains only the document of the gate
         print_outcome(console, outcome)
     code = outcome.exit_code
     if gated and code == EXIT_INTERRUPTED and outcome.judgement is not None:
         console.say(f"the gate was not applied: `benchctl gate {outcome.record}`", level=-1)
     elif gated and outcome.judgement is not None and outcome.record is not None:
-        with display_for(console) as display:
-            record = str(outcome.record)
-            result = gate_record(console.results, record, confirm=confirm, observer=display)
+        if result is None:
+            with display_for(console) as display:
+                record = str(outcome.record)
+                result = gate_record(console.results, record, confirm=confirm, observer=display)
         show(console, result)
         code = code or result.gating.exit_code  # a failed measurement has priority over the gate
     _sign(console, outcome, options)

@@ -68,6 +68,9 @@ class Gating:
         level: family-wise α of the first measurement.
         rounds: rounds of the first measurement, the largest number of any input.
         confirmation: id of the record in which suspicious pairs were measured again.
+        hosts: names of the hosts of a fleet that measured first and second. It is empty without a fleet,
+            and if nothing was suspicious.
+        unconfirmed: reason why no other host measured suspicious pairs again.
         exit_code: 0 passed, 1 worse, 3 something failed, 4 not judged.
         reasons: reasons for the exit code, one line each. It is empty for 0.
         remarks: further remarks for the reader, such as an accepted change that has expired.
@@ -83,6 +86,8 @@ class Gating:
     confirmation: str | None = None
     budgets: tuple[BudgetFinding, ...] = ()
     remarks: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    unconfirmed: str = ""
 
     def in_state(self, *states: PairState) -> tuple[GatedPair, ...]:
         """Return the pairs in these states."""

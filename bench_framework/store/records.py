@@ -251,8 +251,8 @@ def find_resumable(root: Path, plan: Plan) -> Record | None:
 
     It is the newest record of this plan, unless that is finished. A completed measurement without a
     manifest was interrupted during the analysis or the report, so it is unfinished. If the plan has
-    no record, it is the newest record of the scenario, if that is unfinished and has measured
-    blocks. `require_same` then reports what changed.
+    no record, it is the newest record of the scenario, if that is unfinished, has measured blocks, and
+    confirms the same record, if any. `require_same` then reports what changed.
     """
     folders = find_records(root, plan.name)[::-1]
     digest = plan_sha256(plan)
@@ -262,7 +262,9 @@ def find_resumable(root: Path, plan: Plan) -> Record | None:
             return record if _unfinished(record) else None
     newest = _opened(folders[0]) if folders else None
     # A record without measured blocks can be discarded. Its scenario may have been fixed since.
-    return newest if newest is not None and newest.contents.blocks and _unfinished(newest) else None
+    if newest is None or newest.plan.confirms != plan.confirms or not newest.contents.blocks:
+        return None
+    return newest if _unfinished(newest) else None
 
 
 def _opened(path: Path) -> Record | None:

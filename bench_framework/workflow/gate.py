@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ def gate_record(
     confirm: bool = True,
     fresh: bool = False,
     observer: Observer | None = None,
+    measure_again: Callable[[Record, Gating], Gating] | None = None,
 ) -> GateResult:
     """Check a record against its scenario's gate, and write `GATE_FILES` into it.
 
@@ -61,7 +63,7 @@ def gate_record(
 
     With `confirm`, what the gate needs is measured: further rounds of the record, and possible
     regressions again. Without it they are not decided. With `fresh`, an interrupted confirmation is
-    not resumed.
+    not resumed. `measure_again` measures possible regressions in place of this machine.
 
     Raises:
         UsageError: BX108, too few rounds to detect anything; BX109, more must be measured, and another
@@ -93,7 +95,8 @@ def gate_record(
             gating = replace(gating, remarks=(*gating.remarks, ENDED_EARLY))
         if confirm and gating.in_state("suspicious"):
             options = RunOptions(results=results, fresh=fresh, pages=False)
-            gating = _confirm(options, record, gating, observer)
+            measure_again = measure_again or partial(_confirm, options, observer)
+            gating = measure_again(record, gating)
         return _write(record, gating)
 
 
@@ -160,7 +163,7 @@ def _first_pass(record: Record) -> Gating:
     )
 
 
-def _confirm(options: RunOptions, record: Record, first: Gating, observer: Observer) -> Gating:
+def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gating) -> Gating:
     """Measure possible regressions again, in a separate record."""
     _require_this_machine(record)
     plan = confirmation_plan(record.plan, first, record.id)
@@ -174,11 +177,11 @@ def _confirm(options: RunOptions, record: Record, first: Gating, observer: Obser
     outcome = run_plan(plan, text, options, observer)
     if outcome.judgement is None or outcome.record is None:
         raise _interrupted("possible regressions were measured again")
-    return _second_pass(record, first, outcome.judgement, outcome.record)
+    return second_pass(record, first, outcome.judgement, outcome.record)
 
 
-def _second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -> Gating:
-    """Return the result with the second record."""
+def second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -> Gating:
+    """Return the result with the second record, whose judgement is `again`."""
     with Record.open(folder) as second:
         contents = second.contents
         builds = {build.id: build for build in contents.builds}
@@ -220,6 +223,7 @@ def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
         "schema_version": 1,
         "record_id": record.id,
         "confirmation": gating.confirmation,
+        "hosts": list(gating.hosts),
         "scenario": plan.name,
         **{name: getattr(gating, name) for name in fields},
         "base": plan.revisions.base if plan.revisions else None,

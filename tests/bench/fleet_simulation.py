@@ -33,7 +33,7 @@ from bench_framework.errors import EXIT_DONE
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.store.records import Record
-from bench_framework.workflow.fleet import client, cluster, on_host
+from bench_framework.workflow.fleet import client, cluster, host_run, on_host
 from bench_framework.workflow.fleet.job import Job, Result
 from bench_framework.workflow.fleet.sources import package
 from bench_framework.workflow.run import Outcome
@@ -110,7 +110,7 @@ def status(process: int) -> dict[str, float]:
 @contextlib.contextmanager
 def storing(times: list[float]) -> Iterator[None]:
     """Store records, which all have one id, in a folder per host, and do not report them."""
-    store = client._store
+    store = host_run._store
 
     def timed(archive: bytes, host: str, scenario: str, results: Path) -> Path:
         begin = time.perf_counter()
@@ -122,8 +122,8 @@ def storing(times: list[float]) -> Iterator[None]:
         return Outcome(record.path, None, None, (), None, EXIT_DONE)
 
     with (
-        mock.patch.object(client, "_store", timed),
-        mock.patch.object(client, "finish_record", unreported),
+        mock.patch.object(host_run, "_store", timed),
+        mock.patch.object(host_run, "finish_record", unreported),
     ):
         yield
 

@@ -7,15 +7,24 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import Base, Fresh, Head, Only, Overrides
+from bench_framework.cli.arguments import (
+    Base,
+    Fresh,
+    Head,
+    Insecure,
+    Only,
+    Overrides,
+    Scheduler,
+)
 from bench_framework.cli.console import Console
-from bench_framework.cli.measurement import measure, show
+from bench_framework.cli.measurement import fleet_of, measure, show
 from bench_framework.errors import UsageError
 
 EXAMPLES = """
 benchctl gate bench/io.yaml --base main    # measure this branch and main
 benchctl gate @last                        # check an existing record
 benchctl run bench/io.yaml --gate          # measure a scenario, then check it
+benchctl gate bench/io.yaml --base main --scheduler tcp://127.0.0.1:8786   # on hosts of a fleet
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
 If the rounds of a record are too few to judge, the gate measures more.
 A possible regression is measured again in new rounds. It fails the gate only if these confirm it.
@@ -48,19 +57,31 @@ def gate(
             "again. Exit with 4 where this is not enough to judge.",
         ),
     ] = False,
+    scheduler: Scheduler = None,
+    host: Annotated[
+        str,
+        Option(
+            metavar="NAME",
+            help="With --scheduler: machine that measures first. NAME,NAME: only the other ones named may "
+            "confirm a regression; default: those of the same kind.",
+        ),
+    ] = "",
+    insecure: Insecure = False,
 ) -> None:
     """Measure a scenario, and fail if a second measurement confirms a regression.
 
     The key `gate` of the scenario states what counts as a regression. If you
     name a record instead of a scenario, its rounds are judged. With --base, or
     with the key `gate.against`, every variant is measured at two revisions. The
-    result is also written as JSON, JUnit and Markdown, for CI.
+    result is also written as JSON, JUnit and Markdown, for CI. With --scheduler,
+    one host of a fleet measures, and another one of the same kind confirms.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.gate import gate_record
     from bench_framework.workflow.run_options import RunOptions
 
     console: Console = context.obj
+    fleet = fleet_of(scheduler, host, insecure=insecure)
     if base is not None or record.endswith((".yaml", ".yml")):
         if record.startswith("@"):
             fix = "run `benchctl gate --base REV FILE`"
@@ -68,13 +89,14 @@ def gate(
         options = RunOptions(
             console.results, only, overrides or (), fresh, base=base, head=head, gate=True
         )
-        measure(console, record, options, confirm=not no_confirm)
+        measure(console, record, options, confirm=not no_confirm, fleet=fleet)
         return
-    _refuse_alone(head=head, only=only, set=overrides)
+    _refuse_alone(head=head, only=only, set=overrides, scheduler=scheduler)
     console.warn_of_changes(record)
     with display_for(console) as display:
-        how = {"confirm": not no_confirm, "fresh": fresh}
-        result = gate_record(console.results, record, **how, observer=display)
+        result = gate_record(
+            console.results, record, confirm=not no_confirm, fresh=fresh, observer=display
+        )
     show(console, result)
     if result.gating.exit_code:
         raise typer.Exit(result.gating.exit_code)

@@ -10,8 +10,7 @@ from typer import Option
 
 from bench_framework.cli import arguments as shared
 from bench_framework.cli.console import Console
-from bench_framework.cli.measurement import measure, measure_on_hosts
-from bench_framework.errors import UsageError
+from bench_framework.cli.measurement import fleet_of, measure, measure_on_hosts
 
 EXAMPLES = """
 benchctl run quickstart                  # a bundled scenario
@@ -96,14 +95,7 @@ def run(
             "signature.",
         ),
     ] = None,
-    scheduler: Annotated[
-        str | None,
-        Option(
-            metavar="ADDRESS",
-            help="Measure on another machine, which runs `benchctl fleet worker`. ADDRESS of the Dask "
-            "scheduler: tcp://HOST:PORT, tls://HOST:PORT or a scheduler file.",
-        ),
-    ] = None,
+    scheduler: shared.Scheduler = None,
     host: Annotated[
         str,
         Option(
@@ -137,18 +129,11 @@ def run(
         idle=idle,
         sign=sign,
     )
-    fleet = None
-    if scheduler is not None:
-        from bench_framework.workflow.fleet.client import Fleet
-
-        fleet = Fleet(scheduler, host, insecure)
-        if fleet.several(file, options):
-            measure_on_hosts(console, file, options, fleet)
-            return
-    elif host or insecure:
-        message = "--host and --insecure need --scheduler"
-        raise UsageError(message, effect="nothing was measured", fix="add --scheduler ADDRESS")
-    measure(console, file, options, fleet=fleet)
+    fleet = fleet_of(scheduler, host, insecure=insecure)
+    if fleet is not None and not gated and fleet.several(file, options):
+        measure_on_hosts(console, file, options, fleet)
+    else:
+        measure(console, file, options, fleet=fleet)
 
 
 def _overrides(

@@ -18,6 +18,8 @@ from bench_framework.units import counted, format_percent
 
 BUILD_TIME: Final = "build_time"
 """The metric of the build time. It is a single measurement, so it is shown but never judged."""
+BOTH: Final = 2
+"""Number of hosts of a gate whose second pass another host measured."""
 JUDGED: Final = ("passed", "accepted", "worse")
 
 
@@ -31,7 +33,7 @@ def conclude(gating: Gating, policy: GatePolicy) -> Gating:
     """Return the gate with its exit code and reasons. 3 precedes 1, and 1 precedes 4."""
     code, reasons = EXIT_DONE, list[str]()
     failed = _counted(gating.in_state("failed"), "could not be measured")
-    worse = _counted(gating.in_state("worse"), "worse than tolerated")
+    worse = _worse(gating)
     for exit_code, lines in (
         (EXIT_NOT_MEASURED, failed + _budgets(gating, "failed")),
         (EXIT_WORSE, worse + _budgets(gating, "over")),
@@ -40,6 +42,23 @@ def conclude(gating: Gating, policy: GatePolicy) -> Gating:
         reasons += lines
         code = code or (exit_code if lines else EXIT_DONE)
     return replace(gating, exit_code=code, reasons=tuple(reasons))
+
+
+def not_confirmed(first: Gating, policy: GatePolicy, cause: str) -> Gating:
+    """Return the result of a first pass whose suspicious pairs no other host measured again."""
+    return conclude(replace(first, unconfirmed=cause), policy)
+
+
+def _worse(gating: Gating) -> list[str]:
+    pairs = gating.in_state("worse")
+    if len(gating.hosts) < BOTH:
+        return _counted(pairs, "worse than tolerated")
+    first, second = gating.hosts
+    # An exact metric has no second pass.
+    once = [pair for pair in pairs if pair.again is None]
+    twice = [pair for pair in pairs if pair.again is not None]
+    what = f"worse than tolerated on host {first}, confirmed on host {second}"
+    return _counted(twice, what) + _counted(once, f"worse than tolerated on host {first}")
 
 
 def _counted(pairs: Sized, what: str, noun: str = "comparison") -> list[str]:
@@ -64,9 +83,16 @@ def _budgets(gating: Gating, state: BudgetState) -> list[str]:
 def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
     lines = _counted(gating.in_state("not-comparable"), "not comparable")
     suspicious = gating.in_state("suspicious")
-    lines += _counted(suspicious, "worse in the first measurement, and not measured again")
+    first, second = "in the first measurement", "in the second"
+    if gating.hosts:
+        first, *others = (f"on host {host}" for host in gating.hosts)
+        second = "".join(others)
+    missing = "and not measured again"
+    if gating.unconfirmed:
+        missing = f"not confirmed on another host: {gating.unconfirmed}"
+    lines += _counted(suspicious, f"worse {first}, {missing}")
     unconfirmed = [p for p in gating.in_state("not-judged") if p.again is not None]
-    lines += _counted(unconfirmed, "worse in the first measurement, inconclusive in the second")
+    lines += _counted(unconfirmed, f"worse {first}, inconclusive {second}")
     if not gating.pairs:
         where = f" among the gated cells ({policy.cells})" if policy.cells else ""
         return [f"nothing was compared: no candidate{where} has a baseline"]

@@ -125,6 +125,8 @@ def page_of(
         f"{gating.level * 100:g} % for {counted(gating.family, 'timed comparison')} and "
         f"{interim_analyses(gating.looks)}"
     )
+    if gating.hosts:
+        how += f"; measured on host {', again on host '.join(gating.hosts)}"
     answer = _answer(plan, gating)
     accepted = len(gating.in_state("accepted"))
     if gating.exit_code == EXIT_DONE and accepted:
@@ -324,9 +326,8 @@ def junit(page: GatePage) -> str:
 def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> str:
     """Return the terminal page: result, rows that need attention, number of passed rows."""
     lines = [page.answer if unicode else page.answer.partition(" ")[2]]
-    lines += [f"  {reason}" for reason in page.reasons]
-    for remark in page.remarks:
-        lines += _wrapped(remark, width, "  ")
+    for line in (*page.reasons, *page.remarks):
+        lines += _wrapped(line, width, "  ")
     for row in page.full[:most]:
         glyph = row.glyph if unicode else row.ascii
         head = f"{glyph} {row.cell}, {row.metric}: {row.word}"

@@ -140,3 +140,14 @@ def lost(host: str, cause: str) -> MachineError:
         fix="start its worker again if it ended, then run the same command with "
         f"`--host {host}`: it resumes there",
     )
+
+
+def second_worker(cause: str) -> MachineError:
+    """Return the error BX265: a machine can have one worker."""
+    return MachineError(
+        f"this worker was not started: {cause}",
+        code="BX265",
+        effect="two workers on one machine would disturb each other's measurements",
+        fix="use the worker that runs, or stop it; give machines with the same name other ones "
+        "with --name",
+    )

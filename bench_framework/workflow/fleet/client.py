@@ -1,27 +1,19 @@
-"""Runs on hosts of a Dask cluster: send the scenario, follow the runs, store the records here."""
+"""Runs on hosts of a Dask cluster, and the gate of two of them."""
 
 from __future__ import annotations
 
-import base64
-import pickle
+import contextlib
 import secrets
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.errors import (
-    EXIT_DONE,
-    EXIT_INTERRUPTED,
-    EXIT_NOT_MEASURED,
-    BenchError,
-    Interrupted,
-    RecordError,
-    UsageError,
-)
-from bench_framework.execution.machine.host import seconds, this_host_id
-from bench_framework.execution.process import Launcher, scratch_folder
+from bench_framework.errors import EXIT_INTERRUPTED, Interrupted, UsageError
+from bench_framework.execution.machine.host import this_host_id
+from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import (
     Message,
     Observer,
@@ -32,56 +24,25 @@ from bench_framework.execution.progress import (
 from bench_framework.execution.stop import Stop
 from bench_framework.model.policies import HostPolicy
 from bench_framework.store import layout
+from bench_framework.units import counted
 from bench_framework.workflow.fleet import access, load_cluster
-from bench_framework.workflow.fleet.bundle import damaged, unsent
-from bench_framework.workflow.fleet.job import NAME, Job, Result
-from bench_framework.workflow.fleet.selection import shares
+from bench_framework.workflow.fleet.host_run import HostOutcome, HostRun
+from bench_framework.workflow.fleet.job import Job
+from bench_framework.workflow.fleet.selection import Place, shares
 from bench_framework.workflow.fleet.sources import Package, package
 from bench_framework.workflow.pages import require_readable
-from bench_framework.workflow.run import Outcome, finish_record, outcome_document
+from bench_framework.workflow.run import Outcome
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.scenarios.files import plan_scenario
 
 if TYPE_CHECKING:
+    from bench_framework.model.gate import Gating
     from bench_framework.model.plan import Plan
+    from bench_framework.store.records import Record
+    from bench_framework.workflow.gate import GateResult
 
 _POLL_S: Final = 0.2
-_CHECK_S: Final = 2.0
-"""Interval in seconds at which the state of a run is checked."""
 _MOST_IDS: Final = 100
-_MOST_STOPS: Final = 2
-"""Number of requests to stop that are sent: to end after the current run, and to kill it."""
-
-
-@dataclass(frozen=True, slots=True)
-class HostOutcome:
-    """The outcome of a run on one of several hosts, or the error that ended it."""
-
-    host: str
-    outcome: Outcome | None = None
-    error: BenchError | None = None
-    replaced_by: str = ""
-    """The host that measured in place of a lost one."""
-
-    @property
-    def exit_code(self) -> int:
-        """Exit code of the run. An error other than an interruption is a failed measurement."""
-        if self.outcome is not None:
-            return self.outcome.exit_code
-        if self.replaced_by:
-            return EXIT_DONE
-        interrupted = isinstance(self.error, Interrupted)
-        return EXIT_INTERRUPTED if interrupted else EXIT_NOT_MEASURED
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The JSON document of the run, with the name of the host."""
-        error = None
-        if self.error is not None:
-            error = {"code": self.error.code, "message": self.error.message, "fix": self.error.fix}
-        run = outcome_document(self.outcome) if self.outcome is not None else {}
-        replaced = self.replaced_by or None
-        return {"host": self.host, "error": error, "replaced_by": replaced, **run}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +77,7 @@ class Fleet:
             BenchError: any error that `run_scenario` raised on the host.
         """
         given = observer or SilentObserver()
-        *_, result = self.run_on_hosts(name, options, given, lambda _: given)
-        if result.error is not None:
-            raise result.error
-        assert result.outcome is not None
-        return result.outcome
+        return _checked(self.run_on_hosts(name, options, given, lambda _: given)[-1])
 
     def run_on_hosts(
         self,
@@ -140,10 +97,57 @@ class Fleet:
             MachineError: BX260, BX261 and BX262, as `run`; nothing was measured.
         """
         policy = access.hosts_of(self.host)
-        if options.gate:
-            raise unsent(
-                "--gate cannot be used with --scheduler", "use `benchctl gate` on the host"
+        with self.connect(name, options, observer, observer_of) as client:
+            plan = client.plan
+            policy = policy or plan.hosts or HostPolicy()
+            onlys: list[str | None] = [options.only]
+            if policy.split_inputs:
+                onlys = [*shares(plan, policy.split_inputs, options.only)]
+                policy = HostPolicy(split_inputs=len(onlys))
+            runs = client.measure(client.choose(policy), policy, onlys)
+        return tuple(run.outcome() for run in runs)
+
+    def gate(
+        self, name: str, options: RunOptions, observer: Observer, *, confirm: bool = True
+    ) -> tuple[Outcome, GateResult | None]:
+        """Measure a scenario on a host, and apply its gate. Another host measures possible regressions again.
+
+        The first name of `host`, or the first label of the scenario, chooses the host of the first pass. Of
+        several names, only the others can confirm. The result of the gate is `None` if the first pass was
+        interrupted. For `confirm`, see `gate_record`.
+
+        Raises:
+            BenchError: as `run` and `gate_record`.
+            Interrupted: the second pass was interrupted.
+        """
+        from bench_framework.workflow.gate import gate_record
+
+        policy = access.hosts_of(self.host)
+        with self.connect(name, options, observer, lambda _: observer) as client:
+            policy = policy or client.plan.hosts or HostPolicy()
+            policy = HostPolicy(policy.names, labels=policy.labels[:1])
+            first = client.measure(client.choose(policy)[:1], policy, [options.only])[-1]
+            outcome = _checked(first.outcome())
+            if outcome.record is None or outcome.exit_code == EXIT_INTERRUPTED:
+                return outcome, None
+            result = gate_record(
+                options.results,
+                str(outcome.record),
+                confirm=confirm,
+                observer=observer,
+                measure_again=partial(client.confirm, first.place, policy),
             )
+        return outcome, result
+
+    @contextlib.contextmanager
+    def connect(
+        self,
+        name: str,
+        options: RunOptions,
+        observer: Observer,
+        observer_of: Callable[[str], Observer],
+    ) -> Iterator[FleetClient]:
+        """Connect to the scheduler, to measure a scenario. Raises as `run`."""
         address = access.find_address(self.scheduler)
         access.require_safe(address, insecure=self.insecure)
         cluster = load_cluster("--scheduler")
@@ -152,52 +156,140 @@ class Fleet:
             require_readable(options.template)
         with Launcher() as launcher, cluster.connected(address) as connection:
             stop = Stop(launcher)
-
-            def wait(time_s: float) -> None:
-                observer.notify(Waiting("a worker", 0.0))
-                stop.check()
-                time.sleep(time_s)
-
             with stop.on_signals():
-                policy = policy or plan.hosts or HostPolicy()
-                onlys: list[str | None] = [options.only]
-                if policy.split_inputs:
-                    onlys = [*shares(plan, policy.split_inputs, options.only)]
-                    policy = HostPolicy(split_inputs=len(onlys))
-                places = connection.choose(policy, wait)
-                sent = package(name, options, plan, launcher)
+                pack = partial(package, name, options, plan, launcher)
+                yield FleetClient(
+                    self.scheduler, plan, options, connection, stop, observer, observer_of, pack
+                )
 
-                def start(place: Any, number: int) -> _Run:
-                    # A lost host keeps its unfinished record. The one in its place begins at a later number.
-                    numbers = range(number, layout.NUMBERS.stop, len(places))
-                    only = onlys[(number - 1) % len(onlys)]
-                    given = replace(options, numbers=numbers, only=only)
-                    job = self._job(sent, given, plan, place.name)
-                    host = observer_of(place.name)
-                    host.notify(Message(f"measuring on host {place.name} ({place.address})"))
-                    running = connection.start(place, job)
-                    return _Run(place, number, running, host, stop, plan.name, options)
 
-                runs = [start(place, number) for number, place in enumerate(places, 1)]
-                while open_ := [run for run in runs if not run.ended]:
-                    for run in open_:
-                        run.poll(_POLL_S / len(open_))
-                        # A record is repeated only once, because it can be what ended the host.
-                        first = run.number <= len(places) and not stop.level
-                        spare = None
-                        if run.running.gone and first and len(policy.names) != 1:
-                            labels = run.place.labels.intersection(policy.labels)
-                            used = [each.host for each in runs]
-                            spare = connection.spare(run.place.kind, labels, used)
-                            run.replace_by(spare)
-                        if run.ended:
-                            run.observer.notify(RunEnded(run.end))
-                        if spare is not None:
-                            runs.append(start(spare, run.number + len(places)))
-        return tuple(run.outcome() for run in runs)
+@dataclass(slots=True)
+class FleetClient:
+    """A client that is connected to a scheduler, and measures one scenario."""
 
-    def _job(self, sent: Package, options: RunOptions, plan: Plan, host: str) -> Job:
-        given = plan.revisions
+    scheduler: str
+    plan: Plan
+    options: RunOptions
+    connection: Any
+    """A `cluster.Cluster`, whose module needs Dask."""
+    stop: Stop
+    observer: Observer
+    observer_of: Callable[[str], Observer]
+    pack: Callable[[], Package]
+    sent: Package | None = None
+    """The files, which are the same for all runs of this client."""
+
+    def choose(self, policy: HostPolicy) -> list[Place]:
+        """Return the hosts of a policy. Raises as `Cluster.choose`, and `Interrupted`."""
+
+        def wait(time_s: float) -> None:
+            self.observer.notify(Waiting("a worker", 0.0))
+            self.stop.check()
+            time.sleep(time_s)
+
+        places: list[Place] = self.connection.choose(policy, wait)
+        return places
+
+    def measure(
+        self,
+        places: Sequence[Place],
+        policy: HostPolicy,
+        onlys: Sequence[str | None],
+        confirms: tuple[Gating, str] | None = None,
+        used: Collection[str] = (),
+    ) -> list[HostRun]:
+        """Measure on hosts at the same time, each with one of the selections `onlys`.
+
+        Unless the policy names one host, a free host of the same kind measures in place of one that is lost,
+        but none of the names `used`. `confirms` is that of `Job`.
+
+        Raises `UsageError` (BX134): the scenario cannot be sent; `BuildError`: git failed.
+        """
+        self.sent = sent = self.sent or self.pack()
+        options = self.options
+
+        def start(place: Place, number: int) -> HostRun:
+            # A lost host keeps its unfinished record. The one in its place begins at a later number.
+            numbers = range(number, layout.NUMBERS.stop, len(places))
+            only = onlys[(number - 1) % len(onlys)]
+            given = replace(options, numbers=numbers, only=only)
+            if confirms is not None:
+                given = replace(given, profile=False)
+            job = self._job(sent, given, place.name, confirms)
+            host = self.observer_of(place.name)
+            host.notify(Message(f"measuring on host {place.name} ({place.address})"))
+            running = self.connection.start(place, job)
+            report = replace(options, pages=confirms is None)
+            return HostRun(place, number, running, host, self.stop, self.plan.name, report)
+
+        runs = [start(place, number) for number, place in enumerate(places, 1)]
+        while open_ := [run for run in runs if not run.ended]:
+            for run in open_:
+                run.poll(_POLL_S / len(open_))
+                # A record is repeated only once, because it can be what ended the host.
+                first = run.number <= len(places) and not self.stop.level
+                spare = None
+                if run.running.gone and first and len(policy.names) != 1:
+                    others = self.others(run.place, policy, [*used, *(each.host for each in runs)])
+                    spare = next((place for place in others if not place.runs), None)
+                    run.replace_by(spare)
+                if run.ended:
+                    run.observer.notify(RunEnded(run.end))
+                if spare is not None:
+                    runs.append(start(spare, run.number + len(places)))
+        return runs
+
+    def confirm(self, place: Place, policy: HostPolicy, record: Record, first: Gating) -> Gating:
+        """Measure the possible regressions of a record of `place` on another host of its kind.
+
+        Each pass compares base and candidate on its own host. So their programs may differ, but neither
+        their sources nor their inputs.
+
+        Raises `Interrupted`: the user stopped it.
+        """
+        from bench_framework.features.gate.outcome import not_confirmed
+        from bench_framework.workflow.fleet.host_results import require_same_work
+        from bench_framework.workflow.gate import second_pass
+
+        first = replace(first, hosts=(place.name,))
+        others = self.others(place, policy, (place.name,))
+        among = ""
+        if len(policy.names) > 1:
+            others = [other for other in others if other.name in policy.names]
+            among = f" among {', '.join(policy.names)}"
+        if not others:
+            cause = f"no other host of kind {place.kind} is registered{among}"
+            return not_confirmed(first, record.plan.judge.gate, cause)
+        count = counted(len(first.in_state("suspicious")), "possible regression")
+        self.observer.notify(Message(f"gate: measuring {count} again on another host"))
+        policy, only = HostPolicy(labels=policy.labels), self.options.only
+        run = self.measure(others[:1], policy, [only], (first, record.id), (place.name,))[-1]
+        again = run.outcome()
+        if again.exit_code == EXIT_INTERRUPTED:
+            raise Interrupted(
+                f"interrupted while host {run.host} measured possible regressions again",
+                effect=f"the gate has no result; the first record is complete: {record.path}",
+                fix="repeat the command; it measures on both hosts again",
+            )
+        if again.outcome is None or again.outcome.judgement is None or run.folder is None:
+            return not_confirmed(first, record.plan.judge.gate, run.end)
+        try:
+            require_same_work(record, run.folder)
+        except UsageError as error:
+            return not_confirmed(first, record.plan.judge.gate, error.message)
+        first = replace(first, hosts=(place.name, run.host))
+        return second_pass(record, first, again.outcome.judgement, run.folder)
+
+    def others(self, place: Place, policy: HostPolicy, used: Collection[str]) -> list[Place]:
+        """Return the hosts that can measure in place of another one, those with the fewest runs first."""
+        labels = place.labels.intersection(policy.labels)
+        places: list[Place] = self.connection.others(place.kind, labels, used)
+        return places
+
+    def _job(
+        self, sent: Package, options: RunOptions, host: str, confirms: tuple[Gating, str] | None
+    ) -> Job:
+        given = self.plan.revisions
         return Job(
             secrets.token_hex(8),
             f"{this_host_id()}:{sent.root}",
@@ -215,126 +307,10 @@ class Fleet:
                 pages=False,
             ),
             ("--scheduler", self.scheduler, "--host", host),
-            _ids(options.results / plan.name),
+            _ids(options.results / self.plan.name),
+            self.plan.judge.gate.accepted,
+            confirms,
         )
-
-
-@dataclass(slots=True)
-class _Run:
-    """A run on a host that the client follows."""
-
-    place: Any
-    """A `cluster.Place`, whose module needs Dask."""
-    number: int
-    running: Any
-    """A `cluster.Running`."""
-    observer: Observer
-    stop: Stop
-    scenario: str
-    options: RunOptions
-    begin: float = field(default_factory=seconds)
-    checked: float = 0.0
-    sent_stops: int = 0
-    started: bool = False
-    silent: bool = False
-    """True if the host sends no heartbeats."""
-    result: Result | None = None
-    error: BenchError | None = None
-    folder: Path | None = None
-    """The record, as soon as it has arrived."""
-    replaced_by: str = ""
-
-    @property
-    def host(self) -> str:
-        """Name of the host."""
-        return str(self.place.name)
-
-    @property
-    def ended(self) -> bool:
-        """True if there is a result or an error."""
-        return self.result is not None or self.error is not None
-
-    def poll(self, timeout_s: float) -> None:
-        """Pass updates and requests to stop on, and take the result. Errors are kept."""
-        try:
-            self._pass_on(timeout_s)
-            if not self.started and seconds() - self.begin > _CHECK_S:
-                self.observer.notify(Waiting(f"host {self.host}", seconds() - self.begin))
-            if self.stop.level > self.sent_stops:
-                self._request_stop()
-            if self.running.finished or seconds() - self.checked >= _CHECK_S:
-                self.checked = seconds()
-                self._take(self.running.result())
-                self._note_contact()
-        except BenchError as error:
-            self.error = error
-
-    def replace_by(self, spare: Any) -> None:
-        """Note the `cluster.Place` that measures in place of this lost host; `None`: no host is free."""
-        assert self.error is not None
-        text = "no other host of its kind is free"
-        if spare is not None:
-            self.replaced_by = str(spare.name)
-            text = f"host {spare.name}, of the same kind, measures in its place"
-        self.error.details = (*self.error.details, ("then", text))
-
-    @property
-    def end(self) -> str:
-        """How the run ended."""
-        if self.error is not None:
-            return "; ".join(
-                (self.error.message, *(v for k, v in self.error.details if k == "then"))
-            )
-        assert self.result is not None
-        return f"record {self.folder}" if self.folder is not None else self.result.resume
-
-    def _take(self, result: Result | None) -> None:
-        if result is None:
-            return
-        self._pass_on(0)
-        if result.error is not None:
-            result.error.details = (("host", self.host), *result.error.details)
-            raise result.error
-        if result.archive:
-            self.folder = _store(result.archive, self.host, self.scenario, self.options.results)
-        self.result = replace(result, archive=b"")  # a large fleet has gigabytes of records
-
-    def _note_contact(self) -> None:
-        """Notify the observer that heartbeats of the host are missing, or that they arrive again."""
-        if not self.ended and self.running.silent != self.silent:
-            self.silent = not self.silent
-            text = "no contact with the host: waiting" if self.silent else "in contact again"
-            self.observer.notify(Message(text))
-
-    def _request_stop(self) -> None:
-        """Pass Ctrl-C on to the host. Raises `Interrupted`: the run had not started."""
-        self.sent_stops += 1
-        if not self.started:
-            self.running.cancel()
-            effect = f"host {self.host} had not started; nothing was measured there"
-            raise Interrupted("interrupted", effect=effect)
-        if self.sent_stops > _MOST_STOPS:
-            effect = f"host {self.host} did not answer, and may still measure"
-            raise Interrupted("interrupted", effect=effect)
-        self.running.stop()
-
-    def _pass_on(self, timeout_s: float) -> None:
-        for lines in self.running.updates(timeout_s):
-            self.started = True
-            for line in lines:
-                # Dask itself unpickles what workers send.
-                self.observer.notify(pickle.loads(base64.b64decode(line)))  # noqa: S301
-
-    def outcome(self) -> HostOutcome:
-        """Report the record, and return the outcome of the run."""
-        if self.result is None:
-            return HostOutcome(self.host, error=self.error, replaced_by=self.replaced_by)
-        try:
-            return HostOutcome(
-                self.host, _outcome(self.result, self.folder, self.host, self.options)
-            )
-        except BenchError as error:
-            return HostOutcome(self.host, error=error)
 
 
 def _ids(folder: Path) -> tuple[str, ...]:
@@ -343,33 +319,9 @@ def _ids(folder: Path) -> tuple[str, ...]:
     return tuple(names[-_MOST_IDS:])
 
 
-def _outcome(result: Result, folder: Path | None, host: str, options: RunOptions) -> Outcome:
-    from bench_framework.store.records import Record
-
-    if folder is None:
-        resume = f"{result.resume} (on host {host})"
-        return Outcome(None, None, None, (), resume, result.exit_code)
-    with Record.open(folder) as record:
-        outcome = finish_record(record, options)
-    if result.exit_code == EXIT_INTERRUPTED:
-        resume = "interrupted; all times were measured, but profiles can be missing"
-        return replace(outcome, exit_code=EXIT_INTERRUPTED, resume=resume)
-    return outcome
-
-
-def _store(archive: bytes, host: str, scenario: str, results: Path) -> Path:
-    """Check a record against its manifest, and add it to the records. Raises `MachineError` (BX264)."""
-    from bench_framework.store import archives
-
-    with layout.writing(results), scratch_folder() as scratch:
-        path = Path(scratch, "record.tar.gz")
-        path.write_bytes(archive)
-        try:
-            entry = archives.read_entry(path)
-            if (entry.scenario, entry.name) != (scenario, NAME):
-                raise damaged(f"it is of {entry.scenario}", f"the record of host {host}")
-            archives.extract(path, entry, results)
-        except (UsageError, RecordError) as error:
-            cause = error.message.replace(str(path), "the archive")
-            raise damaged(cause, f"the record of host {host}") from error
-    return entry.folder(results)
+def _checked(result: HostOutcome) -> Outcome:
+    """Return the outcome of a run. Raises `BenchError`: the error that ended it."""
+    if result.error is not None:
+        raise result.error
+    assert result.outcome is not None
+    return result.outcome

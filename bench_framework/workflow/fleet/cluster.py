@@ -22,13 +22,12 @@ from typing import Any, Final
 import dask
 from distributed import Client, Future, Security, Worker, get_worker
 
-from bench_framework.errors import MachineError
 from bench_framework.execution.machine import host
 from bench_framework.model.policies import HostPolicy
 from bench_framework.version import __version__
-from bench_framework.workflow.fleet import access, on_host
+from bench_framework.workflow.fleet import access, on_host, selection
 from bench_framework.workflow.fleet.job import Job, Result
-from bench_framework.workflow.fleet.selection import Place, select
+from bench_framework.workflow.fleet.selection import Place
 
 CONNECT_S = 10.0
 """Time in seconds to connect to a scheduler."""
@@ -168,60 +167,40 @@ class Cluster:
         waited = 0.0
         while True:
             places = self._places()
-            chosen, missing = select(policy, places)
+            chosen, missing = selection.select(policy, places)
             if not missing or waited >= REGISTER_S:
                 break
             wait(_RETRY_S)
             waited += _RETRY_S
         if missing:
-            raise MachineError(
-                f"{missing} is registered at {self._address}",
-                code="BX261",
-                details=(
-                    ("requested", policy.text),
-                    ("hosts", ", ".join(sorted(map(str, places))) or "none"),
-                ),
-                effect="nothing was measured",
-                fix=f"start one on the host with `benchctl fleet worker {self._address}`",
-            )
+            raise selection.unregistered(missing, self._address, policy, places)
         usable = [place for place in places if place.versions == versions()]
         if policy.any or policy.labels or policy == HostPolicy():
-            chosen, missing = select(policy, usable)
+            chosen, missing = selection.select(policy, usable)
         if others := [p for p in places if p not in usable and (missing or p in chosen)]:
-            raise MachineError(
-                "the worker has another version than this client",
-                code="BX262",
-                details=(("client", versions()), *((p.name, p.versions) for p in others)),
-                effect="nothing was measured",
-                fix="install one version on client, scheduler and hosts, then restart the workers",
-            )
+            raise selection.other_versions(versions(), others)
         return chosen
 
     def _places(self) -> list[Place]:
-        """Return the workers of benchctl."""
-        runs = self._client.processing()
-        places = []
-        for address, worker in _workers(self._client).items():
-            if MACHINE in worker["resources"]:
-                card, number = worker.get(CARD, {}), len(runs.get(address, ()))
-                places.append(
-                    Place(
-                        address,
-                        str(worker["name"]),
-                        ", ".join({*worker["resources"]} - {MACHINE}),
-                        card.get("kind", ""),
-                        frozenset(card.get("labels", ())),
-                        number,
-                    )
-                )
-        return places
+        """Return the registered hosts."""
+        return [
+            Place(
+                entry["address"],
+                entry["host"],
+                entry["versions"],
+                entry["card"].get("kind", ""),
+                frozenset(entry["card"].get("labels", ())),
+                entry["runs"],
+                silent=entry["silent"],
+            )
+            for entry in self.hosts()
+            if entry["registered"]
+        ]
 
     def hosts(self) -> Iterator[dict[str, Any]]:
         """Yield each registered host, and those whose workers are gone and were not stopped."""
         now = self._client.run_on_scheduler(time.time)
-        gone = {}
-        for at, event in self._client.get_events(HOSTS):
-            gone[event["host"]] = (at, event)
+        gone = {event["host"]: (at, event) for at, event in self._client.get_events(HOSTS)}
         runs = self._client.processing()
         for address, worker in _workers(self._client).items():
             if MACHINE in worker["resources"]:
@@ -231,7 +210,7 @@ class Cluster:
                     "address": address,
                     "registered": True,
                     "silent": now - worker["last_seen"] > SILENT_S,
-                    "usable": versions() in worker["resources"],
+                    "versions": ", ".join({*worker["resources"]} - {MACHINE}),
                     "since_s": max(0.0, now - worker["last_seen"]),
                     "card": worker.get(CARD, {}),
                     "reported": worker["metrics"].get(CARD),
@@ -245,21 +224,12 @@ class Cluster:
                 rest = {"registered": False, "since_s": since, "reported": None, "runs": 0}
                 yield {name: event[name] for name in ("host", "address", "card")} | rest
 
-    def spare(self, kind: str, labels: frozenset[str], used: Collection[str]) -> Place | None:
-        """Return a free host of a kind with these labels that is not among the names `used`, or `None`."""
-        entries: list[dict[str, Any]] = []
+    def others(self, kind: str, labels: frozenset[str], used: Collection[str]) -> list[Place]:
+        """Return the hosts that can measure in place of one of this kind, as `selection.suitable`."""
+        places: list[Place] = []
         with contextlib.suppress(OSError, TimeoutError, asyncio.CancelledError):
-            entries = [*self.hosts()]
-        places = [
-            Place(entry["address"], entry["host"], versions(), kind, labels)
-            for entry in entries
-            if entry["registered"]
-            and entry["usable"]
-            and not (entry["silent"] or entry["runs"] or entry["host"] in used)
-            and entry["card"].get("kind") == kind
-            and labels <= {*entry["card"]["labels"]}
-        ]
-        return min(places, key=lambda place: place.name, default=None)
+            places = self._places()
+        return selection.suitable(places, kind, versions(), labels, used)
 
     def start(self, place: Place, job: Job) -> Running:
         """Start a run on a worker."""
@@ -370,7 +340,9 @@ async def _serve(
     except (OSError, ValueError, RuntimeError) as error:
         cause = _causes(error)
         if "name taken" in cause:
-            raise second_worker(f"the scheduler {address} has a worker named {name}") from error
+            raise access.second_worker(
+                f"the scheduler {address} has a worker named {name}"
+            ) from error
         raise access.unreachable(address, cause) from error
     announce(stopped=False)
     ready(worker.address)
@@ -397,17 +369,6 @@ def worker_of(address: str, name: str, folder: Path, card: dict[str, Any]) -> Wo
         death_timeout=CONNECT_S,
         startup_information={CARD: lambda _: card},
         metrics={CARD: lambda _: on_host.state()},
-    )
-
-
-def second_worker(cause: str) -> MachineError:
-    """Return the error BX265: a machine can have one worker."""
-    return MachineError(
-        f"this worker was not started: {cause}",
-        code="BX265",
-        effect="two workers on one machine would disturb each other's measurements",
-        fix="use the worker that runs, or stop it; give machines with the same name other ones "
-        "with --name",
     )
 
 

@@ -84,7 +84,7 @@ def compare_records_of_hosts(results: Path, names: Sequence[str]) -> HostPage:
         hosts = [_host_record(record) for record in records]
         _require_different_hosts(records, hosts)
         for record in records[1:]:
-            _require_same_work(records[0], record)
+            _require_same(records[0], record)
         comparison = compare_hosts(hosts)
         return HostPage(comparison, document(comparison))
 
@@ -122,8 +122,13 @@ def _require_different_hosts(records: Sequence[Record], hosts: Sequence[HostReco
                 )
 
 
-def _require_same_work(first: Record, other: Record) -> None:
-    """Refuse records of different work. Raises `UsageError` (BX135)."""
+def require_same_work(first: Record, folder: Path) -> None:
+    """Refuse a record of other work than the first one. Raises `UsageError` (BX135)."""
+    with Record.open(folder) as other:
+        _require_same(first, other)
+
+
+def _require_same(first: Record, other: Record) -> None:
     before, after = _work(first), _work(other)
     for what, value in before.items():
         if after.get(what, value) != value:

@@ -11,9 +11,16 @@ import pickle
 import signal
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final
 
-from bench_framework.errors import EXIT_DONE, BenchError, Interrupted, ScenarioError, UsageError
+from bench_framework.errors import (
+    EXIT_DONE,
+    BenchError,
+    Interrupted,
+    RecordError,
+    ScenarioError,
+    UsageError,
+)
 from bench_framework.execution.progress import (
     BlockStarted,
     LookTaken,
@@ -26,6 +33,10 @@ from bench_framework.workflow.fleet.bundle import Bundle
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.run_progress import Work
 from bench_framework.workflow.scenarios.files import find_scenario
+
+if TYPE_CHECKING:
+    from bench_framework.model.gate import Gating
+    from bench_framework.model.plan import Plan
 
 REQUEST: Final = "request"
 RESULT: Final = "result"
@@ -49,6 +60,8 @@ class Job:
         cwd: path of the current folder in the bundle.
         words: further words of the command, for the report.
         taken: ids that the record must not have.
+        accepted: the client's path of the file of accepted changes; empty without one.
+        confirms: result and id of the record of another host, whose possible regressions are measured.
     """
 
     token: str
@@ -59,6 +72,8 @@ class Job:
     options: RunOptions
     words: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
+    accepted: str = ""
+    confirms: tuple[Gating, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +131,10 @@ def _measure(job: Job, place: Path, observer: _Stream) -> Result:
     from bench_framework.workflow.run import run_plan
 
     plan = plan_run(job.scenario, job.options)
-    plan = replace(plan, asked=(*plan.asked, *job.words))
+    gate = replace(plan.judge.gate, accepted=job.accepted)  # the client reads it
+    plan = replace(plan, asked=(*plan.asked, *job.words), judge=replace(plan.judge, gate=gate))
+    if job.confirms is not None:
+        plan = _confirmation(plan, *job.confirms)
     text = find_scenario(job.scenario).read_text(encoding="utf-8")
     with layout.writing(job.options.results):
         for name in filter(layout.is_record_id, job.taken):  # so no new record gets this id
@@ -125,6 +143,21 @@ def _measure(job: Job, place: Path, observer: _Stream) -> Result:
     if outcome.record is not None and outcome.judgement is not None:
         _write_archive(outcome.record, job.options.results, place / ARCHIVE)
     return Result(outcome.exit_code, resume=outcome.resume or "")
+
+
+def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
+    """Return the plan of a second pass. Raises `RecordError` (BX410): this host has no such configuration."""
+    from bench_framework.features.gate.outcome import confirmation_plan
+
+    again = confirmation_plan(plan, first, record_id)
+    if again is None or not again.cells:
+        raise RecordError(
+            "the suspicious configurations do not exist on this host",
+            code="BX410",
+            effect="nothing was measured here",
+            fix="copy the same inputs to all hosts of a kind",
+        )
+    return again
 
 
 def _write_archive(folder: Path, results: Path, path: Path) -> None:

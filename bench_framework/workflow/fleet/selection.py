@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from bench_framework.errors import MachineError
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import HostPolicy
 from bench_framework.units import counted
@@ -19,6 +20,7 @@ class Place:
         versions: versions of its packages, which must equal those of the client.
         kind: digest of the fingerprint that the machine had when the worker started.
         runs: number of runs that it has or waits for.
+        silent: it has sent no heartbeat for a while.
     """
 
     address: str
@@ -27,6 +29,7 @@ class Place:
     kind: str = ""
     labels: frozenset[str] = frozenset()
     runs: int = 0
+    silent: bool = False
 
     def __str__(self) -> str:
         return f"{self.name} (kind {self.kind}, {', '.join(sorted(self.labels))})"
@@ -56,6 +59,49 @@ def select(policy: HostPolicy, places: Sequence[Place]) -> tuple[list[Place], st
     number = policy.any or 1
     few = f"only {counted(len(free), 'host')} of {number}" if len(free) < number else ""
     return free[:number], few
+
+
+def suitable(
+    places: Sequence[Place],
+    kind: str,
+    versions: str,
+    labels: frozenset[str],
+    used: Collection[str],
+) -> list[Place]:
+    """Return the hosts of a kind with these versions and labels, except for the names `used`.
+
+    Those with the fewest runs are first. Hosts without contact are left out.
+    """
+    same = [p for p in places if (p.kind, p.versions, p.silent) == (kind, versions, False)]
+    others = [p for p in same if p.name not in used and labels <= p.labels]
+    return sorted(others, key=lambda place: (place.runs, place.name))
+
+
+def unregistered(
+    missing: str, address: str, policy: HostPolicy, places: Sequence[Place]
+) -> MachineError:
+    """Return the error BX261: hosts are not registered at a scheduler."""
+    return MachineError(
+        f"{missing} is registered at {address}",
+        code="BX261",
+        details=(
+            ("requested", policy.text),
+            ("hosts", ", ".join(sorted(map(str, places))) or "none"),
+        ),
+        effect="nothing was measured",
+        fix=f"start one on the host with `benchctl fleet worker {address}`",
+    )
+
+
+def other_versions(versions: str, places: Sequence[Place]) -> MachineError:
+    """Return the error BX262: hosts have other versions than the client."""
+    return MachineError(
+        "the worker has another version than this client",
+        code="BX262",
+        details=(("client", versions), *((p.name, p.versions) for p in places)),
+        effect="nothing was measured",
+        fix="install one version on client, scheduler and hosts, then restart the workers",
+    )
 
 
 def _by_label(labels: Sequence[str], free: Sequence[Place]) -> tuple[list[Place], str]:

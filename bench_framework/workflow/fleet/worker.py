@@ -38,7 +38,7 @@ def serve(
     folder = host.cache_root() / "fleet-worker"
 
     def busy() -> None:
-        raise cluster.second_worker(f"another one uses {folder}")
+        raise access.second_worker(f"another one uses {folder}")
 
     def ready(address_here: str) -> None:
         say(f"host {name} is ready at {address_here}, scheduler {address}: {cluster.versions()}")

@@ -377,6 +377,8 @@ class TestTheSecondPass:
             "2 comparisons: worse in the first measurement, inconclusive in the second"
         )
         assert all("; in the second one: " in p.reason for p in gating.pairs if p.again)
+        on_hosts = outcome.conclude(replace(gating, hosts=("a", "b")), gate_policy().gate)
+        assert on_hosts.reasons[0] == "2 comparisons: worse on host a, inconclusive on host b"
 
     def test_another_time_may_confirm_that_a_candidate_is_worse(self, study: type[Study]) -> None:
         # First pass: wall time is worse and CPU time inconclusive. Second pass: the reverse.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build, Host, Preload
+from bench_framework.model.run import Block, Build, Host, Preload
 from bench_framework.store import layout, lines, manifest
 from bench_framework.store.finding import find_records, resolve, resolve_measured
 from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
@@ -127,6 +128,20 @@ def test_an_interrupted_record_is_continued_after_a_run_with_other_options(
     assert resumable_path(root, plan) == record.path
     assert find_resumable(root, quick) is None
     assert find_resumable(root, replace(plan, scenario_sha256="7" * 64)) is None
+
+
+def test_a_record_that_confirms_another_one_is_not_continued_by_a_run(
+    tmp_path: Path, plan: Plan, host: Host, builds: tuple[Build, ...], block: Callable[..., Block]
+) -> None:
+    root = tmp_path / "elsewhere"
+    second = create(root, replace(plan, confirms="20260101T0000Z"), minute=9)
+    second.prepare(at=AT, host=host, builds=builds, inputs=())
+    second.append(lines.Measured(block(0, "a" * 12)))
+    second.close()
+    changed = "7" * 64
+    assert find_resumable(root, replace(plan, scenario_sha256=changed)) is None
+    again = replace(plan, scenario_sha256=changed, confirms="20260101T0000Z")
+    assert resumable_path(root, again) == second.path
 
 
 def test_a_record_without_measurements_is_continued_by_the_same_scenario_only(

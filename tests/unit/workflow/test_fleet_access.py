@@ -56,6 +56,7 @@ def test_a_scheduler_file_has_the_address(tmp_path: Path) -> None:
     "words",
     [
         ["run", "quickstart", "--scheduler", "tcp://127.0.0.1:1"],
+        ["gate", "quickstart.yaml", "--scheduler", "tcp://127.0.0.1:1"],
         ["fleet", "worker", "tcp://127.0.0.1:1"],
         ["fleet", "status", "--scheduler", "tcp://127.0.0.1:1"],
     ],
@@ -75,7 +76,6 @@ def test_without_the_package_a_command_installs_it(
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--scheduler", "tcp://127.0.0.1:1", "--gate"], "BX134"),
         (["--scheduler", "tcp://10.0.0.1:1"], "BX133"),
         (["--host", "rack-7"], "need --scheduler"),
         (["--insecure"], "need --scheduler"),

@@ -1,0 +1,214 @@
+"""A run on a host of a Dask cluster: follow it, store its record here, and report it."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from bench_framework.errors import (
+    EXIT_DONE,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_MEASURED,
+    BenchError,
+    Interrupted,
+    RecordError,
+    UsageError,
+)
+from bench_framework.execution.machine.host import seconds
+from bench_framework.execution.process import scratch_folder
+from bench_framework.execution.progress import Message, Observer, Waiting
+from bench_framework.execution.stop import Stop
+from bench_framework.store import layout
+from bench_framework.workflow.fleet.bundle import damaged
+from bench_framework.workflow.fleet.job import NAME, Result
+from bench_framework.workflow.fleet.selection import Place
+from bench_framework.workflow.run import Outcome, finish_record, outcome_document
+from bench_framework.workflow.run_options import RunOptions
+
+_CHECK_S: Final = 2.0
+"""Interval in seconds at which the state of a run is checked."""
+_MOST_STOPS: Final = 2
+"""Number of requests to stop that are sent: to end after the current run, and to kill it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostOutcome:
+    """The outcome of a run on one of several hosts, or the error that ended it."""
+
+    host: str
+    outcome: Outcome | None = None
+    error: BenchError | None = None
+    replaced_by: str = ""
+    """The host that measured in place of a lost one."""
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the run. An error other than an interruption is a failed measurement."""
+        if self.outcome is not None:
+            return self.outcome.exit_code
+        if self.replaced_by:
+            return EXIT_DONE
+        interrupted = isinstance(self.error, Interrupted)
+        return EXIT_INTERRUPTED if interrupted else EXIT_NOT_MEASURED
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The JSON document of the run, with the name of the host."""
+        error = None
+        if self.error is not None:
+            error = {"code": self.error.code, "message": self.error.message, "fix": self.error.fix}
+        run = outcome_document(self.outcome) if self.outcome is not None else {}
+        replaced = self.replaced_by or None
+        return {"host": self.host, "error": error, "replaced_by": replaced, **run}
+
+
+@dataclass(slots=True)
+class HostRun:
+    """A run on a host that the client follows."""
+
+    place: Place
+    number: int
+    running: Any
+    """A `cluster.Running`."""
+    observer: Observer
+    stop: Stop
+    scenario: str
+    options: RunOptions
+    begin: float = field(default_factory=seconds)
+    checked: float = 0.0
+    sent_stops: int = 0
+    started: bool = False
+    silent: bool = False
+    """True if the host sends no heartbeats."""
+    result: Result | None = None
+    error: BenchError | None = None
+    folder: Path | None = None
+    """The record, as soon as it has arrived."""
+    replaced_by: str = ""
+
+    @property
+    def host(self) -> str:
+        """Name of the host."""
+        return self.place.name
+
+    @property
+    def ended(self) -> bool:
+        """True if there is a result or an error."""
+        return self.result is not None or self.error is not None
+
+    def poll(self, timeout_s: float) -> None:
+        """Pass updates and requests to stop on, and take the result. Errors are kept."""
+        try:
+            self._pass_on(timeout_s)
+            if not self.started and seconds() - self.begin > _CHECK_S:
+                self.observer.notify(Waiting(f"host {self.host}", seconds() - self.begin))
+            if self.stop.level > self.sent_stops:
+                self._request_stop()
+            if self.running.finished or seconds() - self.checked >= _CHECK_S:
+                self.checked = seconds()
+                self._take(self.running.result())
+                self._note_contact()
+        except BenchError as error:
+            self.error = error
+
+    def replace_by(self, spare: Place | None) -> None:
+        """Note the host that measures in place of this lost one; `None`: no host is free."""
+        assert self.error is not None
+        text = "no other host of its kind is free"
+        if spare is not None:
+            self.replaced_by = spare.name
+            text = f"host {spare.name}, of the same kind, measures in its place"
+        self.error.details = (*self.error.details, ("then", text))
+
+    @property
+    def end(self) -> str:
+        """How the run ended."""
+        if self.error is not None:
+            return "; ".join(
+                (self.error.message, *(v for k, v in self.error.details if k == "then"))
+            )
+        assert self.result is not None
+        return f"record {self.folder}" if self.folder is not None else self.result.resume
+
+    def _take(self, result: Result | None) -> None:
+        if result is None:
+            return
+        self._pass_on(0)
+        if result.error is not None:
+            result.error.details = (("host", self.host), *result.error.details)
+            raise result.error
+        if result.archive:
+            self.folder = _store(result.archive, self.host, self.scenario, self.options.results)
+        self.result = replace(result, archive=b"")  # a large fleet has gigabytes of records
+
+    def _note_contact(self) -> None:
+        """Notify the observer that heartbeats of the host are missing, or that they arrive again."""
+        if not self.ended and self.running.silent != self.silent:
+            self.silent = not self.silent
+            text = "no contact with the host: waiting" if self.silent else "in contact again"
+            self.observer.notify(Message(text))
+
+    def _request_stop(self) -> None:
+        """Pass Ctrl-C on to the host. Raises `Interrupted`: the run had not started."""
+        self.sent_stops += 1
+        if not self.started:
+            self.running.cancel()
+            effect = f"host {self.host} had not started; nothing was measured there"
+            raise Interrupted("interrupted", effect=effect)
+        if self.sent_stops > _MOST_STOPS:
+            effect = f"host {self.host} did not answer, and may still measure"
+            raise Interrupted("interrupted", effect=effect)
+        self.running.stop()
+
+    def _pass_on(self, timeout_s: float) -> None:
+        for lines in self.running.updates(timeout_s):
+            self.started = True
+            for line in lines:
+                # Dask itself unpickles what workers send.
+                self.observer.notify(pickle.loads(base64.b64decode(line)))  # noqa: S301
+
+    def outcome(self) -> HostOutcome:
+        """Report the record, and return the outcome of the run."""
+        if self.result is None:
+            return HostOutcome(self.host, error=self.error, replaced_by=self.replaced_by)
+        try:
+            return HostOutcome(
+                self.host, _outcome(self.result, self.folder, self.host, self.options)
+            )
+        except BenchError as error:
+            return HostOutcome(self.host, error=error)
+
+
+def _outcome(result: Result, folder: Path | None, host: str, options: RunOptions) -> Outcome:
+    from bench_framework.store.records import Record
+
+    if folder is None:
+        resume = f"{result.resume} (on host {host})"
+        return Outcome(None, None, None, (), resume, result.exit_code)
+    with Record.open(folder) as record:
+        outcome = finish_record(record, options)
+    if result.exit_code == EXIT_INTERRUPTED:
+        resume = "interrupted; all times were measured, but profiles can be missing"
+        return replace(outcome, exit_code=EXIT_INTERRUPTED, resume=resume)
+    return outcome
+
+
+def _store(archive: bytes, host: str, scenario: str, results: Path) -> Path:
+    """Check a record against its manifest, and add it to the records. Raises `MachineError` (BX264)."""
+    from bench_framework.store import archives
+
+    with layout.writing(results), scratch_folder() as scratch:
+        path = Path(scratch, "record.tar.gz")
+        path.write_bytes(archive)
+        try:
+            entry = archives.read_entry(path)
+            if (entry.scenario, entry.name) != (scenario, NAME):
+                raise damaged(f"it is of {entry.scenario}", f"the record of host {host}")
+            archives.extract(path, entry, results)
+        except (UsageError, RecordError) as error:
+            cause = error.message.replace(str(path), "the archive")
+            raise damaged(cause, f"the record of host {host}") from error
+    return entry.folder(results)

@@ -1,0 +1,210 @@
+"""Tests of the gate on a fleet: a host finds a regression, and another one of its kind confirms it."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_framework.store.records import Record
+from tests.integration.fleet_machines import (
+    PATIENCE_S,
+    Machine,
+    start_scheduler,
+    start_worker,
+    start_workers,
+    wait_for,
+)
+
+GATED = """
+version: 1
+name: fleet
+question: Is the head slower than the base?
+worker: {command: [./tool.sh]}
+axes: {rev: [base, head, other]}
+command: ["{bin}", "rev-{rev}"]
+baseline: {rev: base}
+measure: {rounds: 24, until: rounds, warmup: 1, seed: 5}
+gate: {wall: 2%, cpu: 2%, accepted: accepted.yaml}
+"""
+SAME: list[dict[str, object]] = [{"match": "rev-", "wall_s": 0.05, "stdout": "42\n"}]
+SLOWER = [{"match": "rev-head", "wall_s": 0.06, "stdout": "42\n"}, *SAME]
+SLOW_S = 0.3
+"""Time in seconds of a run that must not end before the test has stopped its host."""
+Make = Callable[[str, float, Sequence[Mapping[str, object]]], Machine]
+
+
+@pytest.fixture
+def client(make: Callable[..., Machine]) -> Machine:
+    here = make("client")
+    (here.path / "fleet.yaml").write_text(GATED)
+    (here.path / "accepted.yaml").write_text("accepted: []\n")
+    return here
+
+
+def result(client: Machine) -> dict[str, Any]:
+    return dict(json.loads((client.records[0] / "gate.json").read_text()))
+
+
+def json_of(client: Machine, *words: str) -> Any:
+    code, text = client.call("--json", *words)
+    assert code == 0, text
+    return json.loads(text)
+
+
+def hosts_of(client: Machine) -> list[str]:
+    """Return the host of each record by the time at which it began."""
+    names = []
+    for record in client.records:
+        with Record.open(record) as opened:
+            names.append(opened.plan.asked[-1])
+    return names
+
+
+def test_a_regression_on_two_hosts_fails_the_gate(client: Machine, make: Make) -> None:
+    hosts = {f"rack-{n}": make(str(n), 0.0, SLOWER) for n in (1, 2)}
+    address = start_scheduler(client)
+    start_workers(hosts, address)
+    code, text = client.call("gate", "fleet.yaml", "--scheduler", address)
+    assert code == 1, text
+    assert "Traceback" not in text
+    reason = "worse than tolerated on host rack-1, confirmed on host rack-2"
+    assert f"comparisons: {reason}" in " ".join(text.split())
+    assert "measured on host rack-1, again on host rack-2" in " ".join(text.split())
+    assert hosts_of(client) == ["rack-1", "rack-2"]
+    first, second = client.records
+    for record in (first, second):
+        assert client.call("verify", str(record))[0] == 0
+    document = result(client)
+    assert document["hosts"] == ["rack-1", "rack-2"]
+    assert (document["record_id"], document["confirmation"]) == (first.name, second.name)
+    assert reason in (first / "comment.md").read_text()
+    # Only the possible regression was measured again, with its baseline and the A/A control.
+    with Record.open(second) as opened:
+        assert len(opened.plan.cells) == 3
+    # Accepted changes are read here.
+    words = ("baseline", "accept", str(first), "--reason", "intended", "--until", "never")
+    code, text = client.call(*words)
+    assert code == 0, text
+    code, text = client.call("gate", str(first), "--no-confirm")
+    assert code == 0, text
+    # The history of the kind of these hosts has the first pass, and no record of another kind.
+    (kind,) = {host["kind"] for host in json_of(client, "fleet", "status", "--scheduler", address)}
+    assert client.call("run", "fleet.yaml", "--fresh", BENCHCTL_TEST_CPU="mine")[0] == 0
+    history = json_of(client, "history", "fleet", "--machine", kind)
+    assert history["machine"]["digest"] == kind
+    points = [point for series in history["series"] for point in series["points"]]
+    assert {point["record"] for point in points} == {first.name}
+    history = json_of(client, "history", "fleet")
+    assert history["machine"]["digest"] != kind
+
+
+def test_equal_programs_pass_on_one_host(client: Machine, make: Make) -> None:
+    hosts = {f"rack-{n}": make(str(n), 0.0, SAME) for n in (1, 2)}
+    address = start_scheduler(client)
+    start_workers(hosts, address)
+    code, text = client.call("run", "fleet.yaml", "--gate", "--scheduler", address)
+    assert code == 0, text
+    assert "Benchmarks: passed" in text
+    assert result(client)["hosts"] == []
+    assert hosts_of(client) == ["rack-1"]
+    assert not hosts["rack-2"].journal()
+
+
+def test_a_regression_of_one_host_only_passes(client: Machine, make: Make) -> None:
+    hosts = {"rack-1": make("1", 0.0, SLOWER), "rack-2": make("2", 0.0, SAME)}
+    address = start_scheduler(client)
+    start_workers(hosts, address)
+    words = ("gate", "fleet.yaml", "--scheduler", address, "--host", "rack-1,rack-2")
+    code, text = client.call(*words)
+    assert code == 0, text
+    document = result(client)
+    assert document["hosts"] == ["rack-1", "rack-2"]
+    whys = {pair["why"] for pair in document["pairs"] if pair["variant"] == "head"}
+    assert whys == {"worse in the first measurement, but not in the second one"}
+    # The other host finds nothing, so nothing is measured again.
+    assert client.call(*words[:-1], "rack-2", "--fresh")[0] == 0
+    assert hosts_of(client) == ["rack-1", "rack-2", "rack-2"]
+
+
+def test_without_another_host_of_the_kind_nothing_is_confirmed(client: Machine, make: Make) -> None:
+    one, other = make("1", 0.0, SLOWER), make("2", 0.0, SLOWER)
+    other.env["BENCHCTL_TEST_CPU"] = "another one"
+    address = start_scheduler(client)
+    start_workers({"rack-1": one, "rack-2": other}, address)
+    code, text = client.call("gate", "fleet.yaml", "--scheduler", address)
+    assert code == 4, text
+    assert "Traceback" not in text
+    (reason,) = result(client)["reasons"]
+    assert "worse on host rack-1, not confirmed on another host: no other host of kind" in reason
+    assert reason.endswith(" is registered")
+    assert not other.journal()
+    assert hosts_of(client) == ["rack-1"]
+    states = {pair["state"] for pair in result(client)["pairs"] if pair["variant"] == "head"}
+    assert states == {"suspicious"}
+
+
+@pytest.mark.parametrize("spares", [0, 1])
+def test_a_host_that_dies_while_it_confirms(client: Machine, make: Make, spares: int) -> None:
+    one, slow = make("1", 0.0, SLOWER), make("2", SLOW_S, SLOWER)
+    third = make("3", 0.0, SLOWER)
+    address = start_scheduler(client)
+    workers = start_workers({"rack-1": one, "rack-2": slow}, address)
+    run = client.benchctl("run.log", "gate", "fleet.yaml", "--scheduler", address)
+    wait_for(lambda: slow.rounds() >= 1, run, client.path / "run.log")
+    if spares:
+        start_worker(third, address, "rack-3")
+    workers["rack-2"].kill()
+    code, text = run.wait(PATIENCE_S), client.text("run.log")
+    assert "Traceback" not in text
+    if spares:
+        assert code == 1, text
+        (reason,) = result(client)["reasons"]
+        assert reason.endswith("worse than tolerated on host rack-1, confirmed on host rack-3")
+        assert hosts_of(client) == ["rack-1", "rack-3"]
+    else:
+        assert code == 4, text
+        cause = "not confirmed on another host: the record of host rack-2 is lost"
+        assert f"comparisons: worse on host rack-1, {cause}" in " ".join(text.split())
+        assert hosts_of(client) == ["rack-1"]
+
+
+def test_ctrl_c_in_the_second_pass_keeps_the_first_record(client: Machine, make: Make) -> None:
+    one, slow = make("1", 0.0, SLOWER), make("2", SLOW_S, SLOWER)
+    address = start_scheduler(client)
+    start_workers({"rack-1": one, "rack-2": slow}, address)
+    run = client.benchctl("run.log", "gate", "fleet.yaml", "--scheduler", address)
+    wait_for(lambda: slow.rounds() >= 1, run, client.path / "run.log")
+    run.send_signal(signal.SIGINT)
+    assert run.wait(PATIENCE_S) == 130
+    text = client.text("run.log")
+    assert "Traceback" not in text
+    assert "interrupted while host rack-2 measured possible regressions again" in text
+    (record,) = client.records
+    assert client.call("verify", str(record))[0] == 0
+    assert slow.rounds() >= 1
+    # What is left on the host does not hinder its next run.
+    script = Path(slow.path / "script.json")
+    script.write_text(script.read_text().replace(f'"sleep_s": {SLOW_S}', '"sleep_s": 0.0'))
+    words = ("gate", "fleet.yaml", "--scheduler", address, "--host", "rack-2,rack-1")
+    code, text = client.call(*words)
+    assert code == 1, text
+    reason = "worse than tolerated on host rack-2, confirmed on host rack-1"
+    assert reason in " ".join(text.split())
+
+
+def test_options_of_a_fleet_need_a_scenario_and_a_scheduler(client: Machine) -> None:
+    code, text = client.call("gate", "fleet.yaml", "--host", "rack-1")
+    assert code == 2
+    assert "--host and --insecure need --scheduler" in text
+    code, text = client.call("gate", "@last", "--scheduler", "tcp://127.0.0.1:1")
+    assert code == 2
+    assert "--scheduler cannot be used with an existing record" in text
+    code, text = client.call("gate", "fleet.yaml", "--scheduler", "tcp://192.0.2.1:8786")
+    assert code == 2
+    assert "error[BX133]" in text
+    assert not client.records
