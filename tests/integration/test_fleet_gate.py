@@ -173,6 +173,20 @@ def test_a_host_that_dies_while_it_confirms(client: Machine, make: Make, spares:
         assert hosts_of(client) == ["rack-1"]
 
 
+def test_a_host_that_dies_in_the_first_pass(client: Machine, make: Make) -> None:
+    slow, *others = make("1", SLOW_S, SLOWER), make("2", 0.0, SLOWER), make("3", 0.0, SLOWER)
+    address = start_scheduler(client)
+    hosts = dict(zip(("rack-1", "rack-2", "rack-3"), (slow, *others), strict=True))
+    workers = start_workers(hosts, address)
+    run = client.benchctl("run.log", "gate", "fleet.yaml", "--scheduler", address)
+    wait_for(lambda: slow.rounds() >= 1, run, client.path / "run.log")
+    workers["rack-1"].kill()
+    assert run.wait(PATIENCE_S) == 1, client.text("run.log")
+    assert "Traceback" not in client.text("run.log")
+    assert result(client)["hosts"] == ["rack-2", "rack-3"]
+    assert hosts_of(client) == ["rack-2", "rack-3"]
+
+
 def test_ctrl_c_in_the_second_pass_keeps_the_first_record(client: Machine, make: Make) -> None:
     one, slow = make("1", 0.0, SLOWER), make("2", SLOW_S, SLOWER)
     address = start_scheduler(client)
