@@ -207,10 +207,12 @@ class FleetClient:
         """
         self.sent = sent = self.sent or self.pack()
         options = self.options
+        # A second pass in the minute of its first one gets the later id.
+        last = layout.order_key(confirms[1])[1] if confirms is not None else 0
 
         def start(place: Place, number: int) -> HostRun:
             # A lost host keeps its unfinished record. The one in its place begins at a later number.
-            numbers = range(number, layout.NUMBERS.stop, len(places))
+            numbers = range(last + number, layout.NUMBERS.stop, len(places))
             only = onlys[(number - 1) % len(onlys)]
             given = replace(options, numbers=numbers, only=only)
             if confirms is not None:
