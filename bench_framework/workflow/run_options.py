@@ -44,6 +44,7 @@ class RunOptions:
         sign: SSH key that signs the finished record; `None`: do not sign.
         record: a record to continue until the gate can judge, even if it is complete.
         first_pass: builds of the record that this run confirms, which must be the same programs.
+        builds: all builds of the plan, made on another machine, in place of building.
         pages: write the pages of the record. The second pass of a gate has only results.
         host: name of this machine in a fleet, empty without one.
         numbers: numbers of which the record has one, if its minute has several records. Hosts that measure
@@ -66,6 +67,7 @@ class RunOptions:
     sign: Path | None = None
     record: Path | None = None
     first_pass: Sequence[Build] = ()
+    builds: Sequence[Build] = ()
     pages: bool = True
     host: str = ""
     numbers: range = NUMBERS

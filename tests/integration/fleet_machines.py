@@ -30,6 +30,17 @@ if version := os.environ.get("BENCHCTL_TEST_VERSION"):
 if cpu := os.environ.get("BENCHCTL_TEST_CPU"):
     from bench_framework.execution.machine import host
     host.cpu_model = lambda *_: cpu  # so this is a host of another kind
+if libc := os.environ.get("BENCHCTL_TEST_LIBC"):
+    import platform
+    platform.libc_ver = lambda *_, **__: ("glibc", libc)
+if os.environ.get("BENCHCTL_TEST_DAMAGE"):
+    from bench_framework.workflow.fleet import on_host
+    unpack = on_host.unpack
+    def damaged(bundle, root):
+        if root.name == "programs":
+            bundle.contents.update({name: text + b"x" for name, text in bundle.contents.items()})
+        unpack(bundle, root)
+    on_host.unpack = damaged
 if folder := os.environ.get("BENCHCTL_TEST_LOCK"):
     # Nothing is timed here, so the lock of the machine is not needed.
     from bench_framework.execution.machine import host, lock, sensors

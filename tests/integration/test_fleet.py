@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +12,6 @@ from pathlib import Path
 from tests.integration.fleet_machines import (
     ONE_HAS_OTHER_OUTPUT,
     PATIENCE_S,
-    ROOT,
     ROUNDS,
     Machine,
     authority,
@@ -23,18 +20,6 @@ from tests.integration.fleet_machines import (
     start_worker,
     wait_for,
 )
-
-CARGO = ROOT / "tests" / "fakes" / "cargo"
-CRATE = """
-version: 1
-name: fleet
-question: Is the change faster?
-worker: {crate: ./, bin: demo, contract: false}
-axes: {arm: {base: {args: [arm-base]}, slow: {args: [arm-slow]}}}
-command: ["{bin}", "{args}"]
-baseline: {arm: base}
-measure: {rounds: 6, until: rounds, warmup: 1, seed: 5}
-"""
 
 
 def test_a_record_of_a_worker_equals_a_local_one(make: Callable[..., Machine]) -> None:
@@ -219,43 +204,3 @@ def test_tls(make: Callable[..., Machine], tmp_path: Path) -> None:
     assert code == 2
     assert "tls_ca_file" in text
     assert len(client.records) == 1
-
-
-def test_a_crate_is_built_on_the_host(make: Callable[..., Machine]) -> None:
-    client, host = make("client"), make("host")
-    for each in (client, host):
-        (each.path / "bin").mkdir()
-        tool = each.path / "bin" / "cargo"
-        tool.write_text(f"#!{sys.executable} -IS\n" + CARGO.read_text().partition("\n")[2])
-        tool.chmod(0o755)
-        each.env["PATH"] = f"{each.path / 'bin'}:{each.env['PATH']}"
-    crate = client.path / "crate"
-    (crate / "src").mkdir(parents=True)
-    (crate / "Cargo.toml").write_text('[package]\nname = "demo"\nversion = "0.1.0"\n')
-    (crate / "src" / "main.rs").write_text("// first\n")
-    (crate / "demo.yaml").write_text(CRATE)
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-
-    def git(*words: str) -> str:
-        argv = ["git", "-C", str(crate), *who, *words]
-        return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
-
-    git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "--message", "first")
-    first = git("rev-parse", "HEAD")
-    git("commit", "--quiet", "--allow-empty", "--message", "second")
-    (crate / "src" / "main.rs").write_text("// second, with changes\n")
-    address = start_scheduler(client)
-    start_worker(host, address, "rack-7")
-    words = ("run", "crate/demo.yaml", "--scheduler", address, "--base", "HEAD~1")
-    code, text = client.call(*words)
-    assert code == 0, text
-    lines = map(json.loads, (client.records[-1] / "journal.jsonl").read_text().splitlines())
-    builds = next(line["builds"] for line in lines if line["kind"] == "prepared")
-    assert {(build["revision"], build["dirty"]) for build in builds} == {
-        (first, False),
-        (git("rev-parse", "HEAD"), True),
-    }
-    assert not list(client.path.glob("cache/binaries/*"))
-    assert len(list(host.path.glob("cache/binaries/*"))) == 2

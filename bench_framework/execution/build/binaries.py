@@ -48,7 +48,7 @@ class Stored:
 
 
 def store(root: Path, source: Path, name: str) -> Stored:
-    """Copy a program into the store, twice; existing copies are kept.
+    """Copy a program into the store, twice; existing copies are kept, and damaged ones replaced.
 
     `root` is ``<cache>/binaries``. The copies have the file name `name`; programs may read
     ``argv[0]``.
@@ -59,7 +59,7 @@ def store(root: Path, source: Path, name: str) -> Stored:
     path, control = root / digest / name, root / digest / "control" / name
     size = source.stat().st_size
     for target in (path, control):
-        if target.is_file() and target.stat().st_size == size:
+        if target.is_file() and sha256_of(target) == digest:
             continue
         with whole(target) as part:
             shutil.copyfile(source, part)

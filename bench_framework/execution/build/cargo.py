@@ -109,7 +109,7 @@ class Builder:
         what = f"the build of {label_of(spec)}"
         with MachineLock(what, self.observer, path=folder.lock):
             folder.enter()
-            build = self._compile(spec, place, crate, folder.units)
+            build = self.compile(spec, place, crate, folder.units)
         build = replace(build, revision=commit, dirty=dirty)
         if released is not None:
             build = replace(build, source=released.source, source_sha256=released.checksum)
@@ -121,7 +121,8 @@ class Builder:
             self.observer.notify(Message(f"fetching the sources of {name} {version}"))
         return registry.fetch(self.launcher, self.env, root, name, version)
 
-    def _compile(self, spec: BuildSpec, place: str, crate: Path, units: Path) -> Build:
+    def compile(self, spec: BuildSpec, place: str, crate: Path, units: Path) -> Build:
+        """Run cargo for the crate in a folder, with the build directory `units`."""
         log = self.cache / "builds" / f"{spec.id}{self.suffix}.log"
         messages = log.with_suffix(".jsonl")
         wrapper = self._wrapper(crate)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PYTHON: Final = "BENCHCTL_PYTHON"
 """Variable with the path of the Python that runs some strategies of the worker dgen."""
 CPUINFO: Final = Path("/proc/cpuinfo")
+_FEATURES: Final = {"flags", "Features"}
 GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 MACHINE_ID: Final = Path("/etc/machine-id")
@@ -144,6 +145,12 @@ def cpu_model(text: str | None = None) -> str:
         if key.strip() in {"model name", "Model", "cpu model"} and value.strip():
             return value.strip()
     return platform.machine()
+
+
+def cpu_features() -> str:
+    """Return the features of the CPU, as the kernel names them."""
+    lines = (line.partition(":") for line in (_read(CPUINFO) or "").splitlines())
+    return next((text.strip() for name, _, text in lines if name.strip() in _FEATURES), "")
 
 
 def ram_bytes() -> int:

@@ -179,7 +179,7 @@ def _stays(path: str, link: str) -> bool:
     return below and up <= path.count("/") and link != ""
 
 
-def damaged(cause: str, what: str = "the files of the scenario") -> MachineError:
+def damaged(cause: str, what: str = "what the client sent") -> MachineError:
     """Return the error BX264: something arrived damaged."""
     return MachineError(
         f"{what} arrived damaged: {cause}",

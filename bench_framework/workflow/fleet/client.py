@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.errors import EXIT_INTERRUPTED, Interrupted, UsageError
-from bench_framework.execution.machine.host import this_host_id
+from bench_framework.errors import EXIT_INTERRUPTED, Interrupted, MeasureError, UsageError
+from bench_framework.execution.machine.host import environment, this_host_id
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import (
     Message,
@@ -21,13 +21,14 @@ from bench_framework.execution.progress import (
     SilentObserver,
     Waiting,
 )
-from bench_framework.execution.stop import Stop
+from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.policies import HostPolicy
 from bench_framework.store import layout
 from bench_framework.units import counted
 from bench_framework.workflow.fleet import access, load_cluster
 from bench_framework.workflow.fleet.host_run import HostOutcome, HostRun
 from bench_framework.workflow.fleet.job import Job
+from bench_framework.workflow.fleet.programs import Programs, Target, build_programs
 from bench_framework.workflow.fleet.selection import Place, shares
 from bench_framework.workflow.fleet.sources import Package, package
 from bench_framework.workflow.pages import require_readable
@@ -158,8 +159,9 @@ class Fleet:
             stop = Stop(launcher)
             with stop.on_signals():
                 pack = partial(package, name, options, plan, launcher)
+                session = Session(launcher, environment(), observer, stop)
                 yield FleetClient(
-                    self.scheduler, plan, options, connection, stop, observer, observer_of, pack
+                    self.scheduler, plan, options, connection, session, observer_of, pack
                 )
 
 
@@ -172,12 +174,23 @@ class FleetClient:
     options: RunOptions
     connection: Any
     """A `cluster.Cluster`, whose module needs Dask."""
-    stop: Stop
-    observer: Observer
+    session: Session
     observer_of: Callable[[str], Observer]
     pack: Callable[[], Package]
     sent: Package | None = None
     """The files, which are the same for all runs of this client."""
+    programs: Programs | None = None
+    """The programs that were built here; `None` if no host can run them."""
+
+    @property
+    def stop(self) -> Stop:
+        """The stop requests of the user."""
+        return self.session.stop
+
+    @property
+    def observer(self) -> Observer:
+        """The observer of what is done on this machine."""
+        return self.session.observer
 
     def choose(self, policy: HostPolicy) -> list[Place]:
         """Return the hosts of a policy. Raises as `Cluster.choose`, and `Interrupted`."""
@@ -206,6 +219,7 @@ class FleetClient:
         Raises `UsageError` (BX134): the scenario cannot be sent; `BuildError`: git failed.
         """
         self.sent = sent = self.sent or self.pack()
+        self._build(sent, places)
         options = self.options
         # A second pass in the minute of its first one gets the later id.
         last = layout.order_key(confirms[1])[1] if confirms is not None else 0
@@ -217,9 +231,12 @@ class FleetClient:
             given = replace(options, numbers=numbers, only=only)
             if confirms is not None:
                 given = replace(given, profile=False)
-            job = self._job(sent, given, place.name, confirms)
+            job = self._job(sent, given, place, confirms)
             host = self.observer_of(place.name)
             host.notify(Message(f"measuring on host {place.name} ({place.address})"))
+            if self.programs is not None and job.programs is None:
+                text = f"the host builds: its target is {place.target}; here, it is {Target.here()}"
+                host.notify(Message(text))
             running = self.connection.start(place, job)
             report = replace(options, pages=confirms is None)
             return HostRun(place, number, running, host, self.stop, self.plan.name, report)
@@ -288,10 +305,23 @@ class FleetClient:
         places: list[Place] = self.connection.others(place.kind, labels, used)
         return places
 
+    def _build(self, sent: Package, places: Sequence[Place]) -> None:
+        """Build the programs here if a host can run them. Raises `Interrupted`: the user stopped it."""
+        here = Target.here().system
+        if self.plan.program is not None or here not in {place.target.system for place in places}:
+            return
+        try:
+            self.programs = self.programs or build_programs(self.plan, sent, self.session)
+        except MeasureError as error:
+            self.observer.notify(Message(f"each host builds: {error.message}"))
+        except Interrupted as error:
+            raise Interrupted("interrupted", effect="nothing was sent to a host") from error
+
     def _job(
-        self, sent: Package, options: RunOptions, host: str, confirms: tuple[Gating, str] | None
+        self, sent: Package, options: RunOptions, place: Place, confirms: tuple[Gating, str] | None
     ) -> Job:
         given = self.plan.revisions
+        programs, host = self.programs, place.name
         return Job(
             secrets.token_hex(8),
             f"{this_host_id()}:{sent.root}",
@@ -311,6 +341,7 @@ class FleetClient:
             ("--scheduler", self.scheduler, "--host", host),
             _ids(options.results / self.plan.name),
             self.plan.judge.gate.accepted,
+            programs if programs is not None and programs.fit(place.target) else None,
             confirms,
         )
 

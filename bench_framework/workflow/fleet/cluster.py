@@ -27,6 +27,7 @@ from bench_framework.model.policies import HostPolicy
 from bench_framework.version import __version__
 from bench_framework.workflow.fleet import access, on_host, selection
 from bench_framework.workflow.fleet.job import Job, Result
+from bench_framework.workflow.fleet.programs import Target
 from bench_framework.workflow.fleet.selection import Place
 
 CONNECT_S = 10.0
@@ -192,6 +193,7 @@ class Cluster:
                 frozenset(entry["card"].get("labels", ())),
                 entry["runs"],
                 silent=entry["silent"],
+                target=Target(*entry["card"].get("target", ())),
             )
             for entry in self.hosts()
             if entry["registered"]

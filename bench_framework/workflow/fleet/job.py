@@ -30,6 +30,7 @@ from bench_framework.execution.progress import (
 )
 from bench_framework.store import layout
 from bench_framework.workflow.fleet.bundle import Bundle
+from bench_framework.workflow.fleet.programs import Programs
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.run_progress import Work
 from bench_framework.workflow.scenarios.files import find_scenario
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 REQUEST: Final = "request"
 RESULT: Final = "result"
 UPDATES: Final = "updates"
+PROGRAMS: Final = "programs"
+"""Folder with the programs that the client built, next to the folder of the request."""
 RESERVE: Final = "reserve"
 """A file that is removed before the result is written, which names a full disk."""
 RESERVE_BYTES: Final = 1 << 16
@@ -61,6 +64,7 @@ class Job:
         words: further words of the command, for the report.
         taken: ids that the record must not have.
         accepted: the client's path of the file of accepted changes; empty without one.
+        programs: the programs of the plan; `None` if the host builds them.
         confirms: result and id of the record of another host, whose possible regressions are measured.
     """
 
@@ -73,6 +77,7 @@ class Job:
     words: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     accepted: str = ""
+    programs: Programs | None = None
     confirms: tuple[Gating, str] | None = None
 
 
@@ -139,7 +144,14 @@ def _measure(job: Job, place: Path, observer: _Stream) -> Result:
     with layout.writing(job.options.results):
         for name in filter(layout.is_record_id, job.taken):  # so no new record gets this id
             (job.options.results / plan.name / name).mkdir(parents=True, exist_ok=True)
-    outcome = run_plan(plan, text, job.options, observer)
+    options = job.options
+    if job.programs is not None:
+        from bench_framework.execution.machine.host import cache_root
+
+        root = Path(str(Path.cwd()).removesuffix(job.cwd))
+        given = (plan, root, place.parent / PROGRAMS, cache_root())
+        options = replace(options, builds=job.programs.receive(*given))
+    outcome = run_plan(plan, text, options, observer)
     if outcome.record is not None and outcome.judgement is not None:
         _write_archive(outcome.record, job.options.results, place / ARCHIVE)
     return Result(outcome.exit_code, resume=outcome.resume or "")

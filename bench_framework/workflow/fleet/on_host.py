@@ -72,12 +72,16 @@ def _run(job: Job, send: Send) -> Result:
     if job.cwd and not is_inside(job.cwd):
         raise damaged(f"{job.cwd!r} is not a path in it")
     unpack(job.bundle, files)
+    programs = job.programs
+    if programs is not None:
+        unpack(programs.bundle, project / jobs.PROGRAMS)
+        programs = replace(programs, bundle=Bundle())
     layout.replace_folder(work, {})
     with layout.writing(project):
         _forget(results)
         (files / job.cwd).mkdir(parents=True, exist_ok=True)
     options = replace(job.options, results=results)
-    request = replace(job, bundle=Bundle(), options=options)
+    request = replace(job, bundle=Bundle(), programs=programs, options=options)
     layout.write_whole(work / jobs.REQUEST, pickle.dumps(request))
     layout.write_whole(work / jobs.RESERVE, bytes(jobs.RESERVE_BYTES))
     relay = _Relay(job.token, work / jobs.UPDATES, send)

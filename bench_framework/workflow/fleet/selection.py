@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bench_framework.errors import MachineError
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import HostPolicy
 from bench_framework.units import counted
+from bench_framework.workflow.fleet.programs import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Place:
         kind: digest of the fingerprint that the machine had when the worker started.
         runs: number of runs that it has or waits for.
         silent: it has sent no heartbeat for a while.
+        target: the programs that it can run.
     """
 
     address: str
@@ -30,6 +32,7 @@ class Place:
     labels: frozenset[str] = frozenset()
     runs: int = 0
     silent: bool = False
+    target: Target = field(default_factory=Target)
 
     def __str__(self) -> str:
         return f"{self.name} (kind {self.kind}, {', '.join(sorted(self.labels))})"

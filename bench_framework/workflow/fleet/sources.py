@@ -37,12 +37,14 @@ class Package:
         scenario: name of a bundled scenario, or path of its file from `cwd`.
         cwd: path of the current folder in the bundle.
         root: folder that contains all files on this machine.
+        places: all files, and the folders of all crates.
     """
 
     scenario: str
     bundle: Bundle = field(default_factory=Bundle)
     cwd: str = ""
     root: Path = Path("/")
+    places: frozenset[Path] = frozenset()
 
 
 def package(name: str, options: RunOptions, plan: Plan, launcher: Launcher) -> Package:
@@ -71,7 +73,8 @@ def package(name: str, options: RunOptions, plan: Plan, launcher: Launcher) -> P
         files = {below(_normal(place)): source for place, source in collector.files.items()}
         folders = {below(place) for place in (*map(_normal, collector.folders), here)} - {""}
         bundle = pack(files, folders - files.keys())
-    return Package(os.path.relpath(path.absolute(), here), bundle, below(here), root)
+    places = frozenset({*collector.files, *collector.crates})
+    return Package(os.path.relpath(path.absolute(), here), bundle, below(here), root, places)
 
 
 def _normal(path: Path) -> Path:

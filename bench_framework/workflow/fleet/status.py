@@ -13,6 +13,7 @@ from bench_framework.execution.process import Launcher
 from bench_framework.model.fingerprint import fingerprint
 from bench_framework.version import __version__
 from bench_framework.workflow.fleet import access, load_cluster
+from bench_framework.workflow.fleet.programs import Target
 
 State = Literal["free", "measuring", "no contact", "lost"]
 
@@ -53,7 +54,7 @@ class HostStatus:
 
 
 def describe_host(folder: Path, labels: Sequence[str]) -> dict[str, Any]:
-    """Return what a worker reports to the scheduler once: kind, labels and versions of this host.
+    """Return what a worker reports to the scheduler once: kind, labels, target and versions of this host.
 
     Its architecture is a label, too.
     """
@@ -66,6 +67,7 @@ def describe_host(folder: Path, labels: Sequence[str]) -> dict[str, Any]:
         "kind": kind.digest,
         "facts": dict(kind.facts),
         "labels": sorted({platform.machine(), *labels}),
+        "target": Target.here(),
         "versions": {
             "benchctl": __version__,
             "python": machine.python,

@@ -73,7 +73,7 @@ def _prepare(
     launcher, env, careful = session.launcher, session.env, session.interruptible
     tool = hyperfine.find(launcher, env, careful)
     event: Event | None = None
-    builds = _all_programs(plan, session, earlier=earlier)
+    builds = _all_programs(plan, session, earlier=earlier, given=options.builds)
     descriptions = {build.id: build.describe for build in builds if build.describe}
     able = leave_out(plan, descriptions)
     if able is not plan:
@@ -175,11 +175,17 @@ def _inputs(
 
 
 def _all_programs(
-    plan: Plan, session: Session, *, all_builds: bool = True, earlier: Sequence[Build] = ()
+    plan: Plan,
+    session: Session,
+    *,
+    all_builds: bool = True,
+    earlier: Sequence[Build] = (),
+    given: Sequence[Build] = (),
 ) -> tuple[Build, ...]:
     """Return the programs of a plan with their preloaded allocators.
 
-    Without `all_builds`, only the program of the baseline is built.
+    Without `all_builds`, only the program of the baseline is built. `given` are builds of another machine,
+    in place of building.
 
     Raises:
         MachineError, BuildError: a program or library is missing or cannot be built.
@@ -189,8 +195,10 @@ def _all_programs(
         name: library(name, session.launcher, session.env, session.interruptible)
         for name in dict.fromkeys(names.values())
     }
-    builds = _programs(plan, session) or _builds(
-        plan, session, all_builds=all_builds, earlier=earlier
+    builds = (
+        _programs(plan, session)
+        or _given(plan, session, given)
+        or _builds(plan, session, all_builds=all_builds, earlier=earlier)
     )
     _require_builds(plan, builds)
     return tuple(
@@ -284,6 +292,14 @@ def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
         )
         builds = tuple(replace(build, describe=described.describe) for build in builds)
     return builds
+
+
+def _given(plan: Plan, session: Session, builds: Sequence[Build]) -> tuple[Build, ...]:
+    """Return builds of another machine, with the answers to `describe` on this one."""
+    if not plan.answer.contract:
+        return tuple(builds)
+    given = (session.launcher, session.env, datasets.workplace(plan, session.env))
+    return tuple(binaries.add_description(build, (), *given) for build in builds)
 
 
 def _builds(

@@ -1,0 +1,186 @@
+"""Programs that the client builds once for all hosts of its target. They are sent with their builds."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from bench_framework.errors import BuildError
+from bench_framework.execution.build import binaries, cargo
+from bench_framework.execution.build.configuration import cargo_home, configuration_files
+from bench_framework.execution.build.revisions import key_of
+from bench_framework.execution.machine import host
+from bench_framework.execution.machine.lock import MachineLock
+from bench_framework.execution.stop import Session
+from bench_framework.model.plan import BuildSpec, Plan
+from bench_framework.model.run import Build
+from bench_framework.units import format_size
+from bench_framework.workflow.fleet.bundle import MOST_BYTES, Bundle, damaged, pack
+
+if TYPE_CHECKING:
+    from bench_framework.workflow.fleet.sources import Package
+
+NATIVE: Final = "=native"
+"""End of compiler flags that select the CPU of the machine that builds: ``-Ctarget-cpu=native``."""
+
+
+class Target(NamedTuple):
+    """The programs that a machine can run without building them again: those of an equal target."""
+
+    system: str = ""
+    """Architecture, C library and operating system, each with its version."""
+    cpu: str = ""
+    """Digest of model and features of the CPU, for programs that are built for this CPU only."""
+
+    def __str__(self) -> str:
+        return f"{self.system}, CPU {self.cpu[:6]}"
+
+    @classmethod
+    def here(cls) -> Target:
+        """Return the target of this machine."""
+        try:
+            release = platform.freedesktop_os_release()
+        except OSError:
+            release = {}
+        library = " ".join(filter(None, platform.libc_ver())) or "musl"
+        distribution = " ".join(filter(None, map(release.get, ("ID", "VERSION_ID"))))
+        system = ", ".join((platform.machine(), library, distribution or "Linux"))
+        return cls(system, key_of(f"{host.cpu_model()}\n{host.cpu_features()}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """The programs of a plan, for hosts of one target.
+
+    Attributes:
+        native: they run only on hosts with the CPU of the target.
+        builds: their builds by `_key`, with the paths of the client.
+        bundle: each program at ``SHA256/NAME``.
+    """
+
+    target: Target
+    native: bool
+    builds: Mapping[str, Build]
+    bundle: Bundle
+
+    def fit(self, target: Target) -> bool:
+        """Return whether a host of this target can run the programs."""
+        if self.native:
+            return target == self.target
+        return target.system == self.target.system
+
+    def receive(self, plan: Plan, root: Path, folder: Path, cache: Path) -> tuple[Build, ...]:
+        """Put the programs into the store of this host, and return the builds of a plan.
+
+        `root` is the folder of the sent files, and `folder` contains the unpacked bundle. Without the
+        program of a build, none is returned.
+
+        Raises `MachineError`: BX264, a program is damaged; BX235, the store cannot be written.
+        """
+        builds = []
+        for spec in plan.builds:
+            if (build := self.builds.get(_key(spec, root))) is None:
+                return ()
+            digest = str(build.sha256)
+            stored = binaries.store(cache / "binaries", folder / digest / spec.bin, spec.bin)
+            if stored.sha256 != digest:
+                raise damaged(f"{spec.bin} has another digest", "the programs")
+            path, control = str(stored.path), str(stored.control)
+            builds.append(replace(build, id=spec.id, path=path, control_path=control))
+        return tuple(builds)
+
+
+def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
+    """Build the programs of a plan on this machine, for hosts of its target.
+
+    A comparison needs one compiler for all its programs. Therefore all are sent, or none.
+
+    Raises:
+        MachineError, BuildError: the hosts must build, for the reason of the message.
+        Interrupted: the user stopped it.
+    """
+    specs = tuple(dict.fromkeys(spec.program for spec in plan.builds))
+    for spec in specs:
+        if spec.pgo:
+            raise BuildError("profile-guided optimisation trains on the host")
+        for path in map(Path, _paths(spec)):
+            if Path(os.path.normpath(path)) not in sent.places:
+                raise BuildError(f"{path} is a path of the host")
+    bound: list[str] = []
+    native: list[BuildSpec] = []
+    with MachineLock(f"the builds of {plan.name}", session.observer, session.stop, shared=True):
+        builds = cargo.build_all(
+            specs,
+            session.launcher,
+            session.env,
+            session.interruptible,
+            Path(),
+            contract=False,  # the host calls `describe`
+            make=partial(_Builder, bound=bound, native=native),
+        )
+    by_key: dict[str, Build] = {}
+    files: dict[str, Path] = {}
+    for spec, build in zip(specs, builds, strict=True):
+        if not build.ok:
+            raise BuildError(f"{cargo.label_of(spec)} cannot be built here")
+        # Path, log and duration are those of this machine. The host sets its own paths.
+        by_key[_key(spec, sent.root)] = replace(build, log=None, build_s=None, cached=True)
+        files[f"{build.sha256}/{spec.bin}"] = Path(str(build.path))
+    if bound:
+        raise BuildError(bound[0])
+    if (size := sum(path.stat().st_size for path in files.values())) > MOST_BYTES:
+        most = f"at most {format_size(MOST_BYTES)} are sent"
+        raise BuildError(f"the programs have {format_size(size)}, and {most}")
+    return Programs(Target.here(), bool(native), by_key, pack(files))
+
+
+def _paths(spec: BuildSpec) -> tuple[str, ...]:
+    """Return the paths that a build reads: its crate, and its patches."""
+    crate = () if spec.git or spec.registry or spec.crate == cargo.BUILTIN else (spec.crate,)
+    return (*crate, *spec.patches)
+
+
+def _key(spec: BuildSpec, root: Path) -> str:
+    """Return an id of a build that is equal on client and host: its paths begin at the sent files."""
+
+    def below(text: str) -> str:
+        path = Path(os.path.normpath(text))
+        return f"./{path.relative_to(root)}" if path.is_relative_to(root) else text
+
+    patches = tuple(map(below, spec.patches))
+    return replace(spec.program, crate=below(spec.crate), patches=patches).id
+
+
+@dataclass(slots=True)
+class _Builder(cargo.Builder):
+    """A builder that notes what binds a program to this machine, or to its CPU."""
+
+    bound: list[str] = field(kw_only=True)
+    native: list[BuildSpec] = field(kw_only=True)
+
+    def compile(self, spec: BuildSpec, place: str, crate: Path, units: Path) -> Build:
+        """Run cargo, see `Builder.compile`."""
+        build = cargo.Builder.compile(self, spec, place, crate, units)
+        if build.ok:
+            source = (cargo.lockfile_of(crate) or crate / "Cargo.toml").parent
+            content = Path(str(build.path)).read_bytes()
+            # The path can be that of test data: env!("CARGO_MANIFEST_DIR").
+            if any(os.fsencode(f(source)) in content for f in (os.path.normpath, os.path.realpath)):
+                self.bound.append(f"{cargo.label_of(spec)} contains the path of its crate")
+            if any(NATIVE in text for text in self._flag_texts(spec, crate, source)):
+                self.native.append(spec)
+        return build
+
+    def _flag_texts(self, spec: BuildSpec, crate: Path, source: Path) -> Iterator[str]:
+        """Yield all texts that can contain flags of a compiler, also of C."""
+        yield from spec.rustflags
+        yield from (value for _, value in spec.profile_keys)
+        yield from (text for name, text in self.env.items() if "FLAGS" in name)
+        files = (*configuration_files(crate), cargo_home(self.env) / "config.toml")
+        for file in filter(Path.is_file, (*files, crate / "Cargo.toml", source / "Cargo.toml")):
+            yield file.read_text(encoding="utf-8", errors="replace")
