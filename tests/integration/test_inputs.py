@@ -193,40 +193,6 @@ def test_a_command_generates_the_input_once(benchctl: Benchctl, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "message"),
-    [
-        ("input: {folder: none}", "BC404", "input folder `none` does not exist"),
-        ("input: {folder: a.txt}", "BC404", "write input: {file: a.txt}"),
-        ("input: {file: corpus}", "BC404", "write input: {folder: corpus}"),
-        ("input: {files: [a.txt, '*.c']}", "BC404", "no file matches `*.c`"),
-        ("input: {files: []}", "BC102", "must have at least 1 entry"),
-        ("input: {file: a.txt, folder: corpus}", "BC108", "has both `file` and `folder`"),
-        ("input: {file: a.txt, sha256: 12ab}", "BC102", "a SHA-256 has 64 hex digits"),
-        ("input: {file: a.txt, max-size: 1MiB}", "BC108", "`max-size` has no effect with `file`"),
-        (
-            "input: {folder: corpus}\nstdin: '{input}'\ncommand: ['{bin}']",
-            "BC108",
-            "the input is a folder",
-        ),
-        (
-            "input: {files: [a.txt]}\ncommand: ['{bin}', '--in={input}']",
-            "BC109",
-            "`{input}` is several files, so it must be an argument of its own",
-        ),
-        ("input: {command: [gen, '{input}']}", "BC109", "`{input}` cannot be used here"),
-        ("input: {file: a.txt}\ncommand: ['{bin}', '{output}']", "BC109", "`{output}`"),
-    ],
-)
-def test_a_mistake_is_one_error_of_validate(
-    benchctl: Benchctl, text: str, code: str, message: str
-) -> None:
-    done = benchctl("validate", text=text, code=2)
-    assert done.stderr.count("error[") == 1
-    assert f"error[{code}]" in done.stderr
-    assert message in done.stderr
-
-
-@pytest.mark.parametrize(
     ("text", "code", "messages"),
     [
         (

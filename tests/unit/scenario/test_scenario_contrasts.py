@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
-from bench_framework.errors import ScenarioError
 from bench_framework.model.looks import looks_of
 from bench_framework.model.pairs import comparisons_planned, contrast_cells, contrast_pairs
 from bench_framework.model.plan import Plan
@@ -79,67 +76,3 @@ def test_a_selection_without_one_side_has_no_contrast(plans: Callable[..., Plan]
     plan = plans(BODY + text, only="mode=ring")
     assert [contrast_cells(plan, item.id) for item in plan.inputs] == [(), ()]
     assert comparisons_planned(plan) == comparisons_planned(plans(BODY, only="mode=ring"))
-
-
-@pytest.mark.parametrize(
-    ("contrast", "message", "marked"),
-    [
-        (
-            "{name: x, of: {mode: mmap}, against: {mode: mmap, threads: '1'}}",
-            "contrast `x` compares a variant with itself",
-            "{mode: mmap, threads: '1'}",
-        ),
-        (
-            "{name: x, of: {mode: mmap, threads: '2'}, against: {mode: ring}}",
-            "`of` (mode=mmap, threads=2) of contrast `x` is not compared with anything",
-            "{mode: mmap, threads: '2'}",
-        ),
-        (
-            "{name: x, of: {mode: mmap}, against: {mode: ring, threads: '2'}}",
-            "`against` (mode=ring, threads=2) of contrast `x` is not compared with anything",
-            "{mode: ring, threads: '2'}",
-        ),
-        (
-            "{name: x, of: {experiment: large}, against: {mode: ring}}",
-            "there is no experiment `large` that changes the baseline",
-            "large",
-        ),
-        (
-            "{name: x, of: {experiment: larger, mode: ring}, against: {mode: ring}}",
-            "`experiment` selects one variant, so axis values cannot be added",
-            "experiment",
-        ),
-        (
-            "{name: x, of: {mode: ring}, against: {mode: mmap}, input: {mode: ring}}",
-            "`mode` is an axis of the variants, not of the input",
-            "mode",
-        ),
-        (
-            "{name: x, of: {mode: ring}, against: {mode: mmap}, metric: peak_rss}",
-            "metric `peak_rss` is not in `judge`",
-            "peak_rss",
-        ),
-        (
-            "{name: x, of: {mode: ring}, against: {moode: mmap}}",
-            "there is no axis `moode`",
-            "moode",
-        ),
-    ],
-)
-def test_a_side_that_selects_no_variant_is_marked(
-    contrast: str, message: str, marked: str, refuses: Callable[..., ScenarioError]
-) -> None:
-    text = f"{BODY}\ncontrasts:\n  - {contrast}\n"
-    (problem,) = refuses(text).problems
-    assert (problem.code, problem.message) == ("BC206", message)
-    assert problem.fix
-    assert problem.at is not None
-    line = next(line for line in text.splitlines() if contrast in line)
-    start = problem.at.column - 1
-    assert line[start : start + problem.at.length] == marked
-
-
-def test_two_contrasts_need_two_names(refuses: Callable[..., ScenarioError]) -> None:
-    one = "{name: x, of: {mode: ring}, against: {mode: mmap}}"
-    (problem,) = refuses(f"{BODY}\ncontrasts: [{one}, {one}]\n").problems
-    assert problem.message == "two contrasts have the name `x`"

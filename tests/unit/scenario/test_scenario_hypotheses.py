@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
-from bench_framework.errors import ScenarioError
 from bench_framework.model.declarations import DerivedRow, Hypothesis
 from bench_framework.model.plan import Plan
 
@@ -90,74 +87,3 @@ def test_a_derived_figure_may_state_an_assumption(plans: Callable[..., Plan]) ->
         DerivedRow("ten", "10 * time(plain)", "it grows"),
         DerivedRow("twice", "2 * ten"),
     )
-
-
-def hypothesis(keys: str) -> str:
-    """Return an experiment with a hypothesis and these further keys."""
-    return f"experiments: [{{name: e, hypothesis: h, {keys}}}]"
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "words"),
-    [
-        (hypothesis("change: {mode: mnap}"), "BC206", "axis `mode` has no value `mnap`"),
-        (hypothesis("change: {made: mmap}"), "BC206", "no axis or fixed key `made`"),
-        (hypothesis("change: {mode: read}"), "BC204", "changes nothing"),
-        (hypothesis("change: {mode: ring}, at: {mode: ring}"), "BC204", "changes nothing"),
-        (hypothesis("change: {block: 1M}, at: {mode: ring}"), "BC108", "must be of an axis"),
-        (hypothesis("change: {mode: mmap}, at: {threads: '3'}"), "BC206", "has no value `3`"),
-        (
-            hypothesis("change: {mode: mmap, threads: '2'}, metric: wall"),
-            "BC108",
-            "2 changes, whose effects cannot be separated",
-        ),
-        (
-            hypothesis("change: {mode: mmap}"),
-            "BC107",
-            "hypothesis `h` needs `metric`: it has one change and one metric",
-        ),
-        (
-            (
-                "experiments: [{name: e, hypothesis: the loop, change: {mode: mmap}, metric: wall},"
-                " {name: f, hypothesis: the start, change: {mode: mmap}, metric: wall}]"
-            ),
-            "BC108",
-            "already test `the loop`: one comparison cannot separate two causes",
-        ),
-        (hypothesis("change: {mode: mmap}, expect: more"), "BC102", "more"),
-        (
-            hypothesis("change: {mode: mmap}, metric: peak_rss"),
-            "BC206",
-            "`peak_rss` is not in `judge`",
-        ),
-        (
-            hypothesis("change: {mode: mmap}, at: {mode: ring}, decision: adopted"),
-            "BC108",
-            "starts from another variant",
-        ),
-        ("experiments: [{name: e, change: {mode: mmap}, expect: worse}]", "BC108", "`hypothesis`"),
-        (
-            "experiments: [{name: e, change: {mode: mmap}, at: {mode: ring}}]",
-            "BC108",
-            "`at` has no",
-        ),
-        (
-            "derived: {p: {formula: time(nothing), assuming: x}}",
-            "BC209",
-            "no cell `nothing`",
-        ),
-        (
-            "derived: {p: {formula: time(plain) + rate(plain), assuming: x}}",
-            "BC209",
-            "cannot be computed",
-        ),
-        ("derived: {p: {assuming: x}}", "BC107", "formula"),
-        ("derived: {p: [time(plain)]}", "BC102", "must be a mapping"),
-        ("causes: []", "BC101", "unknown key `causes`"),
-    ],
-)
-def test_an_error_is_shown_at_its_place(
-    refuses: Callable[..., ScenarioError], text: str, code: str, words: str
-) -> None:
-    problems = refuses(BODY + text + "\n").problems
-    assert any(p.code == code and words in p.message for p in problems), problems
