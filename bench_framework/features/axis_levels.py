@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bench_framework.features.document import build_document
+from bench_framework.model.declarations import Axis
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import Looks
-from bench_framework.model.plan import Axis, Plan
+from bench_framework.model.plan import Plan
 from bench_framework.model.words import noun, verdict_text, word
 from bench_framework.report.blocks import (
     Block,

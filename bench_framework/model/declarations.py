@@ -1,4 +1,4 @@
-"""Declarations of a scenario beyond its axes: experiments, hypotheses, figures and notes. No I/O."""
+"""Declarations of a scenario: axes, experiments, hypotheses, figures and notes. No I/O."""
 
 from __future__ import annotations
 
@@ -6,6 +6,28 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench_framework.model.policies import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class AxisValue:
+    """One setting of an axis: its name, its label in reports, and its description."""
+
+    name: str
+    label: str
+    about: str = ""
+    size_bytes: int | None = None
+    """Size in bytes if the name is a size. Scaling is computed along an axis of sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A named dimension that varies. `kind` states what it acts on."""
+
+    name: str
+    kind: Literal["build", "run", "input"]
+    values: tuple[AxisValue, ...]
+    label: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

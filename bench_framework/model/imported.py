@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.model.plan import Axis, AxisValue, Cell, Input, Plan, Role, Variant, stable_id
+from bench_framework.model.plan import Cell, Input, Plan, Role, Variant, stable_id
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy, Metric
 
 Format = Literal[

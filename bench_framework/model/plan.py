@@ -85,28 +85,6 @@ def stable_id(*parts: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-@dataclass(frozen=True, slots=True)
-class AxisValue:
-    """One setting of an axis: its name, its label in reports, and its description."""
-
-    name: str
-    label: str
-    about: str = ""
-    size_bytes: int | None = None
-    """Size in bytes if the name is a size. Scaling is computed along an axis of sizes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """A named dimension that varies. `kind` states what it acts on."""
-
-    name: str
-    kind: Literal["build", "run", "input"]
-    values: tuple[AxisValue, ...]
-    label: str = ""
-    note: str = ""
-
-
 Values = tuple[tuple[str, str], ...]
 """Axis name and value name, in the order of the scenario's axes."""
 
@@ -292,7 +270,7 @@ class Plan:
     """Path as given by the user, for messages; empty for `benchctl ab`. No id depends on it."""
     scenario_sha256: str
     """Digest of the normalised scenario, independent of comments and layout."""
-    axes: tuple[Axis, ...]
+    axes: tuple[declared.Axis, ...]
     builds: tuple[BuildSpec, ...]
     variants: tuple[Variant, ...]
     inputs: tuple[Input, ...]

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bench_framework.model.plan import CONTROL_LABEL, Axis, AxisValue, Values
+from bench_framework.model.declarations import Axis, AxisValue
+from bench_framework.model.plan import CONTROL_LABEL, Values
 from bench_framework.scenario import template
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.schema import ScenarioFile

@@ -11,11 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.model.declarations import Note
+from bench_framework.model.declarations import Axis, AxisValue, Note
 from bench_framework.model.plan import (
     CONTROL_LABEL,
-    Axis,
-    AxisValue,
     BuildSpec,
     Cell,
     Hole,

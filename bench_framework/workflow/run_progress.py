@@ -148,6 +148,14 @@ class Work:
         return f"{self.rounds_done}/{self.rounds_total} rounds"
 
     @property
+    def text(self) -> str:
+        """The progress as a line."""
+        left = self.left_s(self.elapsed_s)
+        until = "" if left is None else f"  at most {format_clock(left)} left"
+        problems = f"  problems {self.problems}" if self.problems else ""
+        return f"{self.state}{until}{problems}"
+
+    @property
     def share(self) -> float:
         """Finished share of the rounds, or of the budget if that ends first."""
         budget = self.plan.measure.budget_s

@@ -22,6 +22,7 @@ from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
 from bench_framework.execution.build import binaries, registry, revisions, rustflags, sharing
 from bench_framework.execution.build.compiler_cache import Wrapper, find_wrapper
+from bench_framework.execution.build.configuration import lockfile_of
 from bench_framework.execution.build.derived import derive, versions_in
 from bench_framework.execution.build.feature_symbols import unused_features
 from bench_framework.execution.build.linkers import linker_of, require_linkers
@@ -100,10 +101,8 @@ class Builder:
             (released.folder, spec.version, None) if released else self._source(spec)
         )
         if spec.patches or spec.dependencies:
-            lock = lockfile_of(crate)
-            crate = derive(spec, crate, lock, self.cache, self.launcher, self.env)
-        git = revisions.Git(self.launcher, self.env)
-        folder = sharing.folder_of(git, self.cache, crate, lockfile_of(crate))
+            crate = derive(spec, crate, self.cache, self.launcher, self.env)
+        folder = sharing.folder_of(revisions.Git(self.launcher, self.env), self.cache, crate)
         with writing(folder.lock):
             folder.lock.parent.mkdir(parents=True, exist_ok=True)
         what = f"the build of {label_of(spec)}"
@@ -381,16 +380,6 @@ def toml_value(text: str) -> str:
     if text in {"true", "false"} or text.lstrip("-").isdigit():
         return text
     return json.dumps(text)
-
-
-def lockfile_of(crate: Path) -> Path | None:
-    """Return the Cargo.lock of a crate: in its folder, or in the workspace above it."""
-    for folder in (crate, *crate.parents):
-        if (folder / "Cargo.lock").is_file():
-            return folder / "Cargo.lock"
-        if (folder / ".git").exists():
-            return None
-    return None
 
 
 def label_of(spec: BuildSpec) -> str:

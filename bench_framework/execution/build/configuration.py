@@ -18,6 +18,16 @@ CARGO: Final = (".cargo/config", ".cargo/config.toml")
 TOOLCHAIN: Final = ("rust-toolchain", "rust-toolchain.toml")
 
 
+def lockfile_of(crate: Path) -> Path | None:
+    """Return the Cargo.lock of a crate: in its folder, or in the workspace above it."""
+    for folder in (crate, *crate.parents):
+        if (folder / "Cargo.lock").is_file():
+            return folder / "Cargo.lock"
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
 def cargo_home(env: Mapping[str, str]) -> Path:
     """Return the folder of cargo's registries and of the user's configuration."""
     return Path(env.get("CARGO_HOME") or Path(env.get("HOME", "/"), ".cargo"))

@@ -24,20 +24,15 @@ from bench_framework.store.layout import whole
 
 
 def derive(
-    spec: BuildSpec,
-    crate: Path,
-    lock: Path | None,
-    cache: Path,
-    launcher: Launcher,
-    env: Mapping[str, str],
+    spec: BuildSpec, crate: Path, cache: Path, launcher: Launcher, env: Mapping[str, str]
 ) -> Path:
     """Return the folder of a crate's copy with the patches and dependencies of a build.
 
-    `lock` is the crate's lock file. Without a repository, its folder is copied.
+    Without a repository, the folder of the lock file is copied, or that of the crate.
 
     Raises `BuildError`: BX243, a patch does not apply; BX244, a version cannot be used.
     """
-    git = revisions.Git(launcher, env)
+    git, lock = revisions.Git(launcher, env), configuration.lockfile_of(crate)
     top = commit = None
     if spec.registry:
         # Any repository or workspace above the cache is another project.

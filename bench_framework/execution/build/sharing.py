@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench_framework.execution.build.configuration import configuration_files
+from bench_framework.execution.build.configuration import configuration_files, lockfile_of
 from bench_framework.execution.build.revisions import Git, key_of
 from bench_framework.store.layout import write_whole, writing
 
@@ -84,13 +84,14 @@ class BuildFolder:
         return self.path / "others" / key_of(str(source))
 
 
-def folder_of(git: Git, cache: Path, crate: Path, lock: Path | None) -> BuildFolder:
-    """Return the build directory of a crate whose lock file is `lock`.
+def folder_of(git: Git, cache: Path, crate: Path) -> BuildFolder:
+    """Return the build directory of a crate.
 
     It is shared within a repository, or by the versions of a released crate, if the local packages
     are known, and if the repository's configuration of cargo cannot change dependencies without
     changing the names of their units.
     """
+    lock = lockfile_of(crate)
     source = lock.parent if lock else crate
     folders = cache / "cargo" / "build"
     alone = BuildFolder(folders / key_of(str(source)), source)

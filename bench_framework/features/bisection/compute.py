@@ -17,6 +17,8 @@ from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.model.bisection import Bisection, Conclusion, Find, Outcome, Status, Step
 from bench_framework.model.judgement import ONE_PROGRAM, Comparison
+from bench_framework.model.looks import decidable, limited
+from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build
 from bench_framework.stats.portable_math import log
@@ -25,6 +27,7 @@ ATTEMPTS: Final = 2
 """Measurements of a step that stays inconclusive, each with twice the rounds of the one before."""
 SIDES: Final = ("candidate", "good", "bad")
 """The arms of a step. The candidate is the baseline, so that its A/A control serves both claims."""
+MOST_ROUNDS: Final = 1000
 DECIDED: Final = "the side of the commit is decided"
 
 
@@ -238,3 +241,19 @@ def conclude(search: Bisection) -> Conclusion:
     elif step is not None:
         status = "unchanged" if step.outcome == "same" else "inconclusive"
     return Conclusion(status, state.lo, state.hi, step)
+
+
+def scheduled(plan: Plan, step: Step) -> Plan:
+    """Return the plan with the level and the rounds of a step. An exact metric needs one round."""
+    measure, factor = plan.measure, 2 ** (step.attempt - 1)
+    plan = replace(plan, judge=replace(plan.judge, level=step.level))
+    if is_exact(plan.judge.headline):
+        one = replace(measure, rounds_min=1, rounds_max=1, by_budget=False, until="rounds")
+        return replace(plan, measure=replace(one, warmup_rounds=1))
+    most = min(measure.rounds_max * factor, max(measure.rounds_max, MOST_ROUNDS))
+    budget = None if measure.budget_s is None else measure.budget_s * factor
+    seed = measure.seed + step.attempt - 1
+    plan = replace(plan, measure=replace(measure, rounds_max=most, budget_s=budget, seed=seed))
+    while not decidable(plan):
+        plan = limited(plan, plan.measure.rounds_max + 1)
+    return plan

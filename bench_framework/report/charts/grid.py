@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bench_framework.model.plan import Axis, AxisValue, Input, Variant
+from bench_framework.model.declarations import Axis, AxisValue
+from bench_framework.model.plan import Input, Variant
 from bench_framework.model.structure import Contrast
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Figure, Point, Table

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.errors import BuildError
 from bench_framework.execution.build import binaries, cargo
-from bench_framework.execution.build.configuration import cargo_home, configuration_files
+from bench_framework.execution.build.configuration import (
+    cargo_home,
+    configuration_files,
+    lockfile_of,
+)
 from bench_framework.execution.build.revisions import key_of
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import MachineLock
@@ -167,7 +171,7 @@ class _Builder(cargo.Builder):
         """Run cargo, see `Builder.compile`."""
         build = cargo.Builder.compile(self, spec, place, crate, units)
         if build.ok:
-            source = (cargo.lockfile_of(crate) or crate / "Cargo.toml").parent
+            source = (lockfile_of(crate) or crate / "Cargo.toml").parent
             content = Path(str(build.path)).read_bytes()
             # The path can be that of test data: env!("CARGO_MANIFEST_DIR").
             if any(os.fsencode(f(source)) in content for f in (os.path.normpath, os.path.realpath)):

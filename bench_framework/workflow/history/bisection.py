@@ -20,7 +20,6 @@ from bench_framework.execution.progress import (
     Update,
 )
 from bench_framework.model.bisection import Bisection, Find, Outcome, Step
-from bench_framework.model.looks import decidable, limited
 from bench_framework.model.metrics import INSTRUCTIONS, InstructionPolicy, is_exact
 from bench_framework.model.plan import Plan, Role, stable_id
 from bench_framework.model.policies import GatePolicy
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison, Judgement
 
 STATE: Final = "bisect.json"
-MOST_ROUNDS: Final = 1000
 SIDE_CODES: Final[dict[Outcome, int]] = {"good": 0, "bad": 1}
 NO_SIDE: Final = 125
 """Exit codes for ``git bisect run``, which skips a commit with 125."""
@@ -213,12 +211,12 @@ class Search:
 
     def _pair(self, step: Step) -> Step:
         """Compare two ends. The first time, choose the configuration with the largest change."""
-        from bench_framework.features.bisection.compute import of_ends
+        from bench_framework.features.bisection.compute import of_ends, scheduled
         from bench_framework.scenario.revisions import HEAD, at_revisions, cell_id
 
         good, bad = (self.state.commits[number] for number in (step.lo, step.hi))
         plan = at_revisions(self._narrowed(), Revisions(good.id, bad.id, good.short))
-        record, judgement = self._measure(_scheduled(plan, step), RunOptions(), self._observer)
+        record, judgement = self._measure(scheduled(plan, step), RunOptions(), self._observer)
         comparisons = self._of_metric(judgement)
         compared = [c for c in comparisons if c.verdict not in _REFUSED]
         refused = [c for c in comparisons if c.verdict in _REFUSED]
@@ -251,7 +249,7 @@ class Search:
         question = f"Is {commit.short} on the side of {good.short} or of {bad.short}?"
         plan = at_commits(self._narrowed(), ids, question)
         words = ("bisect", self.state.scenario, "--good", good.id, "--bad", bad.id)
-        plan = _scheduled(replace(plan, scenario_path="", asked=words), step)
+        plan = compute.scheduled(replace(plan, scenario_path="", asked=words), step)
         rule = partial(compute.look, find=self.state.find, nearer=self._fixed)
         look = None if is_exact(self.state.metric) else rule
         untested = replace(step, level=0.0, outcome="skipped")
@@ -346,22 +344,6 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
         learnings=(),
         next_steps=(),
     )
-
-
-def _scheduled(plan: Plan, step: Step) -> Plan:
-    """Return the plan with the level and the rounds of a step. An exact metric needs one round."""
-    measure, factor = plan.measure, 2 ** (step.attempt - 1)
-    plan = replace(plan, judge=replace(plan.judge, level=step.level))
-    if is_exact(plan.judge.headline):
-        one = replace(measure, rounds_min=1, rounds_max=1, by_budget=False, until="rounds")
-        return replace(plan, measure=replace(one, warmup_rounds=1))
-    most = min(measure.rounds_max * factor, max(measure.rounds_max, MOST_ROUNDS))
-    budget = None if measure.budget_s is None else measure.budget_s * factor
-    seed = measure.seed + step.attempt - 1
-    plan = replace(plan, measure=replace(measure, rounds_max=most, budget_s=budget, seed=seed))
-    while not decidable(plan):
-        plan = limited(plan, plan.measure.rounds_max + 1)
-    return plan
 
 
 def _commits(

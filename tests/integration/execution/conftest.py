@@ -16,9 +16,8 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BlockFinished, BlockStarted, SilentObserver, Update
 from bench_framework.execution.stop import Session, Stop
+from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.plan import (
-    Axis,
-    AxisValue,
     Cell,
     Input,
     Plan,

@@ -10,7 +10,6 @@ import pytest
 
 from bench_framework.errors import BuildError
 from bench_framework.execution.build import revisions
-from bench_framework.execution.build.cargo import lockfile_of
 from bench_framework.execution.build.derived import derive
 from bench_framework.execution.machine import host
 from bench_framework.model.plan import BuildSpec
@@ -46,7 +45,7 @@ def copied(crate: Path, tmp_path: Path, launcher: Launcher, **settings: Any) -> 
     (tmp_path / "p.diff").write_text(settings.pop("patch", PATCH))
     spec = BuildSpec(str(crate), "prog", patches=(str(tmp_path / "p.diff"),), **settings)
     env = {**host.environment(), "CARGO_HOME": str(tmp_path / "cargo")}
-    return derive(spec, crate, lockfile_of(crate), tmp_path / "cache", launcher, env)
+    return derive(spec, crate, tmp_path / "cache", launcher, env)
 
 
 def patch_of(crate: Path) -> str:

@@ -252,7 +252,7 @@ def test_a_revision_with_other_settings_of_cargo_does_not_share(bench: Bench, te
         crate, _ = revisions.checkout(
             git, bench.cache, crate=bench.repository, url=None, revision=tag
         )
-        return sharing.folder_of(git, bench.cache, crate, crate / "Cargo.lock")
+        return sharing.folder_of(git, bench.cache, crate)
 
     plain = folder_of("plain")
     write(bench.repository, {"other": ""})

@@ -130,7 +130,7 @@ def test_patched_sources_are_complete(
     spec = BuildSpec(str(repository), "prog", patches=(str(tmp_path / "p.diff"),))
 
     def copy(launcher: Launcher) -> Path:
-        return derive(spec, repository, None, tmp_path / "cache", launcher, host.environment())
+        return derive(spec, repository, tmp_path / "cache", launcher, host.environment())
 
     folder = in_two_processes(copy, monkeypatch, Launcher, "capture", f"'{step}'")
     assert (folder / "a.txt").read_text() == "b\n"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Cell, Plan, Role, Variant
+from bench_framework.model.declarations import Axis, AxisValue
+from bench_framework.model.plan import BIN, BuildSpec, Cell, Plan, Role, Variant
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
 from tests.unit.checklist.conftest import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.build import cargo, messages
+from bench_framework.execution.build import cargo, configuration, messages
 from bench_framework.execution.build.messages import (
     Messages,
     Steps,
@@ -133,14 +133,14 @@ def test_a_member_uses_the_lockfile_of_its_workspace(tmp_path: Path) -> None:
     member = tmp_path / "crates" / "one"
     member.mkdir(parents=True)
     (tmp_path / "Cargo.lock").write_text("")
-    assert cargo.lockfile_of(member) == tmp_path / "Cargo.lock"
+    assert configuration.lockfile_of(member) == tmp_path / "Cargo.lock"
 
 
 def test_a_lockfile_above_the_repository_is_ignored(tmp_path: Path) -> None:
     crate = tmp_path / "repo"
     (crate / ".git").mkdir(parents=True)
     (tmp_path / "Cargo.lock").write_text("")
-    assert cargo.lockfile_of(crate) is None
+    assert configuration.lockfile_of(crate) is None
 
 
 def test_builds_have_short_labels() -> None:

@@ -15,12 +15,10 @@ from bench_framework.compare import contrasts
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.stage import runs_of
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import Experiment
+from bench_framework.model.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import (
-    Axis,
-    AxisValue,
     BuildSpec,
     Cell,
     Dataset,

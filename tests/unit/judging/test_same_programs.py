@@ -12,10 +12,10 @@ import pytest
 from bench_framework.compare import data_quality, same_programs
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import Experiment
+from bench_framework.model.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.judgement import ONE_PROGRAM, Judgement
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Plan
+from bench_framework.model.plan import BIN, BuildSpec, Plan
 from bench_framework.model.run import Build, Preload
 from bench_framework.model.verdict import Verdict
 

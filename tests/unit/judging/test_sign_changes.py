@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import Experiment
+from bench_framework.model.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.judgement import Judgement
-from bench_framework.model.plan import Axis, AxisValue, Dataset, Input, Plan
+from bench_framework.model.plan import Dataset, Input, Plan
 from bench_framework.model.run import PreparedInput
 
 if TYPE_CHECKING:

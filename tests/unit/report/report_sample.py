@@ -18,7 +18,14 @@ from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.experiments import compute as experiments
 from bench_framework.features.judge import analyse_axes
 from bench_framework.model import run
-from bench_framework.model.declarations import Experiment, Hypothesis, NamedContrast, Note
+from bench_framework.model.declarations import (
+    Axis,
+    AxisValue,
+    Experiment,
+    Hypothesis,
+    NamedContrast,
+    Note,
+)
 from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import (
     BestGroup,
@@ -36,8 +43,6 @@ from bench_framework.model.pairs import reference_pairs
 from bench_framework.model.plan import (
     BIN,
     INPUT,
-    Axis,
-    AxisValue,
     BuildSpec,
     Cell,
     Dataset,

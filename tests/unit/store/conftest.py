@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.declarations import Experiment, Note
+from bench_framework.model.declarations import Axis, AxisValue, Experiment, Note
 from bench_framework.model.plan import (
     BIN,
-    Axis,
-    AxisValue,
     BuildSpec,
     Cell,
     Dataset,

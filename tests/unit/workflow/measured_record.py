@@ -13,10 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench_framework.model import run
+from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.plan import (
     BIN,
-    Axis,
-    AxisValue,
     BuildSpec,
     Cell,
     Dataset,
