@@ -8,12 +8,15 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import random
 import re
 import signal
 import time
 import traceback
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from harness import ROOT, Attack, Box, Failed
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -31,12 +34,7 @@ from bench_framework.store.source import Source
 from bench_framework.workflow.records.differences import journal_differences, table_differences
 from bench_framework.workflow.records.verification import verify_page, verify_record
 
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Damages = tuple[Callable[[list[bytes]], st.SearchStrategy[bytes]], ...]
+Damages = tuple[Callable[[list[bytes]], st.SearchStrategy[bytes]], ...]
 
 FIXTURES = ROOT / "tests" / "fixtures"
 EXAMPLES = 100

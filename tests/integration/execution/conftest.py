@@ -35,6 +35,11 @@ FAKE_HYPERFINE = FAKES / "hyperfine"
 FAKE_WORKER = FAKES / "worker"
 
 
+MakePlan = Callable[..., Plan]
+BlocksOf = Callable[[Record, str], list[Block]]
+EventsOf = Callable[[Record, str], list[Event]]
+
+
 def make_plan(
     arms: Mapping[str, Sequence[str]],
     *,
@@ -187,7 +192,7 @@ def real(tmp_path: Path, launcher: Launcher) -> Laboratory:
 
 
 @pytest.fixture
-def plan_of() -> Callable[..., Plan]:
+def plan_of() -> MakePlan:
     return make_plan
 
 
@@ -198,7 +203,7 @@ def worker() -> str:
 
 
 @pytest.fixture
-def blocks_of() -> Callable[[Record, str], list[Block]]:
+def blocks_of() -> BlocksOf:
     """Return a function that lists the blocks of a label in order."""
 
     def find(record: Record, label: str) -> list[Block]:
@@ -209,7 +214,7 @@ def blocks_of() -> Callable[[Record, str], list[Block]]:
 
 
 @pytest.fixture
-def events_of() -> Callable[[Record, str], list[Event]]:
+def events_of() -> EventsOf:
     """Return a function that lists the events with a code."""
     return lambda record, code: [event for event in record.contents.events if event.code == code]
 

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bench_framework.errors import Interrupted
 from bench_framework.execution import answers
 from bench_framework.execution.process import Command, Finished
-from bench_framework.model.plan import Plan
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
-from bench_framework.model.run import Block, Event
 from bench_framework.store.records import Record
 from bench_framework.units import format_size
-
-if TYPE_CHECKING:
-    MakePlan = Callable[..., Plan]
-    BlocksOf = Callable[[Record, str], list[Block]]
-    EventsOf = Callable[[Record, str], list[Event]]
+from tests.integration.execution.conftest import BlocksOf, EventsOf, MakePlan
 
 ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}
 ROUNDS = MeasurePolicy(rounds_min=2, rounds_max=2, warmup_rounds=1)

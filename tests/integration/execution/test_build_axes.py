@@ -7,8 +7,9 @@ import io
 import json
 import subprocess
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,16 +17,12 @@ from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.build.cargo import build_all
 from bench_framework.execution.build.linkers import linker_of
 from bench_framework.execution.machine import host
+from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.model.plan import BuildSpec
+from bench_framework.model.run import Build
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.execution.process import Launcher
-    from bench_framework.model.run import Build
-
-    Builds = Callable[..., Build]
+Builds = Callable[..., Build]
 
 MANIFEST = """[package]
 name = "prog"

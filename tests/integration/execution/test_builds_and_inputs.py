@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,13 +18,9 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver, Waiting
 from bench_framework.execution.stop import Stop
-from bench_framework.model.plan import BIN, BuildSpec, Dataset, Input
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build
-
-    MakePlan = Callable[..., Plan]
+from bench_framework.model.plan import BIN, BuildSpec, Dataset, Input, Plan
+from bench_framework.model.run import Build
+from tests.integration.execution.conftest import MakePlan
 
 MAIN = """
 fn main() {

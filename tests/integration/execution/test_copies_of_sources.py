@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,10 +12,8 @@ from bench_framework.errors import BuildError
 from bench_framework.execution.build import revisions
 from bench_framework.execution.build.derived import derive
 from bench_framework.execution.machine import host
+from bench_framework.execution.process import Launcher
 from bench_framework.model.plan import BuildSpec
-
-if TYPE_CHECKING:
-    from bench_framework.execution.process import Launcher
 
 PATCH = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n"
 CHOICE = "rust-toolchain.toml"

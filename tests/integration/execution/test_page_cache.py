@@ -6,9 +6,10 @@ import mmap
 import os
 import random
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,21 +18,11 @@ from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.inputs.pagecache import InputPages, set_state, verify_state
 from bench_framework.execution.machine import mounts
 from bench_framework.features.judge import judge
-from bench_framework.model.plan import INPUT
+from bench_framework.model.plan import INPUT, CacheState
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Block, PageCache, PreparedInput
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from bench_framework.model.plan import CacheState, Plan
-    from bench_framework.model.run import Event
-    from bench_framework.store.records import Record
-
-    MakePlan = Callable[..., Plan]
-    BlocksOf = Callable[[Record, str], list[Block]]
-    EventsOf = Callable[[Record, str], list[Event]]
+from tests.integration.execution.conftest import BlocksOf, EventsOf, MakePlan
 
 SIZE = 8 << 20
 FILE_OF_ROOT = Path("/usr/bin/cat")

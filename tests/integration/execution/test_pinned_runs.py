@@ -5,23 +5,15 @@ from __future__ import annotations
 import csv
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store import layout
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Block
-    from bench_framework.store.records import Record
-
-    MakePlan = Callable[..., Plan]
-    BlocksOf = Callable[[Record, str], list[Block]]
+from tests.integration.execution.conftest import BlocksOf, MakePlan
 
 pytestmark = pytest.mark.real
 

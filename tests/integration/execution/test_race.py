@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bench_framework.execution.progress import CellDropped
 from bench_framework.execution.schedule import Decision
 from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import Plan
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store.records import Record
+from tests.integration.execution.conftest import MakePlan
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.model.plan import Plan
-
-    MakePlan = Callable[..., Plan]
-    Trailing = dict[tuple[str, int], tuple[str, ...]]
-    """Labels that are worse than another one, by input label and index of the interim analysis."""
+Trailing = dict[tuple[str, int], tuple[str, ...]]
+"""Labels that are worse than another one, by input label and index of the interim analysis."""
 
 ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}
 

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Block, Event
-    from bench_framework.store.records import Record
-
-    MakePlan = Callable[..., Plan]
-    BlocksOf = Callable[[Record, str], list[Block]]
-    EventsOf = Callable[[Record, str], list[Event]]
+from tests.integration.execution.conftest import BlocksOf, EventsOf, MakePlan
 
 pytestmark = pytest.mark.real
 

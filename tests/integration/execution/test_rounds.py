@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -22,16 +23,7 @@ from bench_framework.model.run import Preload, PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
 from bench_framework.workflow.records.differences import journal_differences
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Block, Event
-
-    MakePlan = Callable[..., Plan]
-    BlocksOf = Callable[[Record, str], list[Block]]
-    EventsOf = Callable[[Record, str], list[Event]]
+from tests.integration.execution.conftest import BlocksOf, EventsOf, MakePlan
 
 ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}
 CONTRACT = AnswerPolicy("exact", contract=True)

@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,9 +15,7 @@ from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.verdict import Interval, Verdict
-
-if TYPE_CHECKING:
-    from conftest import Crossed
+from tests.unit.judging.conftest import Crossed
 
 AXES = {"engine": ["rayon", "tokio"], "alloc": ["sys", "je"]}
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +17,7 @@ from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, PageCache
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study
 
 COLD, WARM = PageCache("cold"), PageCache("warm", why="12 % of its pages were in memory")
 

@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,9 +19,7 @@ from bench_framework.model.plan import BIN, BuildSpec, Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from conftest import Crossed, Study
+from tests.unit.judging.conftest import Crossed, Study
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"]}
 RATES = {"rayon": 1.0, "tokio": 1.3, "simd": 1.0, "sonic": 1.1}

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,9 +16,7 @@ from bench_framework.features.judge import judge
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.run import Look
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from conftest import Crossed, Study
+from tests.unit.judging.conftest import Crossed, Study
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]}
 

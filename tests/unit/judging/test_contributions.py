@@ -6,7 +6,6 @@ import math
 import random
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +13,7 @@ from bench_framework.features.ablation import compute as ablation
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.structure import Contribution
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from conftest import Crossed
+from tests.unit.judging.conftest import Crossed
 
 Exact = dict[tuple[str, ...], float]
 AXES = {"parser": ["simd", "sonic"], "alloc": ["sys", "je"]}

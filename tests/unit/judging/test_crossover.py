@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,9 +13,7 @@ import pytest
 from bench_framework.features.judge import judge
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study
 
 MIB = 1024 * 1024
 

@@ -9,7 +9,6 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,9 +19,7 @@ from bench_framework.features.effects import compute as effects
 from bench_framework.model.judgement import NoiseFloor
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from conftest import Crossed
+from tests.unit.judging.conftest import Crossed
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je", "mi"]}
 FACTORS = {"rayon": 1.0, "tokio": 1.2, "simd": 1.0, "sonic": 0.9, "sys": 1.0, "je": 0.8, "mi": 1.1}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.model.environment_variables import events, format_variables, variables_of
 from bench_framework.model.plan import Cell, Plan, Role
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,10 +16,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Block, Look
 from bench_framework.model.verdict import Verdict
-from tests.unit.judging.conftest import timing
-
-if TYPE_CHECKING:
-    from conftest import Crossed, Study, Timing
+from tests.unit.judging.conftest import Crossed, Study, Timing, timing
 
 ARMS = {"control": 0.0, "a": 0.0, "slow": 0.5, "near": 0.045}
 POLICY = MeasurePolicy(rounds_max=200)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,10 +20,7 @@ from bench_framework.model.run import Block, Build, Look, Observation
 from bench_framework.model.verdict import Verdict
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
-from tests.unit.judging.conftest import gate_policy, log_normal_timing
-
-if TYPE_CHECKING:
-    from conftest import Study, Timing
+from tests.unit.judging.conftest import Study, Timing, gate_policy, log_normal_timing
 
 MIB = 1 << 20
 

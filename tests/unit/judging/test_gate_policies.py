@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,10 +17,7 @@ from bench_framework.model.gate import Gating
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.policies import Accepted, Budget, GatePolicy
 from bench_framework.model.run import Build, Event, Observation
-from tests.unit.judging.conftest import gate_policy, log_normal_timing
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study, gate_policy, log_normal_timing
 
 MIB = 1 << 20
 TIMES = (("wall", 0.02), ("cpu", 0.02))

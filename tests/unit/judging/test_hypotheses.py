@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,9 +16,7 @@ from bench_framework.model.judgement import ONE_PROGRAM, Comparison, Judgement
 from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import Plan
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study
 
 SPEEDS = {"a": 1.0, "quick": 0.8, "alike": 1.0, "slow": 1.3}
 MIB = 1 << 20

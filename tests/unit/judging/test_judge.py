@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,10 +12,7 @@ from bench_framework.features.sentences import say
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
-from tests.unit.judging.conftest import timing
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study, timing
 
 
 def test_a_clear_record_is_conclusive(study: type[Study]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +16,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Hole
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.rounding import rounded
-from tests.unit.judging.conftest import pair_of_logs
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study, pair_of_logs
 
 RULES = Rules(looks=1, size=1, level=0.05)
 

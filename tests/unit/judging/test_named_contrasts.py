@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
@@ -13,10 +12,7 @@ from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.verdict import Verdict
-from tests.unit.judging.conftest import timing
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study, timing
 
 TIMES = {"a": 0.0, "quick": -0.3, "medium": -0.1, "alike": -0.1}
 

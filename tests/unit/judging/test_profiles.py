@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from scipy import stats
@@ -13,9 +12,7 @@ from bench_framework.features.profile.compute import attach, interval, shares_of
 from bench_framework.features.sentences import say
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.profile import Bucket, Frame, Profile, Stack
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study
 
 MAIN, PARSE, COPY, WAIT = (
     Frame("main", "prog"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,9 +16,7 @@ from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.published import Published, PublishedClaim
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study
 
 SPEEDS = {"a": 1.0, "quick": 0.5, "alike": 1.0, "slow": 1.3, "near": 0.97, "close": 0.99}
 SOME_NOISE = 0.025

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,10 +19,7 @@ from bench_framework.model.plan import Role
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Look
 from bench_framework.model.verdict import Interval, Verdict
-from tests.unit.judging.conftest import timing
-
-if TYPE_CHECKING:
-    from conftest import Study, Timing
+from tests.unit.judging.conftest import Study, Timing, timing
 
 ROUNDS = 60
 EFFECTS = {"a": 0.30, "b": 0.0, "c": 0.1, "d": 0.3, "e": 0.6, "f": 1.0}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,10 +17,8 @@ from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build, Host, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.welch import Contrast
+from tests.unit.judging.conftest import Study
 from tests.unit.machine import HOST
-
-if TYPE_CHECKING:
-    from conftest import Study
 
 ARMS = ("anchor", "changed")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +18,7 @@ from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from conftest import Study, Timing
+from tests.unit.judging.conftest import Study, Timing
 
 TIMES = {"start": 0.100, "better": 0.075, "target": 0.050}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +17,7 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, BuildSpec, Plan
 from bench_framework.model.run import Build, Preload
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study
 
 
 def built(example: Study, code: Mapping[str, str]) -> tuple[Plan, dict[str, Build]]:

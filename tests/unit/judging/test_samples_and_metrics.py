@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,9 +16,7 @@ from bench_framework.model import contention
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.run import Block, Sensors
 from bench_framework.model.verdict import Thresholds, Verdict
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study
 
 
 def block(number: int, wall: tuple[float, ...], seq: int = 0, **more: object) -> Block:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +13,7 @@ from bench_framework.model.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Dataset, Input, Plan
 from bench_framework.model.run import PreparedInput
-
-if TYPE_CHECKING:
-    from conftest import Study
+from tests.unit.judging.conftest import Study
 
 MIB = 1 << 20
 SMALL, LARGE = 10, 200

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +18,7 @@ from bench_framework.model.looks import looks_of, schedule
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Look
 from bench_framework.model.verdict import Interval, Verdict
-
-if TYPE_CHECKING:
-    from conftest import Study, Timing
+from tests.unit.judging.conftest import Study, Timing
 
 
 def timing(effect: float, spread: float, seed: int = 0) -> Timing:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,10 +16,7 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Answer, Look
 from bench_framework.model.verdict import Interval, Verdict
-from tests.unit.judging.conftest import timing
-
-if TYPE_CHECKING:
-    from conftest import Study, Timing
+from tests.unit.judging.conftest import Study, Timing, timing
 
 
 def at(example: Study, wall: Timing, index: int) -> LookOutcome:

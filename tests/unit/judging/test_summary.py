@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,10 +14,7 @@ from bench_framework.model.judgement import Claim, Judgement
 from bench_framework.model.plan import BuildSpec, Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.verdict import Verdict
-from tests.unit.judging.conftest import timing
-
-if TYPE_CHECKING:
-    from conftest import Crossed, Study
+from tests.unit.judging.conftest import Crossed, Study, timing
 
 THIN = "\u202f"
 

@@ -5,16 +5,13 @@ its place.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.errors import UsageError
 from bench_framework.model.policies import Accepted
 from bench_framework.scenario.gate_policy import read_accepted, with_entries
-
-if TYPE_CHECKING:
-    from conftest import Plans
+from tests.unit.scenario.conftest import Plans
 
 TWO = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +13,7 @@ from bench_framework.model.revisions import Revisions
 from bench_framework.scenario.revisions import at_commits, at_revisions, cell_id
 from bench_framework.store import wire
 from bench_framework.workflow.run_options import plan_between
-
-if TYPE_CHECKING:
-    from conftest import Plans
+from tests.unit.scenario.conftest import Plans
 
 BASE, HEAD = "b" * 40, "a" * 40
 CRATE = 'version: 1\nname: n\nquestion: "Is b slower?"\nworker: {git: "https://example.org/c", bin: c}\n'

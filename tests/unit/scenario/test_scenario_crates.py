@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bench_framework.scenario.crates import CrateMissing, read_crate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from bench_framework.errors import ScenarioError
-
-    Refuses = Callable[..., ScenarioError]
+from tests.unit.scenario.conftest import Refuses
 
 MANIFEST = """
 [package]

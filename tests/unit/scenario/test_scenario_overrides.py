@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from bench_framework.errors import ScenarioError
 from bench_framework.scenario.load import render
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.scenario.load import Scenario
-
-    Loads = Callable[..., Scenario]
-    Plans = Callable[..., Plan]
-    Refuses = Callable[..., ScenarioError]
+from tests.unit.scenario.conftest import Loads, Plans, Refuses
 
 TEXT = (
     'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,15 +12,7 @@ from bench_framework.features.gate.outcome import narrowed
 from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import BIN, INPUT, TUNING, Plan, Role
 from bench_framework.model.policies import HostPolicy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from bench_framework.scenario.load import Scenario
-
-    Loads = Callable[..., Scenario]
-    Plans = Callable[..., Plan]
+from tests.unit.scenario.conftest import Loads, Plans
 
 TALLY = (
     "version: 1\nname: n\nquestion: q\nworker: {crate: builtin, bin: tally, features: [mimalloc]}\n"

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from bench_framework.model.plan import Plan
 from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.scenario.plan import expand
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.model.plan import Plan
-    from bench_framework.scenario.load import Scenario
-
-    Loads = Callable[..., Scenario]
+from tests.unit.scenario.conftest import Loads
 
 AXES = (
     'axes: {arm: [a, b], io: [x, y]}\ncommand: ["{bin}", "{arm}", "{io}", "{k}"]\nbaseline: {arm: a, io: x}\n'

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from bench_framework.errors import ScenarioError
+from bench_framework.model.plan import Plan
 from bench_framework.scenario.load import render
 from bench_framework.scenario.selection import parse_selection
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bench_framework.model.plan import Plan
-
-    Plans = Callable[..., Plan]
+from tests.unit.scenario.conftest import Plans
 
 TEXT = (
     "axes: {io: [read, mmap, odd one], threads: [1, 2, 16], size: [10MiB, 50MiB]}\n"
