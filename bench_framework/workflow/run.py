@@ -88,6 +88,18 @@ def run_scenario(name: str, options: RunOptions, observer: Observer | None = Non
     return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, observer)
 
 
+def run_plan_anew(
+    plan: Plan, text: str, options: RunOptions, observer: Observer | None = None
+) -> Outcome:
+    """Run a plan as `run_plan` does, in a new record if conditions changed since an unfinished one."""
+    try:
+        return run_plan(plan, text, options, observer)
+    except RecordError as error:
+        if error.code != "BX410":
+            raise
+        return run_plan(plan, text, replace(options, fresh=True), observer)
+
+
 def run_plan(
     plan: Plan, text: str, options: RunOptions, observer: Observer | None = None
 ) -> Outcome:

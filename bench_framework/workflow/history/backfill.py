@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework import errors
-from bench_framework.errors import MachineError, MeasureError, RecordError, UsageError
+from bench_framework.errors import MachineError, MeasureError, UsageError
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.model.fingerprint import fingerprint
 from bench_framework.units import counted
 from bench_framework.workflow.history.series import newest_record, planned_cells, read_records
-from bench_framework.workflow.run import Outcome, run_plan
+from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import BUILTIN, NOTHING, RunOptions, plan_run
 from bench_framework.workflow.scenarios.files import find_scenario
 
@@ -61,7 +61,7 @@ def backfill(
         label = f"commit {commit[:SHORT]}, {number} of {counted(len(todo), 'commit')}"
         observer.notify(Message(f"backfill: {label}"))
         try:
-            outcome = _run(at_revision(plan, commit), text, options, observer)
+            outcome = run_plan_anew(at_revision(plan, commit), text, options, observer)
         except MachineError:
             raise
         except MeasureError as error:
@@ -76,16 +76,6 @@ def backfill(
             return Backfill(measured, len(commits) - len(todo), tuple(failed), code)
     code = errors.EXIT_NOT_MEASURED if failed else errors.EXIT_DONE
     return Backfill(measured, len(commits) - len(todo), tuple(failed), code)
-
-
-def _run(plan: Plan, text: str, options: RunOptions, observer: Observer) -> Outcome:
-    try:
-        return run_plan(plan, text, options, observer)
-    except RecordError as error:
-        if error.code != "BX410":
-            raise
-        # The unfinished record is of another commit, or conditions changed since.
-        return run_plan(plan, text, replace(options, fresh=True), observer)
 
 
 def _file_of(results: Path, scenario: str | None) -> str:

@@ -28,7 +28,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.store import wire
 from bench_framework.store.layout import locked, write_whole, writing
 from bench_framework.units import counted, parse_duration
-from bench_framework.workflow.run import run_plan
+from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import NOTHING, RunOptions, source_of_revisions
 from bench_framework.workflow.scenarios.files import find_scenario, plan_scenario, require_outside
 from bench_framework.workflow.setup.preparation import build_programs, open_session
@@ -299,13 +299,7 @@ class Search:
         """Measure a plan. Return the name and the judgement of its record."""
         given = self._options
         options = replace(options, results=given.results, fresh=given.fresh, profile=False)
-        try:
-            outcome = run_plan(plan, self._text, options, observer)
-        except errors.RecordError as error:
-            if error.code != "BX410":
-                raise
-            # An unfinished record of other conditions, such as another budget.
-            outcome = run_plan(plan, self._text, replace(options, fresh=True), observer)
+        outcome = run_plan_anew(plan, self._text, options, observer)
         if outcome.judgement is None or outcome.record is None:
             raise self._interrupted()
         self._stopped = outcome.exit_code == errors.EXIT_INTERRUPTED
