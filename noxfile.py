@@ -6,8 +6,6 @@ one installation and one build of the extension. Only the end-to-end tests creat
 test an installed wheel.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -9,8 +9,6 @@
 ``bundled.json``. ``--write`` writes everything.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

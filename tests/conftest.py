@@ -1,7 +1,5 @@
 """Settings of every test."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import settings
 from xdist.remote import Producer

@@ -3,8 +3,6 @@
 ``nox -s attack`` runs everything; ``-- --quick`` a small part; ``-- kills disk`` the named groups.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """Faults of the disk: every file operation fails once, and a power cut drops what was not flushed."""
 
-from __future__ import annotations
-
 import errno
 import os
 import random

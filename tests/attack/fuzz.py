@@ -3,8 +3,6 @@
 The bytes of a file are cut, repeated and replaced; a JSON document also gets other values in random places.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import json

@@ -1,7 +1,5 @@
 """Signals, sizes of the terminal, pauses and steps of the clock at random moments of a run."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -3,8 +3,6 @@
 Each kill waits for a marker of its phase, and a random time longer. If the process ends first, the try is repeated.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Folders that cannot be written: read-only mounts, and a user who owns nothing."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import random

@@ -5,8 +5,6 @@ so that it displays its progress. Both run the commands without a shell. Each tu
 Needs cargo and ripgrep.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

@@ -6,8 +6,6 @@ times. Each worker is that of ``benchctl fleet worker``, but its task measures n
 and returns the record that one run with the fake hyperfine gave. Reports are not written.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

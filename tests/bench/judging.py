@@ -3,8 +3,6 @@
 ``python tests/bench/judging.py [CELLS ROUNDS]`` prints the figures of one record.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from dataclasses import replace

@@ -6,8 +6,6 @@ in a process of its own; and 200 cells in 500 rounds, 100 000 runs and their con
 ``python tests/bench/large_record.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 ``python tests/bench/large_site.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

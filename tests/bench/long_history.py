@@ -3,8 +3,6 @@
 ``python tests/bench/long_history.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -3,8 +3,6 @@
 Usage: ``python tests/bench/overhead.py FOLDER``. Prints one line per kind of cost; judges nothing.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

@@ -7,8 +7,6 @@ buffer ready, so what is timed is filling alone. memset writes the byte 0x5a: ze
 which write them without moving them; their figure is also printed.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

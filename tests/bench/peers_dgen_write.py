@@ -10,8 +10,6 @@ start-up nor the removal of the old file counts, on either side. fio has ``refil
 new contents for every block. Both register buffers and file with the ring; where one of them cannot, this ends.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

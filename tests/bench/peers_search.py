@@ -6,8 +6,6 @@ Builds the worker and its example `parse_only`, writes sessions into a temporary
 round. ripgrep (`rg`) must be on the path for its part; what it finds is compared before it is timed.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

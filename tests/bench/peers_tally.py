@@ -4,8 +4,6 @@ Usage: ``python tests/bench/peers_tally.py [ROUNDS]``. Prints each target with i
 word-tally is installed by cargo on the first use; the texts are made by dgen, and kept next to it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -5,8 +5,6 @@ Usage: ``python tests/bench/shared_builds.py FOLDER [--times N]``. The folder co
 All caches have the same path, so that a difference of binaries would not come from paths.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

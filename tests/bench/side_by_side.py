@@ -4,8 +4,6 @@ For the scripts of this folder that hold a worker against a peer. A ratio is pai
 minute of the machine meets both sides; its interval is the one that benchctl's own reports use.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import random

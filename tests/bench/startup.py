@@ -1,7 +1,5 @@
 """Start-up of the commands that must be quick, relative to a bare Python, in 15 alternating starts."""
 
-from __future__ import annotations
-
 import os
 import statistics
 import subprocess

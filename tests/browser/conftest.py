@@ -5,8 +5,6 @@
 of the usual run.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

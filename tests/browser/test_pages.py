@@ -1,7 +1,5 @@
 """The pages in a browser: at any width, in light and dark, by mouse and keyboard, and on paper."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The page of a scenario in a browser: zoom, tooltip, links and keyboard."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Find words and names that docs/style.md rules out. `python tests/docs/language.py [PATH...]`."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

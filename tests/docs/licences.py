@@ -4,8 +4,6 @@ Crates are those of ``native/Cargo.lock`` with all features. Python packages are
 at run time, also for the extra `fleet`, in the environment of this script; their versions are not fixed.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

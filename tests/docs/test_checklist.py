@@ -1,7 +1,5 @@
 """Tests that docs/seed_documents.md lists every test of statements that a report does not make."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

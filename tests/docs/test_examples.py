@@ -1,7 +1,5 @@
 """Tests of the reports in results/examples: each follows from the runs that it contains."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests that generated references are current and that every error code is explained."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

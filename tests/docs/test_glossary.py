@@ -1,7 +1,5 @@
 """Tests that the glossary is complete and that no module has a meaningless name."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

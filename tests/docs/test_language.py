@@ -1,7 +1,5 @@
 """Tests that the repository uses the words of docs/style.md."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests that docs/licences.md lists every dependency, and that each licence permits the use."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

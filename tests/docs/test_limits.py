@@ -1,7 +1,5 @@
 """Tests that docs/limits.md states the limits that the code has."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests that links in pages, and references to docs/ in the sources, point to existing headings."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests that every line of Python in docs/notebook.md works on an example record."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

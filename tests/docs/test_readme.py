@@ -1,7 +1,5 @@
 """Tests that README and docs name no machine, and that the README contains the commands of CI."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

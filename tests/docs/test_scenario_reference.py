@@ -1,7 +1,5 @@
 """Tests that docs/reference/scenario.md documents every key and choice, with a valid example."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

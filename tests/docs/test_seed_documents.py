@@ -1,7 +1,5 @@
 """Tests that the quotes in docs/seed_documents.md appear in the example reports."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

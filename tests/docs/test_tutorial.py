@@ -1,7 +1,5 @@
 """Tests that the commands of the tutorial work on its files and print the output that it shows."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Fixtures that install benchctl from a wheel in a fresh environment, outside the checkout."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Seed document 002, small: its strategies in Rust and Python, their bounds and fio write the file that they should."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

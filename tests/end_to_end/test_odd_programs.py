@@ -1,7 +1,5 @@
 """Tests of user programs with hostile names, and of failures that affect only their own cell."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """The quickstart from an empty folder, with the real cargo, the real hyperfine and the real workers."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

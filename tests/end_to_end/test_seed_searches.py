@@ -1,7 +1,5 @@
 """Tests of small versions of seed documents 001, 003 and 004."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

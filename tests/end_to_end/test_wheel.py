@@ -1,7 +1,5 @@
 """A wheel needs no checkout: it contains templates, scenarios and the sources of the workers."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

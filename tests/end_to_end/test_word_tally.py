@@ -1,7 +1,5 @@
 """Test of a small version of seed document 000: all modes of its scenario."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

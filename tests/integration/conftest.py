@@ -1,7 +1,5 @@
 """Fixtures of the integration tests."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

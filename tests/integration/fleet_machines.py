@@ -1,7 +1,5 @@
 """A scheduler and hosts of a fleet on this machine, with the fake hyperfine."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Install hyperfine into the cache, so that tests that run in parallel find it there."""
 
-from __future__ import annotations
-
 from bench_framework.execution import hyperfine
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher

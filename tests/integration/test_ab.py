@@ -1,7 +1,5 @@
 """Tests of `ab`, `sweep` and `ablate` from arguments to sentences, with the fake and the real hyperfine."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

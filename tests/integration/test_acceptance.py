@@ -1,7 +1,5 @@
 """Tests of accepted regressions: from a failed gate to a file that a person reviews, and back."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -4,8 +4,6 @@ The repository is made from a seed. One commit takes 5 % longer than the one bef
 20 % less time. Every third commit changes a comment only, so its program is that of its parent.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

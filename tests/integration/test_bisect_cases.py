@@ -1,7 +1,5 @@
 """Unusual searches of `bisect`: fake cargo and hyperfine, so that each takes seconds."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Tests that the scenario language knows the values that the bundled workers describe."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests of a worker that reports what it cannot run on this machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

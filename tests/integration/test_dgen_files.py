@@ -1,7 +1,5 @@
 """Tests of seeded files that Python writes and validates."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

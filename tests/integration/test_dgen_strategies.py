@@ -1,7 +1,5 @@
 """The strategies of dgen in Python, started as benchctl starts them."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

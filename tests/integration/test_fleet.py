@@ -1,7 +1,5 @@
 """Tests of runs on a worker of a real Dask scheduler, with the fake hyperfine."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

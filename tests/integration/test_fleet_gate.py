@@ -1,7 +1,5 @@
 """Tests of the gate on a fleet: a host finds a regression, and another one of its kind confirms it."""
 
-from __future__ import annotations
-
 import json
 import signal
 from collections.abc import Callable, Mapping, Sequence

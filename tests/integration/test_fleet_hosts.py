@@ -1,7 +1,5 @@
 """Tests of runs on several hosts of a fleet: one record per host, their comparison, and failures."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import platform

@@ -3,8 +3,6 @@
 Namespaces need root.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

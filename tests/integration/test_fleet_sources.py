@@ -1,7 +1,5 @@
 """Tests of the files that a scenario needs on another host, also from git repositories."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests of `benchctl fleet status` with a real Dask scheduler."""
 
-from __future__ import annotations
-
 import json
 import platform
 import signal

@@ -1,7 +1,5 @@
 """Tests of the gate from a scenario to the exit code and the files for CI."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """Tests of the gate with a crate at two revisions: real git and cargo, times from a fake hyperfine."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Test of `benchctl history --backfill`: real git, programs of a fake cargo, times of a fake hyperfine."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

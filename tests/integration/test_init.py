@@ -1,7 +1,5 @@
 """Tests of `benchctl init` in crates: real `cargo metadata`, crates without dependencies."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

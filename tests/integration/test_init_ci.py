@@ -1,7 +1,5 @@
 """Tests of `benchctl init --ci` and of action.yml: their schemas, and their scripts with fakes."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

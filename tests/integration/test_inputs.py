@@ -1,7 +1,5 @@
 """Tests of the inputs of real programs, from the scenario to the record, with the real hyperfine."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

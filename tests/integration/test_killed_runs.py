@@ -1,7 +1,5 @@
 """Test that ten kills and resumptions do not change the verdicts of a scenario."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

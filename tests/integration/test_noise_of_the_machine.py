@@ -1,7 +1,5 @@
 """Tests of `doctor --aa` with the fake hyperfine, and once with the real one."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Tests that execute notebooks: the one in notebooks/, and the one of `benchctl init --notebook`."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Builds with PGO: rustc instruments and optimises, and a stand-in for llvm-profdata merges."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

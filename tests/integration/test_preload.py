@@ -1,7 +1,5 @@
 """Allocators that are preloaded into C programs and crates; cc builds a small library as allocator."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Tests of profiling after a run and of a record, with a fake perf."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -4,8 +4,6 @@ The registry is a folder that cargo uses in place of crates.io, so no network is
 hyperfine are real.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

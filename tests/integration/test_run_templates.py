@@ -1,7 +1,5 @@
 """Tests of `run --template`."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Tests that a measured record and git's configuration contain no secret of the scenario."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

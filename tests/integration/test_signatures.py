@@ -1,7 +1,5 @@
 """Tests of signed records with real keys and ssh-keygen."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

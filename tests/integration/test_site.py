@@ -1,7 +1,5 @@
 """Tests of `benchctl site` as a process, with the remote of a git repository."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

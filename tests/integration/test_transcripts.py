@@ -3,8 +3,6 @@
 ``UPDATE_GOLDEN=1`` writes the transcripts again.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tomllib

@@ -3,8 +3,6 @@
 cargo is a script that writes another script, and hyperfine is the fake.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Tests of the tuning command, which runs once before the measurement."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

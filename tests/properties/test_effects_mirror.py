@@ -2,8 +2,6 @@
 holes.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping

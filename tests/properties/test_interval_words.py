@@ -3,8 +3,6 @@
 This file tests four thousand intervals. ``nox -s statistics -- words_of_intervals`` tests 200 000.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Any bytes of a file give a scenario, or errors that can be printed, and never a traceback."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

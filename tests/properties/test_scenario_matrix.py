@@ -2,8 +2,6 @@
 values.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

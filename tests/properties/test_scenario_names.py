@@ -1,7 +1,5 @@
 """Hostile names of values, labels and experiments reach the plan unchanged."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

@@ -9,8 +9,6 @@ rounds that were recorded afterwards, with which no setting was chosen.
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import sys
 import time
 

@@ -10,8 +10,6 @@ recording.
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import random
 import sys
 from collections import Counter

@@ -6,8 +6,6 @@ rounds by default take most of an hour of CPU time, on all cores. It exits with 
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import math
 import os
 import sys

@@ -1,7 +1,5 @@
 """The demands of `acceptance.py`, each as a function of the number of replays."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -8,8 +8,6 @@ scaled to 4 %.
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 

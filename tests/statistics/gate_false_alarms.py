@@ -14,8 +14,6 @@ to check this shortcut.
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import sys
 import time
 from dataclasses import dataclass, replace

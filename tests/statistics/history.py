@@ -7,8 +7,6 @@ change that the page promises is not results.
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace

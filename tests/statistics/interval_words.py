@@ -3,8 +3,6 @@
 The property test uses some thousands of intervals, ``words_of_intervals`` 200 000.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re

@@ -7,8 +7,6 @@ only the table of configurations that leave early (`docs/method.md#finished-conf
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import itertools
 import sys
 import time

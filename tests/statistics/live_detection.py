@@ -10,8 +10,6 @@ benchctl waits until another benchctl has finished measuring. The time of a try 
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -16,8 +16,6 @@ false records is above 5 %.
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

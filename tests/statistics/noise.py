@@ -1,7 +1,5 @@
 """Noise for tests of the statistics: simulated, and recorded on a shared machine."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import math

@@ -9,8 +9,6 @@ shows how much noise was observed.
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import math
 import sys
 import time

@@ -1,7 +1,5 @@
 """Replay of recorded times through the plan, looks, judgement and gate of the product."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

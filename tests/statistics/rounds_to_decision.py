@@ -9,8 +9,6 @@ program with 3 % more work, its baseline and the real copy of the baseline.
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import sys
 import time
 

@@ -1,7 +1,5 @@
 """Invariance of verdicts: names and order of variants, process, and position in a round."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

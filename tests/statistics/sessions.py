@@ -7,8 +7,6 @@ between sessions by no more than copies of one binary.
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import random
 import sys
 from collections import Counter

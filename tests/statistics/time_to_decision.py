@@ -8,8 +8,6 @@ configurations that leave when their comparisons are conclusive (`docs/method.md
 
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import csv
 import gzip
 import statistics

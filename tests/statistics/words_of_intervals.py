@@ -4,8 +4,6 @@ Run it with ``nox -s statistics -- words_of_intervals``, or with another number 
 """
 # ruff: noqa: T201 -- a script that prints
 
-from __future__ import annotations
-
 import sys
 
 from interval_words import examine

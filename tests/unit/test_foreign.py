@@ -1,7 +1,5 @@
 """Tests of reading what other programs wrote: FIFOs, devices and nested JSON end with an error."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests that secrets of a scenario are masked, and reach only the programs that it starts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of rounding: digits, outward bounds, and digits that preserve the verdict."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of sizes, durations and percentages."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Fixtures to measure plans into real records, with the fake or the real hyperfine."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Usage: ``python measure_in_folder.py FOLDER``, with the plan in ``FOLDER/plan.json``.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

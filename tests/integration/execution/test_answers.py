@@ -1,7 +1,5 @@
 """Each form of `answer` in a measured record: what counts as equal, and the message if it does not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

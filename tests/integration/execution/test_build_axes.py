@@ -1,7 +1,5 @@
 """Settings of builds that must reach the binary: features, linkers, processors, sources."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

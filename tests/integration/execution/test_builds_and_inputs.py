@@ -1,7 +1,5 @@
 """Builds with cargo, revisions with git, inputs, programs and the lock of the machine."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The commits that a bisection searches, and the errors of revisions, with real git."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 from pathlib import Path

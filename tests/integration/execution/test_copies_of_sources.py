@@ -1,7 +1,5 @@
 """Copies of a crate's sources: what is in the working tree and affects a build is in the copy."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """kill -9 at random moments: no process remains, no row is duplicate, and the record resumes."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """The launcher: sessions, timeouts and stragglers."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """The lock of the machine is in a folder that all users may write; other files there do no harm."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

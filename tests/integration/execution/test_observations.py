@@ -1,7 +1,5 @@
 """Untimed counting runs of real programs: kernel counters, valgrind, and its failures."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import stat

@@ -1,7 +1,5 @@
 """Cold and warm runs on a real disk: pages are dropped, verified and read again."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import random

@@ -1,7 +1,5 @@
 """CPUs of a cell, checked by the timed program itself."""
 
-from __future__ import annotations
-
 import csv
 import os
 import sys

@@ -1,7 +1,5 @@
 """A race during measuring: dropped cells, cells that stay, and resumption after a kill."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The real hyperfine: failures, signals, hangs, memory, unusual arguments."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The measuring loop with the fake hyperfine."""
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """Revisions of one repository share the builds of their dependencies, and never those of their sources."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -3,8 +3,6 @@
 At a chosen step of the first process, the second one does the same work from its start to its end.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import shutil

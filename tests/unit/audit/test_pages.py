@@ -1,7 +1,5 @@
 """Audit of pages that are not seed documents, with and without data."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Audit of the five seed documents: 18 statements that are false, and the true ones next to them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ There is at least one test per statement, named by the number of the document an
 Each test checks that no claim and no page contains the statement, and what the data do support.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Mapping, Sequence

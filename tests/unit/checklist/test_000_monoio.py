@@ -1,7 +1,5 @@
 """Document 000: asynchronous input in a word counter."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Document 001, and the parts that 004 repeats: two engines, a parser and an allocator."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

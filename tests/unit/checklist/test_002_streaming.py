@@ -1,7 +1,5 @@
 """Document 002: output larger than the memory. Rates are in GB/s as in the document."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

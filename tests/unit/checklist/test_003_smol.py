@@ -2,8 +2,6 @@
 and n.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re

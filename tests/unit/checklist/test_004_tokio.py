@@ -1,7 +1,5 @@
 """Document 004: experiments on one engine, with the reasons for adopting each of them or not."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests of the command line: imports, help, errors and exit codes."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Tests of the progress displays: neither writes while a block is timed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests that quoted text cannot control a terminal."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

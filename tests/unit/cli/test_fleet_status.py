@@ -1,7 +1,5 @@
 """Tests of the table of hosts."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench_framework.cli.app import run_command_line

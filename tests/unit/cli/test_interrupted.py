@@ -1,7 +1,5 @@
 """Test of Ctrl-C in a command that does not handle it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

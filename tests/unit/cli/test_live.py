@@ -1,7 +1,5 @@
 """Tests of the live display: printed text stays above the region."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests of the page and the options of `doctor --aa`."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

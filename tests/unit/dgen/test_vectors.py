@@ -1,7 +1,5 @@
 """The test vectors of the data generator against a slow and obvious twin, written from the words of its reference."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """CPUs of a plan that may be missing on this machine."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The share of differing lines, and the advice about lines that differ."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

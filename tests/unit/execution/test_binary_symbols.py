@@ -1,7 +1,5 @@
 """Headers of programs, and the ids of builds with a preloaded allocator."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import astuple, replace
 from pathlib import Path

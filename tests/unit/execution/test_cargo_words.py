@@ -1,7 +1,5 @@
 """Command lines and messages of cargo."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The checks of `doctor`, on this machine and on fake ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

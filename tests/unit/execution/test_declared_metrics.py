@@ -1,7 +1,5 @@
 """Numbers in the output of a run, and the reasons for missing ones."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Variables that benchctl adds to the environment of its children."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

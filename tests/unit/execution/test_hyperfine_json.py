@@ -1,7 +1,5 @@
 """hyperfine's options, and real JSON of several versions."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import shlex

@@ -1,7 +1,5 @@
 """Tests of the waiting for an idle machine, with an invented load and clock."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import chain, repeat
 

@@ -1,7 +1,5 @@
 """Counts read from the files of valgrind and perf, and the reasons for missing ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

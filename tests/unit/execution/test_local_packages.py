@@ -1,7 +1,5 @@
 """The packages whose units depend on the source folder, from Cargo.lock."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from bench_framework.execution.build.sharing import local_packages

@@ -1,7 +1,5 @@
 """Parsers of /proc, exit codes, and checks of inputs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import replace

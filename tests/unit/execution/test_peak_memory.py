@@ -1,7 +1,5 @@
 """Tests of the parts of a command's memory at its peak."""
 
-from __future__ import annotations
-
 from bench_framework.execution.counting.observations import PARTS, PeakMemory
 from bench_framework.model.metrics import MEMORY_PARTS
 

@@ -1,7 +1,5 @@
 """Output of several versions of perf and callgrind, with unusual names."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

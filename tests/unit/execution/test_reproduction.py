@@ -1,7 +1,5 @@
 """The command that reproduces a failed cell."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The order of cells, the runs per block, and dropped cells."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The settings of `doctor --tune` on fake machines."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Symbols of both Rust manglings, and text that is no symbol."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench_framework.execution.profiling.samples import plain_name

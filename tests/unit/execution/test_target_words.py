@@ -1,7 +1,5 @@
 """Argument list and environment of a cell."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import replace
 

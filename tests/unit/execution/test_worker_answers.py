@@ -1,7 +1,5 @@
 """Answers of runs, and the errors for invalid ones."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

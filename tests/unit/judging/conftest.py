@@ -1,7 +1,5 @@
 """Synthetic records from variants, inputs and a noise function, without files or processes."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Definition in numpy of what `native/crates/labels` computes for the label test."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Before and after: the compared pairs, and verdicts that equal those of the judgement."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The search for the commit that changed a configuration: which commits it measures, and its answers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection
 from dataclasses import replace

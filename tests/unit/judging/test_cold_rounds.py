@@ -2,8 +2,6 @@
 them refuse it.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import replace

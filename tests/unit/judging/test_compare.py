@@ -1,7 +1,5 @@
 """The test of a pair: invariances, few rounds, and recorded noise."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One headline metric, one verdict per pair and one direction in all parts of the analysis."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Contributions: ladders, changes alone and Shapley shares against closed forms, and refusals."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

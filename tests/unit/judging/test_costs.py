@@ -1,7 +1,5 @@
 """Costs of a gain are in the same sentence as the gain. A list has one scale."""
 
-from __future__ import annotations
-
 import math
 import re
 from types import SimpleNamespace

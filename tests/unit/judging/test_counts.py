@@ -1,7 +1,5 @@
 """Deterministic counts, their spread, and metrics for which larger values are better."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

@@ -1,7 +1,5 @@
 """Crossover sizes of two variants: closed forms, coverage, and sizes that cannot be estimated."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Figures derived from named configurations, and configurations that are bounds."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -2,8 +2,6 @@
 refusals.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

@@ -1,7 +1,5 @@
 """Environment variables of the shell: recorded, reported, and compared with a second record."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

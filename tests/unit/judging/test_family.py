@@ -1,7 +1,5 @@
 """Holm's procedure against statsmodels, and the meaning of its divisors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests

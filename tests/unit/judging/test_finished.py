@@ -1,7 +1,5 @@
 """Configurations that leave before their input stops (docs/method.md#finished-configurations)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The gate: suspicious comparisons, missing verdicts, and exit codes 3 before 1 before 4."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

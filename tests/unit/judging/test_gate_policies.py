@@ -2,8 +2,6 @@
 accepted changes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests of the change points of histories, on series with known changes."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tests of the comparison of several hosts: agreement, random effects, and the page."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

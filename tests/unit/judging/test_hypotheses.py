@@ -1,7 +1,5 @@
 """Hypotheses are supported, not supported or not tested. Projections state their assumption."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Imported figures: Welch's test against scipy, verdicts, sessions, and the permitted words."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Intervals: closed forms, coverage, and agreement with the tests that they invert."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys

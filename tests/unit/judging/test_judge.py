@@ -1,7 +1,5 @@
 """`judge` on whole records: states, families, A/A control, memory, status and claims."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

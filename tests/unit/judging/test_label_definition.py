@@ -1,7 +1,5 @@
 """The native label test has the bits of its definition in numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import example, given

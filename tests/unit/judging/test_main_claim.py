@@ -1,7 +1,5 @@
 """The main claim of a report: it agrees with the tables and states cost and rounds."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Named contrasts: judged, counted and measured like the comparisons with the baseline."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bench_framework.compare.interim_analysis import look

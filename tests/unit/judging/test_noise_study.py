@@ -1,7 +1,5 @@
 """A/A families: bounds of rates, exchanged labels, windows judged like reports, and totals."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

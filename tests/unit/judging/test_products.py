@@ -1,7 +1,5 @@
 """A product is correct as printed, and its result equals the total of the table above it."""
 
-from __future__ import annotations
-
 import math
 import re
 

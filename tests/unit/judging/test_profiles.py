@@ -1,7 +1,5 @@
 """Shares of profiler samples: their sums, their intervals, and the permitted statements."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Published claims: confirmed, refuted, inconclusive or not testable, by the record alone."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

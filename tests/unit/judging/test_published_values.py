@@ -1,7 +1,5 @@
 """The estimators against published values and their definitions: R, textbooks, all swaps."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from statistics import median

@@ -1,7 +1,5 @@
 """Tests of the random-effects summary against published figures, statsmodels and arithmetic."""
 
-from __future__ import annotations
-
 import math
 import random
 

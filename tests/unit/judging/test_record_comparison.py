@@ -1,7 +1,5 @@
 """Comparison of two records through their anchors: cancellation, refusals and error rates."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

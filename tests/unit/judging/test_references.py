@@ -1,7 +1,5 @@
 """Two references: one family, each pair once, and the share of the gap that a candidate closes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import replace

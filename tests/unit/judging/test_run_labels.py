@@ -1,7 +1,5 @@
 """The label test: exact tails against enumeration, with and without a control."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two variants that are one program: an A/A test, never a change or a difference."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Samples, summaries, medians, exact metrics, scaling exponents and warnings on plain numbers."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

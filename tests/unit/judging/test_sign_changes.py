@@ -1,7 +1,5 @@
 """Changes of sign over every kind of input axis: reported for each input, and never pooled."""
 
-from __future__ import annotations
-
 import random
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The signed-rank null distribution against scipy, published critical values and enumeration."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

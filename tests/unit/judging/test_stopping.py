@@ -2,8 +2,6 @@
 (docs/method.md#stopping).
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The end of measuring, and its reasons."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

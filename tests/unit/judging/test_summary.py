@@ -1,7 +1,5 @@
 """The answer of each kind of question, the key findings, and the recommendation of one variant."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 (`docs/method.md#verdicts`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

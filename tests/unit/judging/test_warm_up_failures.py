@@ -2,8 +2,6 @@
 began.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from bench_framework.compare import cell_state, samples

@@ -1,7 +1,5 @@
 """The sentences of claims, word for word."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests of fingerprints: which facts of a machine make its times another series."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

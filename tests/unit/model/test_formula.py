@@ -1,7 +1,5 @@
 """Tests of formulas: their text, their value, and what is not a formula."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """Paths into JSON."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench_framework.model.json_path import follow, parse, show

@@ -1,7 +1,5 @@
 """Tests of the schedule of interim analyses (docs/method.md#interim-analyses)."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

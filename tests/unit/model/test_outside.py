@@ -1,7 +1,5 @@
 """Tests of the metric `outside`: the time of a run outside the work that its worker timed."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench_framework.model.run import Block, Receipt

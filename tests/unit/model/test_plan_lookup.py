@@ -1,7 +1,5 @@
 """Looking up in plans: by identity of what they hold, whatever plans came before."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Published figures: what a text states, with the numbers that are rounded to it."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench_framework.model.published import parse_figure

@@ -4,8 +4,6 @@ A query is given as a tree (`["and", …]`, `["or", …]`, `["not", x]`, `["rege
 nothing of the worker's parser is trusted. `python test_search_answers.py` writes the answers of the fixtures again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

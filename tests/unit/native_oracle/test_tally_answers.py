@@ -5,8 +5,6 @@ The words of `unicode` were written down by hand from UAX #29; those of `ascii` 
 here as well.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """The sample record and its documents, built once."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The figures are invented. They show only the form. Nothing depends on the clock,
 numbers come from a seeded generator.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The method section states once what applies to all tables, and no caption repeats it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

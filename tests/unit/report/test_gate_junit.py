@@ -3,8 +3,6 @@
 `validate` checks what both of them require. ``nox -s junit`` also checks the same files with the XSD of Jenkins.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

@@ -2,8 +2,6 @@
 are escaped.
 """
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Checks of the machine in a report: caches, cores, memory, heat, and flags in the drift plot."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bench_framework.model.judgement import CellState

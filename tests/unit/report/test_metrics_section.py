@@ -1,7 +1,5 @@
 """The table of other metrics: units, counts outside timing, and notes that no output drops."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bench_framework.model.judgement import Comparison, Summary

@@ -1,7 +1,5 @@
 """A page without its runs is small enough for mail, however many configurations it has."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 shares.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import xml.etree.ElementTree as ET

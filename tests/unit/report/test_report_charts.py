@@ -1,7 +1,5 @@
 """The charts next to the tables: they show the values of the tables and omit nothing silently."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace

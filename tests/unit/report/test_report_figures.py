@@ -1,7 +1,5 @@
 """The charts: well-formed, self-contained, in the colours of the page, with visible cuts."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html import escape

@@ -2,8 +2,6 @@
 preserved.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

@@ -2,8 +2,6 @@
 bytes.
 """
 
-from __future__ import annotations
-
 import ast
 import base64
 import hashlib

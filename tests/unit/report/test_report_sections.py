@@ -1,7 +1,5 @@
 """Each section of the catalogue: its form with data, and the line it prints without data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal

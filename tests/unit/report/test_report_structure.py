@@ -2,8 +2,6 @@
 it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from report_sample import with_sign_change, with_structure

@@ -4,8 +4,6 @@ The true sentence is next to the false one, which a report like those of the see
 have printed for the same figures. The false one must be absent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Single figures and notes of sections, compared with their sources."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of the pages of a site: charts, changes, links and names that contain HTML."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

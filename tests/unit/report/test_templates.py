@@ -1,7 +1,5 @@
 """Custom templates: their variables are the documented ones, and a broken template is one error."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

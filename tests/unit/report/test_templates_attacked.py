@@ -1,7 +1,5 @@
 """Custom templates that try to access more than their variables: each is one error."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A small valid scenario, and fixtures that load changes of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from textwrap import dedent
 from typing import Protocol

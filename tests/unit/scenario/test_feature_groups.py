@@ -1,7 +1,5 @@
 """Groups of exclusive features are guessed from names and from `cfg` in sources."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench_framework.scenario.feature_groups import allocator_of, groups, settings

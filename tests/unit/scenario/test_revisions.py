@@ -1,7 +1,5 @@
 """A plan at two revisions: every configuration is compared only with itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`anchor`: one variant that is the same in every record."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Named contrasts: what each side selects, their part of the family, and their errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from bench_framework.model.looks import looks_of

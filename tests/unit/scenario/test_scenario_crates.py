@@ -1,7 +1,5 @@
 """Features and binaries are read from manifests as cargo reads them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every mistake is reported at its place, and all of them at once."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The examples of the language's description load and expand as they are, without cuts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Hypotheses of experiments and assumptions of derived figures: in the plan, and their errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from bench_framework.model.declarations import DerivedRow, Hypothesis

@@ -1,7 +1,5 @@
 """Metrics that a scenario declares, and every place that names one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """``-S key=value`` changes one thing. Its errors refer to the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

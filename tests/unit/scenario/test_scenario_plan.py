@@ -1,7 +1,5 @@
 """The content of a plan for each form of a scenario."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

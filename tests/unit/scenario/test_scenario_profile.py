@@ -1,7 +1,5 @@
 """The parts of `profile` that reach the plan."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench_framework.model.plan import Plan

@@ -1,7 +1,5 @@
 """Published claims and the author's texts: what they select, and their errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from bench_framework.model.plan import Plan

@@ -1,7 +1,5 @@
 """The JSON Schema is current and valid, and accepts and rejects the same files as `load`."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

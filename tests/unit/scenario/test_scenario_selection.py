@@ -1,7 +1,5 @@
 """``-k`` selects configurations by their values, and always keeps their baseline."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench_framework.errors import ScenarioError

@@ -1,7 +1,5 @@
 """Carets are under the text that they mark, for any preceding characters."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench_framework.errors import Position, Problem, ScenarioError

@@ -1,7 +1,5 @@
 """A small record written by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

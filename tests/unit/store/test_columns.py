@@ -1,7 +1,5 @@
 """Tests that each path in ``columns.toml`` leads from a row to an attribute."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import replace

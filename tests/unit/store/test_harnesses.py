@@ -1,7 +1,5 @@
 """Results of criterion, Google Benchmark and pyperf, and tables of runs, as sessions."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Imported files: their content, and one clear error for each kind of mistake."""
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

@@ -2,8 +2,6 @@
 place.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

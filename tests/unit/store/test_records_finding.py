@@ -1,7 +1,5 @@
 """Search for records. A record continues only under the same conditions."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Effects of the axes on disk: the tables, the judgement and back, and records from before both."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The tables: exact columns, exact numbers, and the same as DataFrames."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -1,7 +1,5 @@
 """Every model type is unchanged after a round trip to disk."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

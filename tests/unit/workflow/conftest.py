@@ -1,7 +1,5 @@
 """A measured record and its page, for the tests that verify records and pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

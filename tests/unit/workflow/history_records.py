@@ -1,7 +1,5 @@
 """Finished records with given medians: only the files that a history reads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

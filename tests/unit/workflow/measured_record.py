@@ -1,7 +1,5 @@
 """A small synthetic record: three variants on one input, with random times."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

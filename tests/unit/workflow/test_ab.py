@@ -1,7 +1,5 @@
 """Tests of the scenario that `benchctl ab` writes from its arguments, and of its sentences."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

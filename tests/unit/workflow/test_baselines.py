@@ -1,7 +1,5 @@
 """Tests of baselines: names of records, comparison with them, and their archives."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

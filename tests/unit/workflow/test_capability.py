@@ -1,7 +1,5 @@
 """Tests that variants which a machine cannot run become holes with the reason of the worker."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of `benchctl compare`: pairs, levels of an axis, and two records."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The scenario of `benchctl init` for a crate. Packages are given; cargo is not run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests of `benchctl export`: each format is checked against its published definition."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

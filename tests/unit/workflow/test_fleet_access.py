@@ -1,7 +1,5 @@
 """Tests of the address of a scheduler, and of who may use it without TLS."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests of bundles: what is packed, and that nothing hostile is unpacked."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests of `benchctl history` on binaries records."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """Tests of `benchctl fleet compare` on records, and of what it refuses."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

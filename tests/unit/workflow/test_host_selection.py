@@ -1,7 +1,5 @@
 """Tests of the hosts that a scenario requests, and of the choice among the registered ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

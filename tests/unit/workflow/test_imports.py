@@ -1,7 +1,5 @@
 """Tests of imported records, from files to every command that opens one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """Tests that unknown judged metrics are refused before anything is measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

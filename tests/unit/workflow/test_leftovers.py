@@ -1,7 +1,5 @@
 """Tests of what killed processes and full disks leave: it is listed, removed, or never written."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """Tests of the notebook API: tables of several records, verdicts in colour, and what a notebook shows."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A value that the page prints as a median is a median in ``cells.csv``."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

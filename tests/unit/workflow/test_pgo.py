@@ -1,7 +1,5 @@
 """Builds with PGO: their events, their compilers, and the second pass of a gate."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Tests of the figures of a report in a notebook."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests of published reports: `benchctl report --publish` writes them, and `verify` recomputes them."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests that changed, missing or replaced files of a record give a difference or one clear error."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

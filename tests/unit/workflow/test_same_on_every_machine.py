@@ -1,7 +1,5 @@
 """Tests that SIMD instructions, BLAS kernels and libm variants do not change results or reports."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

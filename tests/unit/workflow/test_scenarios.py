@@ -1,7 +1,5 @@
 """Names of bundled scenarios on the command line."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench_framework import assets

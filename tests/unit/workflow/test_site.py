@@ -1,7 +1,5 @@
 """Tests of `write_site`: what is written, what is kept, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Tests of the scenarios that `benchctl sweep` and `benchctl ablate` write."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the estimates from earlier records: durations and minimum detectable effects."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests of `verify`: it finds one changed character anywhere in a record or a page."""
 
-from __future__ import annotations
-
 import base64
 import bz2
 import csv
