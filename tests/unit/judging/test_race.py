@@ -4,6 +4,7 @@ claims.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -64,7 +65,7 @@ def run(example: Study, wall: Timing) -> Raced:
     return Raced(judge(plan, blocks, {}, (), taken), taken, len(blocks))
 
 
-def racing(study: type[Study], **options: object) -> Study:
+def racing(study: type[Study], **options: Any) -> Study:
     return study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy(), **options)
 
 

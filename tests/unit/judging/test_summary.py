@@ -1,6 +1,7 @@
 """The answer of each kind of question, the key findings, and the recommendation of one variant."""
 
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -32,7 +33,7 @@ def test_a_ladder_is_answered_by_its_total_and_its_steps(crossed: type[Crossed])
         design="ladder",
     )
 
-    def wall(values: dict[str, str], _: str, number: int) -> float:
+    def wall(values: Mapping[str, str], _: str, number: int) -> float:
         noise = random.Random(f"{sorted(values.items())}/{number}").gauss(0, 0.004)
         factor = (0.8 if values["parser"] == "new" else 1) * (
             1.1 if values["pool"] == "fixed" else 1

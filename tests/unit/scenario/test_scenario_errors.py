@@ -167,8 +167,8 @@ class TestFiles:
 def test_every_code_is_shown_by_a_test_of_this_layer() -> None:
     paths = Path(__file__).parent.glob("test_scenario_*.py")
     tests = "".join(path.read_text(encoding="utf-8") for path in paths)
-    shown = {*re.findall(r'"(BC\d+)"', tests), *(mistake.code for mistake in mistakes())}
-    assert {code for code, text in codes().items() if len(text) > 1} <= shown
+    examples = {*re.findall(r'"(BC\d+)"', tests), *(mistake.code for mistake in mistakes())}
+    assert {code for code, text in codes().items() if len(text) > 1} <= examples
 
 
 def test_a_valid_scenario_has_no_errors(loads: Loads) -> None:

@@ -328,7 +328,7 @@ def _backfilling(
     monkeypatch.setattr(backfilling, "plan_run", lambda *_: plan)
     monkeypatch.setattr(backfilling, "_commits", lambda *_: [commit(n) for n in range(9)])
     monkeypatch.setattr(backfilling, "_measured", lambda *_: measured or set())
-    monkeypatch.setattr(backfilling, "_run", measure)
+    monkeypatch.setattr(backfilling, "run_plan_anew", measure)
     return tried
 
 
