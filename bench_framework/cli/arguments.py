@@ -25,7 +25,8 @@ Only = Annotated[
         "--only",
         "-k",
         metavar="FILTER",
-        help="Select configurations (variant and input), for example 'io=mmap size<=50MiB'.",
+        help="Only the configurations (variant and input) that meet all of these conditions. Example, "
+        "for a scenario with the axes io and size: 'io=mmap size<=50MiB'.",
     ),
 ]
 Overrides = Annotated[
@@ -43,8 +44,9 @@ Base = Annotated[
         "--base",
         metavar="REV",
         help=(
-            "Compare the working tree with this revision: a branch, tag, commit or merge-base. "
-            "Every variant is built twice."
+            "Compare the working tree with this revision: a branch, a tag, a commit, or the word "
+            "merge-base, for the commit where this branch left the main branch. Every variant is built "
+            "from both."
         ),
     ),
 ]
@@ -69,8 +71,9 @@ Scheduler = Annotated[
     str | None,
     Option(
         metavar="ADDRESS",
-        help="Measure on another machine, which runs `benchctl fleet worker`. ADDRESS of the Dask "
-        "scheduler: tcp://HOST:PORT, tls://HOST:PORT or a scheduler file.",
+        help="Measure on another machine, on which `benchctl fleet worker` runs. ADDRESS is that of the "
+        "Dask scheduler that connects the machines: tls://HOST:PORT, tcp://HOST:PORT or a scheduler "
+        "file (see `benchctl fleet`).",
     ),
 ]
 Insecure = Annotated[
@@ -83,8 +86,8 @@ EmbedRuns = Annotated[
     bool | None,
     Option(
         "--embed-runs/--no-embed-runs",
-        help="Store all measurements in report.html, so that `benchctl verify report.html` can check "
-        "it without the record; default: if they take at most 1 MB.",
+        help="Store all measurements in report.html. Then `benchctl verify report.html` can check the "
+        "report without its record. Default: only if the measurements take at most 1 MB.",
     ),
 ]
 Prepare = Annotated[

@@ -36,9 +36,9 @@ class Stop:
         self.level += 1
         if self.level > 1:
             self._launcher.kill_now()
-            self._observer.notify(Message(f"killed the current run; {self._killed}"))
+            self._observer.notify(Message(f"killed the running program; {self._killed}"))
         else:
-            text = "stopping after the current run; press Ctrl-C again to kill it"
+            text = "stopping when the running program ends; press Ctrl-C again to kill it"
             self._observer.notify(Message(text))
 
     def check(self) -> None:

@@ -55,7 +55,7 @@ def test_a_regression_is_accepted_up_to_its_size_and_last_day(tmp_path: Path) ->
         (
             re.findall(r"\d+%", text)[0],
             "3%",
-            "confirmed in fresh rounds; more than the 3\u202f% that are accepted",
+            "regression confirmed; more than the 3\u202f% that are accepted",
         ),
         ("2999-12-31", "2001-01-01", "the acceptance in a.yaml:3 ended on 2001-01-01"),
     ):

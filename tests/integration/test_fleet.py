@@ -103,7 +103,7 @@ def test_ctrl_c_stops_the_host_and_the_same_command_resumes(make: Callable[..., 
     run.send_signal(signal.SIGINT)
     assert run.wait(PATIENCE_S) == 130
     text = client.text("run.log")
-    assert "stopping after the current run" in text
+    assert "stopping when the running program ends" in text
     assert f"`benchctl run fleet.yaml --scheduler {address} --host rack-7` resumes" in text
     assert "on host rack-7" in text
     done = host.rounds()

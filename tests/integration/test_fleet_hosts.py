@@ -198,7 +198,7 @@ def test_ctrl_c_stops_all_hosts_and_keeps_what_is_finished(make: Callable[..., M
     run.send_signal(signal.SIGINT)
     assert run.wait(PATIENCE_S) == 130
     text = client.text("run.log")
-    assert " rack-1  note   stopping after the current run" in text
+    assert " rack-1  note   stopping when the running program ends" in text
     assert f"`benchctl run fleet.yaml --scheduler {address} --host rack-1` resumes" in text
     assert "Traceback" not in text
     assert 1 <= slow.rounds() < ROUNDS
@@ -277,8 +277,8 @@ def test_the_second_ctrl_c_kills_the_runs_of_all_hosts(make: Callable[..., Machi
     assert run.wait(20) == 130
     text = client.text("run.log")
     for name in ("rack-1", "rack-2"):
-        assert f" {name}  note   stopping after the current run" in text
-        assert f" {name}  note   killed the current run" in text
+        assert f" {name}  note   stopping when the running program ends" in text
+        assert f" {name}  note   killed the running program" in text
         assert workers[name].poll() is None
     assert "Traceback" not in text
     assert not client.records

@@ -123,7 +123,7 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
 
     assert "▲ Benchmarks: regressions found" in done.stdout
     assert "head, time: worse" in done.stdout
-    assert "confirmed in fresh rounds" in done.stdout
+    assert "regression confirmed" in done.stdout
     assert f"second measurement: {second.name}" in done.stdout
     assert done.stderr.count("::error title=benchctl gate::") == len(
         [s for s in states.values() if s == "worse"]
@@ -168,7 +168,7 @@ def test_an_unchanged_candidate_passes_without_a_confirmation(tmp_path: Path) ->
     assert len(even.records) == 1
     assert json.loads(done.stdout) == even.document
     assert {pair["state"] for pair in even.document["pairs"]} == {"passed"}
-    assert "≡ Benchmarks: passed" in even.text_of("comment.md")
+    assert "✓ Benchmarks: passed" in even.text_of("comment.md")
     assert validate(even.text_of("junit.xml")).findtext("system-out")
 
 

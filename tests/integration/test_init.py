@@ -72,8 +72,8 @@ def workspace(tmp_path: Path) -> Path:
 def test_a_workspace_from_init_to_validate_and_plan(workspace: Path) -> None:
     done = benchctl(workspace, "init", "--package", "cli", "--", "--sum", "data.txt", "-v")
     assert "package   cli 0.1.0\n" in done.stderr
-    assert "allocator system, mimalloc: alternatives by their names" in done.stderr
-    assert "feature   fast, exact: alternatives by `cfg` in the sources" in done.stderr
+    assert "allocator system, mimalloc are alternatives, by their names" in done.stderr
+    assert "feature   fast, exact are alternatives, by `cfg` in the sources" in done.stderr
     assert "profile   release, with lto = true\n" in done.stderr
     assert "command   cli --sum data.txt -v\n" in done.stderr
     assert done.stdout.splitlines() == [

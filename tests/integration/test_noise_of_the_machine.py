@@ -128,7 +128,9 @@ def test_ctrl_c_keeps_the_windows_that_were_measured(
     assert findings.cpus == cpu
     assert (findings.windows, findings.interrupted, findings.exit_code) == (1, True, 130)
     assert findings.summary.as_measured.tries == 1
-    assert "stopping after the current run; press Ctrl-C again to kill it" in observer.messages
+    assert (
+        "stopping when the running program ends; press Ctrl-C again to kill it" in observer.messages
+    )
     assert list(alone.iterdir()) == []
 
 

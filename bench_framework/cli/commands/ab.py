@@ -55,7 +55,7 @@ def ab(
     """Compare two or more commands, without a scenario file.
 
     A round runs every command once, in random order. Measuring stops when
-    every comparison has a verdict, or at the time limit (--budget). If outputs
+    every comparison is conclusive, or at the time limit (--budget). If outputs
     differ, a warning shows the first difference.
     """
     from bench_framework.cli.display import display_for

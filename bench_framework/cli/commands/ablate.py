@@ -38,7 +38,7 @@ def ablate(
     save: arguments.Save = None,
     fresh: arguments.Fresh = False,
 ) -> None:
-    """Measure what each feature of a crate contributes.
+    """Measure what each cargo feature of a crate contributes to its speed and memory use.
 
     The baseline is built with all features of --features. Each variant lacks one of them.
     """

@@ -23,7 +23,7 @@ benchctl baseline compare main
 benchctl baseline accept --reason 'checks its input' --until 2027-03-31
 benchctl report @main                    # @NAME is the record of a baseline in every command
 """
-HELP = "Name a record, to compare later records with it; accept known regressions."
+HELP = "Save a record under a name as the reference for later records, or accept a regression."
 Name = Annotated[
     str, Argument(metavar="NAME", help="A baseline: NAME, or SCENARIO@NAME if several have it.")
 ]
@@ -38,7 +38,7 @@ def save(
     record: RecordName = "@last",
     force: Force = False,
 ) -> None:
-    """Give a record a name.
+    """Save a record under a name, as the reference for later records.
 
     A name is unique among the records of a scenario: an older baseline of this name is replaced.
     """

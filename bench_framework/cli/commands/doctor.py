@@ -166,7 +166,8 @@ benchctl doctor --json | jq '.[] | select(.state != "ok")'
 benchctl doctor --aa --for 15m
 benchctl doctor --tune
 benchctl doctor --aa --for 2m --cpus 1
---tune shows commands and runs none of them. Ctrl-C ends --aa after the current run and prints the results so far.
+--tune shows commands and runs none of them.
+Ctrl-C ends --aa when the running program ends, and prints the results so far.
 """
 GLYPHS = {"ok": "✓", "warn": "⚠", "bad": "✕", "quiet": "✓", "noisy": "⚠", "unknown": "·"}
 ASCII = {"ok": "+", "warn": "!", "bad": "x", "quiet": "+", "noisy": "!", "unknown": "-"}

@@ -24,7 +24,7 @@ benchctl fleet status --scheduler tcp://127.0.0.1:8786
 benchctl run bench/io.yaml --scheduler tcp://127.0.0.1:8786   # from any machine that reaches the scheduler
 benchctl fleet compare io/20260302T1704Z io/20260302T1704Z-2   # records of two hosts
 """
-HELP = "Measure on other machines, which run the workers of a Dask scheduler."
+HELP = "Measure on other machines, connected by Dask, a Python library for clusters."
 
 
 def worker(

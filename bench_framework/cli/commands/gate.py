@@ -68,7 +68,7 @@ def gate(
     ] = "",
     insecure: Insecure = False,
 ) -> None:
-    """Measure a scenario, and fail if a second measurement confirms a regression.
+    """Measure a scenario, measure possible regressions again, and fail if one is confirmed.
 
     The key `gate` of the scenario states what counts as a regression. If you
     name a record instead of a scenario, its rounds are judged. With --base, or

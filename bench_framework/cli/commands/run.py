@@ -18,9 +18,10 @@ benchctl run bench/io.yaml --quick       # check that everything works
 benchctl run bench/io.yaml -k 'io!=mmap size<=50MiB' --budget 5m
 benchctl run bench/io.yaml --idle 0.3    # wait for an idle machine
 benchctl run bench/io.yaml --base main   # compare the working tree with main
-benchctl run bench/io.yaml --scheduler tcp://127.0.0.1:8786   # measure on a host of a fleet
-benchctl run bench/io.yaml --scheduler tcp://127.0.0.1:8786 --host all   # one record per host
-Ctrl-C finishes the current run and keeps all results; the same command resumes.
+benchctl run bench/io.yaml --scheduler tls://scheduler.example:8786              # on another machine
+benchctl run bench/io.yaml --scheduler tls://scheduler.example:8786 --host all   # on all its machines
+Ctrl-C waits until the program that is running ends, then stops and keeps all results.
+Run the same command again to continue.
 """
 
 
@@ -37,15 +38,15 @@ def run(
         str | None,
         Option(
             metavar="MIN:MAX",
-            help="Smallest and largest number of rounds, such as 20:200, or one number; default: from "
-            "FILE, else as many as the budget allows.",
+            help="Smallest and largest number of rounds, such as 20:200, or one number for both. Default: "
+            "from FILE, else at least 12 and as many as the budget allows.",
         ),
     ] = None,
     budget: Annotated[
         str | None,
         Option(
             metavar="TIME",
-            help="Time limit, such as 20m: after it, no further round starts; default: from FILE, else "
+            help="Time limit, such as 20m: after it, no further round starts. Default: from FILE, else "
             "5m.",
         ),
     ] = None,
@@ -53,8 +54,9 @@ def run(
         str | None,
         Option(
             metavar="conclusive|rounds|X%",
-            help="When to stop: `conclusive`, when every comparison has a verdict; `rounds`, after all "
-            "rounds; `X%`, when every confidence interval is at most ±X% wide; default: from FILE.",
+            help="When to stop before the limits of --rounds and --budget. `conclusive`: when every "
+            "comparison is conclusive. `X%`: when the half-width of every confidence interval is at "
+            "most X%. `rounds`: not before MAX rounds. Default: from FILE, else `conclusive`.",
         ),
     ] = None,
     out: Annotated[
@@ -65,7 +67,7 @@ def run(
     profile: Annotated[
         bool | None,
         Option(
-            "--profile/--no-profile", help="Profile functions after measuring; default: from FILE."
+            "--profile/--no-profile", help="Profile functions after measuring. Default: from FILE."
         ),
     ] = None,
     embed_runs: shared.EmbedRuns = None,
@@ -74,7 +76,8 @@ def run(
         bool,
         Option(
             "--gate",
-            help="After measuring, fail on a regression, as `benchctl gate` does.",
+            help="After measuring, exit with 1 if a variant is worse than the baseline; with --base: if "
+            "the working tree is worse than REV. `benchctl help gate` describes the gate.",
         ),
     ] = False,
     base: shared.Base = None,
@@ -101,7 +104,8 @@ def run(
         Option(
             metavar="NAME",
             help="With --scheduler: machine to measure on. NAME,NAME or all: measure on several machines, "
-            "and compare their results. Default: `hosts` of FILE, else the machine with the fewest runs.",
+            "and compare their results. Default: `hosts` of FILE, else the machine with the shortest "
+            "queue.",
         ),
     ] = "",
     insecure: shared.Insecure = False,
@@ -109,7 +113,7 @@ def run(
     """Build the variants of a scenario, measure them, and write a report.
 
     A configuration is a variant on one input. A round runs every configuration
-    once, in random order.
+    once, in random order. An axis is a setting that the scenario varies.
     """
     from bench_framework.workflow.run_options import RunOptions
 

@@ -26,9 +26,10 @@ def sweep(
             metavar="NAME=VALUES",
             help="What to vary, and its values. NAME=1,2 replaces {NAME} in the command. "
             "ENV:NAME=1,2 sets an environment variable. PROFILE:KEY=1,2 sets a key of the crate's "
-            "cargo profile. FEATURES:NAME=none,a,a+b selects features of the crate; variants "
-            "without a listed feature disable it, even if it is a default one. Write the command "
-            "after `--`. {bin} is the binary of the crate.",
+            "cargo profile. FEATURES:NAME=none,a,a+b builds the crate without these cargo features, "
+            "with a, and with a and b; NAME is a label of your choice. A feature that a variant does "
+            "not list is disabled, even if it is a default feature. Write the command after `--`. "
+            "{bin} is the binary of the crate.",
         ),
     ] = None,
     crate: arguments.CrateFolder = None,

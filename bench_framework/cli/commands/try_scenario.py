@@ -34,10 +34,10 @@ INDENT = 12
 def try_scenario(
     context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None
 ) -> None:
-    """Build the baseline, run each command once, and show its exit code, output, time and memory.
+    """Build only the baseline, run each variant's command once on this build, and show the results.
 
-    Only the baseline is built; the commands of all variants run on this build.
-    `benchctl run` does the same before it builds the other variants.
+    They are exit code, output, time and memory. `benchctl run` does the same
+    before it builds the other variants.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.run_options import RunOptions, plan_run
@@ -75,7 +75,9 @@ def _page(trials: Trials, width: int) -> str:
         text = f"a round takes about {format_duration(trials.round_s)}"
         if (rounds := trials.rounds_needed) is not None:
             least = format_duration(rounds * trials.round_s)
-            text += f"; a verdict needs at least {counted(rounds, 'round')} (with warm-up): {least}"
+            warm = trials.plan.measure.warmup_rounds
+            also = f" and {counted(warm, 'warm-up round')}" if warm else ""
+            text += f"; a verdict needs at least {counted(rounds - warm, 'round')}{also}: {least}"
         budget = trials.plan.measure.budget_s
         text += f"; the budget is {format_clock(budget)}" if budget is not None else ""
         lines += wrap(text, width, f"{'Estimate':<{INDENT}}", " " * INDENT)

@@ -251,7 +251,7 @@ def _confirming(pair: GatedPair, c: Comparison, text: str) -> GatedPair:
     exceeds = c.verdict.worse and c.shown is not None and c.shown.ratio - 1 > pair.margin
     if pair.state not in ("passed", "not-judged") or not exceeds:
         return pair
-    reason = "worse in fresh rounds; another metric was worse in the first measurement"
+    reason = "worse in the second measurement; in the first one, another metric was worse"
     return replace(pair, again=c, again_text=text, state="worse", reason=reason)
 
 
@@ -260,7 +260,7 @@ def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, str]:
     if c is None:
         return "not-judged", "worse in the first measurement; the second one has no result"
     if c.verdict.worse:
-        return "worse", "confirmed in fresh rounds"
+        return "worse", "regression confirmed"
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin):
         return "passed", "worse in the first measurement, but not in the second one"
     mde = f", minimum detectable effect {_short(c.mde)}" if c.mde is not None else ""

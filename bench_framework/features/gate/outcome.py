@@ -252,7 +252,7 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
     most = max(FEWEST_CONFIRMING, measure.rounds_max)
     note = Note(
         "What this record is",
-        f"The gate measured the suspicious pairs of record {record_id} again, in fresh rounds.",
+        f"The gate measured the suspicious pairs of record {record_id} again, in new rounds.",
     )
     return replace(
         judged,

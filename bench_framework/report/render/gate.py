@@ -41,7 +41,7 @@ STATE_WORDS: Final = {
     "not-comparable": "not comparable",
 }
 _ANSWERS: Final = {
-    EXIT_DONE: "≡ Benchmarks: passed",
+    EXIT_DONE: "✓ Benchmarks: passed",
     EXIT_WORSE: "▲ Benchmarks: regressions found",
     EXIT_NOT_MEASURED: "✕ Benchmarks: not everything could be measured",
 }
@@ -192,7 +192,7 @@ def _quoted(value: str) -> str:
 
 _BUDGET_ROWS: Final = {
     "over": ("worse", "▲", "^", "over budget"),
-    "kept": ("passed", "≡", "~", "within budget"),
+    "kept": ("passed", "✓", "+", "within budget"),
     "not-judged": ("not-judged", "?", "?", "not judged"),
     "failed": ("failed", "✕", "x", "failed"),
 }
@@ -207,6 +207,7 @@ def _budget_row(plan: Plan, finding: BudgetFinding, seconds: float) -> GateRow:
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     parts = [_brief(plan, pair, pair.text)] if pair.text else []
     if pair.again_text:
+        parts = [f"first measurement: {part}" for part in parts]
         parts.append(f"second measurement: {_brief(plan, pair, pair.again_text)}")
     # The text of an inconclusive comparison contains the minimum detectable effect.
     parts += [pair.reason] if pair.reason.partition(":")[0] not in pair.text else []

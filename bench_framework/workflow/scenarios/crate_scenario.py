@@ -177,7 +177,7 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
     for group in feature_groups.groups(features, _sources(package.folder / "src")):
         grouped |= set(group.features.values())
         values = feature_groups.settings(group, features)
-        text = f"{', '.join(values or group.features)}: alternatives {group.reason}"
+        text = f"{', '.join(values or group.features)} are alternatives, {group.reason}"
         if values:
             axes[group.axis] = values
         else:
@@ -189,7 +189,7 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
     release = _release(package.root / "Cargo.toml")
     keys = {key: release[key] for key in _SLOW if key in release}
     text = ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
-    draft.guesses.append(("profile", f"release, with {text or 'the defaults of cargo'}"))
+    draft.guesses.append(("profile", f"release, with {text or 'the default settings of cargo'}"))
     if not axes:
         question = f"Does link-time optimization make {binary} faster?"
     if release.get("lto") in {True, "fat"} or release.get("codegen-units") == 1:
@@ -203,10 +203,11 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
         axes["features"] = {"default": {}, **{name: {"features": [name]} for name in rest}}
     measured, *proposed = axes
     baseline, *rest = axes[measured]
-    text = f"{measured}: {', '.join((f'{baseline} (baseline)', *rest))}"
-    if proposed:
-        text += f"; as comments in the file: {', '.join(proposed)}"
+    text = f"{measured}, with the values {', '.join((f'{baseline} (baseline)', *rest))}"
     draft.guesses.append(("axis", text))
+    if proposed:
+        kind = "an axis that is" if len(proposed) == 1 else "axes that are"
+        draft.guesses.append(("more", f"{', '.join(proposed)}: {kind} commented out in the file"))
     return question, axes
 
 

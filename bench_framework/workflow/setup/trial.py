@@ -157,13 +157,13 @@ class Trials:
 
     @property
     def rounds_needed(self) -> int | None:
-        """Rounds that a verdict needs at least, warm-up included; `None` without verdicts."""
+        """Rounds until the first verdicts, warm-up included; `None` without verdicts."""
         plan, budget = self.plan, self.plan.measure.budget_s
         if plan.measure.until == "rounds" or budget is None or self.round_s is None:
             return None
         if plan.measure.by_budget:
             plan = limited(plan, limit_of_rounds(plan, budget / self.round_s))
-        return looks_of(plan).needed + plan.measure.warmup_rounds if decidable(plan) else None
+        return looks_of(plan).rounds[0] + plan.measure.warmup_rounds if decidable(plan) else None
 
     def save(self, env: Mapping[str, str]) -> None:
         """Store the durations for the estimates of `benchctl plan`; a failure has no effect."""

@@ -343,8 +343,8 @@ class TestTheSecondPass:
         gating = self.passes(study, {"slow": 1.05})
         assert gating.exit_code == 1
         assert {(p.metric, p.state, p.reason) for p in gating.in_state("worse")} == {
-            ("wall", "worse", "confirmed in fresh rounds"),
-            ("cpu", "worse", "confirmed in fresh rounds"),
+            ("wall", "worse", "regression confirmed"),
+            ("cpu", "worse", "regression confirmed"),
         }
         assert all(
             "more" in p.again_text or "slower" in p.again_text for p in gating.in_state("worse")
@@ -381,7 +381,7 @@ class TestTheSecondPass:
         assert gating.exit_code == 1
         assert worse.metric == "cpu"
         assert worse.reason == (
-            "worse in fresh rounds; another metric was worse in the first measurement"
+            "worse in the second measurement; in the first one, another metric was worse"
         )
 
     def test_a_control_that_trips_confirms_nothing(self, study: type[Study]) -> None:

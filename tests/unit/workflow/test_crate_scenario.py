@@ -85,11 +85,12 @@ def test_the_scenario_measures_one_axis_and_proposes_others(packages: dict[str, 
         "binary": "tool, the only one",
         "allocator": "mimalloc is a dependency, no feature",
         "profile": "release, with lto = true, codegen-units = 1",
-        "axis": "allocator: system (baseline), jemalloc; as comments in the file: profile, features",
+        "axis": "allocator, with the values system (baseline), jemalloc",
+        "more": "profile, features: axes that are commented out in the file",
         "input": "data.txt",
         "command": "tool --count data.txt",
     }
-    assert ("allocator", "system, jemalloc: alternatives by their names") in draft.guesses
+    assert ("allocator", "system, jemalloc are alternatives, by their names") in draft.guesses
     assert "input: {file: ../data.txt}" in draft.text
     assert 'command: ["{bin}", --count, "{input}"]' in draft.text
     assert '# profile: {lto: "off", codegen-units: 16}' in draft.text
@@ -124,7 +125,7 @@ def test_without_alternatives_the_profile_is_varied(packages: dict[str, Any]) ->
     Path("Cargo.toml").write_text("[workspace]\n")
     draft, guesses = drafted(words=[])
     assert variants(draft.text)[:2] == ["release", "fat-lto"]
-    assert guesses["profile"] == "release, with the defaults of cargo"
+    assert guesses["profile"] == "release, with the default settings of cargo"
 
 
 def test_required_features_of_the_binary_are_enabled(packages: dict[str, Any]) -> None:
@@ -153,7 +154,7 @@ def test_words_with_the_program_are_the_whole_command(packages: dict[str, Any]) 
 def test_a_manifest_that_only_cargo_reads_has_no_known_profile(packages: dict[str, Any]) -> None:
     packages["tool"] = package("tool", "tool")
     Path("Cargo.toml").write_text("[profile]\nrelease = {lto = true,\n}\n")  # TOML 1.1
-    assert "with the defaults of cargo" in drafted(words=[])[1]["profile"]
+    assert "with the default settings of cargo" in drafted(words=[])[1]["profile"]
 
 
 def test_an_input_that_no_argument_names_is_the_stdin(packages: dict[str, Any]) -> None:

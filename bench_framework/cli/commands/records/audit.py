@@ -35,7 +35,7 @@ def audit(
         Option("--out", metavar="FILE", help="Write the audit as Markdown to this file."),
     ] = None,
 ) -> None:
-    """Check the statements of a published report against its own figures.
+    """Check whether the statements of a report, such as a blog post, follow from its own numbers.
 
     Each statement in a table or sentence, such as "1.7x faster" or "no
     regression", is supported, not supported, inconclusive, or without data.

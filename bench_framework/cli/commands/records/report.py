@@ -36,7 +36,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write the report of a record again. Its verdicts do not change."""
+    """Write the report of a record again, from its stored measurements."""
     from bench_framework.workflow.pages import PAGE, parse_formats, report_record
     from bench_framework.workflow.records import embedded_runs
 
