@@ -54,9 +54,9 @@ def run(
         str | None,
         Option(
             metavar="conclusive|rounds|X%",
-            help="When to stop before the limits of --rounds and --budget. `conclusive`: when every "
-            "comparison is conclusive. `X%`: when the half-width of every confidence interval is at "
-            "most X%. `rounds`: not before MAX rounds. Default: from FILE, else `conclusive`.",
+            help="When to stop. `conclusive`: as soon as every comparison is conclusive. `X%`: as soon as "
+            "the half-width of every confidence interval is at most X%. `rounds`: after MAX rounds. The "
+            "time limit (--budget) also applies. Default: from FILE, else `conclusive`.",
         ),
     ] = None,
     out: Annotated[

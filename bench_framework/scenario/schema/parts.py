@@ -170,7 +170,7 @@ class HostsPart(Part):
     """Hosts of a fleet, by one of these keys."""
 
     any: Positive | None = None
-    """Number of hosts of any kind: those with the fewest runs."""
+    """Number of hosts of any kind: those with the shortest queues."""
     label: Annotated[list[str], read_by(scalars.host_labels), WithJsonSchema(SCALARS)] = []
     """Labels of `benchctl fleet worker --label`, or architectures (`x86_64`, `aarch64`). One host
     measures for each of them."""
