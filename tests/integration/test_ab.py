@@ -1,19 +1,14 @@
 """Tests of `ab`, `sweep` and `ablate` from arguments to sentences, with the fake and the real hyperfine."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.integration import processes
 
-ROOT = Path(__file__).parents[2]
-FAKE = ROOT / "tests" / "fakes" / "hyperfine"
-CALL = str(Path(__file__).with_name("unlocked.py"))
 RULES = [
     {"match": "-new", "wall_s": 0.05, "stdout": "1\nb\n3\n"},
     {"match": "-same", "wall_s": 0.0501, "stdout": "1\na\n3\n", "spread": 0.001},
@@ -23,33 +18,19 @@ RULES = [
 
 
 def benchctl(
-    folder: Path, *words: str, real: bool = False, code: int = 0, call: Sequence[str] = (CALL,)
-) -> subprocess.CompletedProcess[str]:
-    fake = {
-        "BENCHCTL_CACHE": str(folder / "cache"),
-        "BENCHCTL_HYPERFINE": str(folder / "hyperfine"),
-        "BENCHCTL_FAKE_SCRIPT": str(folder / "script.json"),
-    }
-    done = subprocess.run(
-        [sys.executable, *call, str(folder), *words],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **({} if real else fake)},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == code, done.stderr
-    return done
+    folder: Path,
+    *words: str,
+    real: bool = False,
+    code: int = 0,
+    call: Sequence[str] = (processes.CALL,),
+) -> processes.Done:
+    env = processes.real() if real else None
+    return processes.benchctl(folder, *words, env=env, code=code, call=call)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "script.json").write_text(json.dumps({"seed": 7, "commands": RULES}))
-    (tmp_path / "hyperfine").write_text(
-        f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2]
-    )
-    (tmp_path / "hyperfine").chmod(0o755)
+    processes.fake_hyperfine(tmp_path, RULES)
     return tmp_path
 
 
@@ -117,7 +98,7 @@ def test_a_program_that_is_built_again_before_the_measurement_is_refused(folder:
         "ab",
         "echo -old",
         "./new",
-        call=("-c", Path(CALL).read_text().replace("main()", rebuild + "main()")),
+        call=("-c", Path(processes.CALL).read_text().replace("main()", rebuild + "main()")),
         code=3,
     )
     assert f"error[BX420]: {program} changed before the measurement began" in done.stderr

@@ -5,7 +5,6 @@ The repository is made from a seed. One commit takes 5 % longer than the one bef
 """
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -17,15 +16,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.integration.processes import FAKES, isolated, start
+
 pytestmark = pytest.mark.real
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests" / "statistics"))
 
 from noise import recorded  # noqa: E402 -- a module of the scripts next to the tests
 
-FAKE = ROOT / "tests" / "fakes" / "hyperfine"
 COMMITS = 64
-CALL = str(Path(__file__).with_name("unlocked.py"))
 HYPERFINE = """#!{python} -IS
 # The time of a call is the factor that the program contains times the next run of a recording.
 import json, os, re, shlex, sys
@@ -101,7 +100,11 @@ class History:
         level = np.stack([source.wall[arm] / np.median(source.wall[arm]) for arm in source.wall])
         runs = (0.05 * level.T.ravel()).tolist()
         (path / "runs.json").write_text(json.dumps(runs))
-        words = {"runs": str(path / "runs.json"), "count": str(path / "count"), "fake": str(FAKE)}
+        words = {
+            "runs": str(path / "runs.json"),
+            "count": str(path / "count"),
+            "fake": str(FAKES / "hyperfine"),
+        }
         (path / "hyperfine").write_text(HYPERFINE.format(python=sys.executable, **words))
         (path / "hyperfine").chmod(0o755)
 
@@ -118,21 +121,8 @@ class History:
         return f"c{places[places.index(at) - 1]}", f"c{places[places.index(at) + 1] - 1}", at
 
     def start(self, *words: str, folder: Path | None = None) -> subprocess.Popen[str]:
-        settings = {
-            "PYTHONPATH": str(ROOT),
-            "BENCHCTL_CACHE": str(self.path / "cache"),
-            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
-            "BENCHCTL_RESULTS": str(self.path / "results"),
-        }
-        left = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI_"))}
-        return subprocess.Popen(
-            [sys.executable, CALL, str(self.path), *words],
-            env=left | settings,
-            cwd=folder or self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        env = isolated(self.path, BENCHCTL_RESULTS=str(self.path / "results"))
+        return start(self.path, *words, env=env, cwd=folder or self.folder)
 
     def __call__(self, *words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
         with self.start(*words, folder=folder) as process:

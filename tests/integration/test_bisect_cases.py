@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-FAKES = ROOT / "tests" / "fakes"
-CALL = str(Path(__file__).with_name("unlocked.py"))
+from tests.integration.processes import FAKES, isolated, start
+
 HYPERFINE = """#!{python} -IS
 # The time of a call is what the source of the program says; `FAILS word` fails with this argument.
 import json, os, re, shlex, sys
@@ -80,22 +79,10 @@ class Project:
         self.git("tag", tag)
 
     def start(self, *words: str, folder: Path | None = None) -> subprocess.Popen[str]:
-        settings = {
-            "PYTHONPATH": str(ROOT),
-            "PATH": f"{FAKES}:{os.environ['PATH']}",
-            "BENCHCTL_CACHE": str(self.path / "cache"),
-            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
-            "BENCHCTL_RESULTS": str(self.path / "results"),
-        }
-        scenario = str(self.folder / "scenario.yaml")
-        return subprocess.Popen(
-            [sys.executable, CALL, str(self.path), "bisect", scenario, *words],
-            env={**os.environ, **settings},
-            cwd=folder or self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        path, results = f"{FAKES}:{os.environ['PATH']}", str(self.path / "results")
+        env = isolated(self.path, PATH=path, BENCHCTL_RESULTS=results)
+        words = ("bisect", str(self.folder / "scenario.yaml"), *words)
+        return start(self.path, *words, env=env, cwd=folder or self.folder)
 
     def bisect(self, *words: str, code: int = 0, folder: Path | None = None) -> tuple[str, str]:
         with self.start(*words, folder=folder) as process:

@@ -1,17 +1,16 @@
 """Tests of a worker that reports what it cannot run on this machine."""
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-FAKE = ROOT / "tests" / "fakes" / "worker"
+from tests.integration import processes
+
+FAKE = processes.FAKES / "worker"
 REASON = "io_uring_setup: Operation not permitted (errno 1)"
 LIMITED = "built for sse2, and this processor has avx2"
 WORKER = """\
@@ -60,11 +59,7 @@ def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         (tmp_path / "able.yaml").write_text(
             SCENARIO.replace("BASELINE", baseline), encoding="utf-8"
         )
-        env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
-        argv = [sys.executable, "-m", "bench_framework", *words]
-        return subprocess.run(
-            argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        return processes.benchctl(tmp_path, *words, env=processes.real())
 
     return call
 

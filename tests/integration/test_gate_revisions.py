@@ -1,7 +1,6 @@
 """Tests of the gate with a crate at two revisions: real git and cargo, times from a fake hyperfine."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -11,11 +10,9 @@ from typing import Any
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.integration.processes import FAKES, benchctl, isolated
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
-ROOT = Path(__file__).parents[2]
-FAKE = ROOT / "tests" / "fakes" / "hyperfine"
-CALL = str(Path(__file__).with_name("unlocked.py"))
 HYPERFINE = """#!{python} -IS
 # Times depend on the program: one that contains the marker is slower. The fake does the rest.
 import os, shlex, sys
@@ -76,7 +73,9 @@ class Project:
         for name, wall in (("plain", 0.05), ("slow", 0.055)):
             rules = {"seed": 7, "commands": [{"match": "", "wall_s": wall, "stdout": "42\n"}]}
             (path / f"{name}.json").write_text(json.dumps(rules))
-        wrapper = HYPERFINE.format(python=sys.executable, folder=str(path), fake=str(FAKE))
+        wrapper = HYPERFINE.format(
+            python=sys.executable, folder=str(path), fake=str(FAKES / "hyperfine")
+        )
         (path / "hyperfine").write_text(wrapper)
         (path / "hyperfine").chmod(0o755)
 
@@ -95,22 +94,8 @@ class Project:
     def __call__(
         self, *words: str, folder: Path | None = None, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        settings = {
-            "PYTHONPATH": str(ROOT),
-            "BENCHCTL_CACHE": str(self.path / "cache"),
-            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
-        }
-        left = {
-            key: text for key, text in os.environ.items() if not key.startswith(("GITHUB_", "CI_"))
-        }
-        return subprocess.run(
-            [sys.executable, CALL, str(self.path), *words],
-            env=left | settings | env,
-            cwd=folder or self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        env = isolated(self.path, **env)
+        return benchctl(self.path, *words, env=env, cwd=folder or self.folder)
 
     @property
     def records(self) -> list[Path]:

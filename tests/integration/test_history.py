@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.integration.processes import FAKES, benchctl, isolated
 
 pytestmark = pytest.mark.real
-ROOT = Path(__file__).parents[2]
-FAKES = ROOT / "tests" / "fakes"
-CALL = str(Path(__file__).with_name("unlocked.py"))
 HYPERFINE = """#!{python} -IS
 # Times depend on the program: one that contains the marker is slower. The fake does the rest.
 import os, shlex, sys
@@ -75,20 +73,8 @@ class Project:
         return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
 
     def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
-        settings = {
-            "PYTHONPATH": str(ROOT),
-            "PATH": f"{FAKES}:{os.environ['PATH']}",
-            "BENCHCTL_CACHE": str(self.path / "cache"),
-            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
-        }
-        return subprocess.run(
-            [sys.executable, CALL, str(self.path), *words],
-            env={**os.environ, **settings},
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        env = isolated(self.path, PATH=f"{FAKES}:{os.environ['PATH']}")
+        return benchctl(self.path, *words, env=env, cwd=self.folder)
 
 
 def test_a_backfill_measures_missing_commits_and_the_history_names_the_slow_one(

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,8 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.store.finding import find_records
 from bench_framework.store.journal import read_journal
+from tests.integration import processes
 
-ROOT = Path(__file__).parents[2]
-CALL = str(Path(__file__).with_name("unlocked.py"))
 SCENARIO = """
 version: 1
 name: inputs
@@ -65,29 +63,15 @@ def benchctl(tmp_path: Path, hyperfine: str) -> Benchctl:
     for name, text in corpus.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    env = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "BENCHCTL_CACHE": str(tmp_path / "cache"),
-        "BENCHCTL_HYPERFINE": hyperfine,
-    }
+    env = processes.isolated(tmp_path, BENCHCTL_HYPERFINE=hyperfine)
 
     def call(
         *words: str, text: str, code: int = 0, folder: Path = tmp_path
     ) -> subprocess.CompletedProcess[str]:
         (folder / "inputs.yaml").write_text(SCENARIO.format(text=text))
         command, *more = words
-        done = subprocess.run(
-            [sys.executable, CALL, str(tmp_path), command, "inputs.yaml", *more],
-            env=env,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done
+        words = (command, "inputs.yaml", *more)
+        return processes.benchctl(tmp_path, *words, env=env, cwd=folder, code=code)
 
     return call
 
@@ -98,12 +82,7 @@ def measured(benchctl: Benchctl, folder: Path, text: str) -> Any:
         benchctl(command, text=text)
     benchctl("run", "--quick", text=text)
     [record] = find_records(folder / "results")
-    subprocess.run(
-        [sys.executable, "-m", "bench_framework", "verify", str(record)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        check=True,
-        capture_output=True,
-    )
+    processes.benchctl(folder, "verify", str(record), code=0)
     contents = read_journal(record / "journal.jsonl")
     assert {block.status for block in contents.blocks} == {"ok"}
     assert {b.page_cache.state for b in contents.blocks if b.page_cache} == {"warm"}

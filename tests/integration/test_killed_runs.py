@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import random
 import signal
 import subprocess
@@ -17,10 +16,9 @@ from typing import Any
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.integration.processes import fake_hyperfine, isolated
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[2]
-FAKE = ROOT / "tests" / "fakes" / "hyperfine"
 ARMS = ("base", "same", "slow", "broken", "other")
 ROUNDS = 18
 PATIENCE_S = 120.0
@@ -61,26 +59,16 @@ class Folder:
     path: Path
 
     def start(self) -> subprocess.Popen[bytes]:
-        env = {
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "BENCHCTL_CACHE": str(self.path / "cache"),
-            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
-            "BENCHCTL_FAKE_SCRIPT": str(self.path / "script.json"),
-        }
-        argv = [
-            sys.executable,
-            "-c",
-            CALL,
-            str(self.path),
-            "--dir",
-            "results",
-            "run",
-            "killed.yaml",
-        ]
+        words = ("--dir", "results", "run", "killed.yaml")
+        argv = [sys.executable, "-c", CALL, str(self.path), *words]
         with (self.path / "output").open("ab") as output:
             return subprocess.Popen(
-                argv, env=env, cwd=self.path, stdout=output, stderr=output, start_new_session=True
+                argv,
+                env=isolated(self.path),
+                cwd=self.path,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
             )
 
     @property
@@ -114,13 +102,7 @@ def folder_of(tmp_path: Path) -> Callable[[str], Folder]:
         path = tmp_path / name
         path.mkdir()
         (path / "killed.yaml").write_text(SCENARIO)
-        script = {"seed": 7, "clock": "rounds", "commands": RULES}
-        (path / "script.json").write_text(json.dumps(script))
-        # Use this interpreter: the first python3 on PATH may be a slow shim.
-        (path / "hyperfine").write_text(
-            f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2]
-        )
-        (path / "hyperfine").chmod(0o755)
+        fake_hyperfine(path, RULES, clock="rounds")
         return Folder(path)
 
     return make

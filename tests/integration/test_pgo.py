@@ -1,9 +1,6 @@
 """Builds with PGO: rustc instruments and optimises, and a stand-in for llvm-profdata merges."""
 
-import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -12,10 +9,9 @@ import pytest
 from bench_framework.store.finding import find_records
 from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record
+from tests.integration import processes
 
-ROOT = Path(__file__).parents[2]
-FAKES = ROOT / "tests" / "fakes"
-PROFILE = ROOT / "tests" / "fixtures" / "pgo" / "empty.profdata"
+PROFILE = processes.ROOT / "tests" / "fixtures" / "pgo" / "empty.profdata"
 CALL = """
 import sys
 from pathlib import Path
@@ -61,12 +57,6 @@ measure: {rounds: 3, budget: 1m, timeout: 2s}
 Benchctl = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def program(path: Path, fake: str) -> None:
-    text = (FAKES / fake).read_text()
-    path.write_text(f"#!{sys.executable} -IS\n" + text.partition("\n")[2])
-    path.chmod(0o755)
-
-
 @pytest.fixture
 def benchctl(tmp_path: Path) -> Benchctl:
     (tmp_path / "prog" / "src").mkdir(parents=True)
@@ -74,18 +64,8 @@ def benchctl(tmp_path: Path) -> Benchctl:
     (tmp_path / "prog" / "Cargo.toml").write_text(manifest)
     (tmp_path / "prog" / "src" / "main.rs").write_text(MAIN)
     (tmp_path / "measured.txt").write_text("fast\n")
-    rules = [{"match": "", "wall_s": 0.05, "stdout": "1\n"}]
-    (tmp_path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
-    program(tmp_path / "hyperfine", "hyperfine")
-    program(tmp_path / "llvm-profdata", "llvm-profdata")
-    env = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "BENCHCTL_CACHE": str(tmp_path / "cache"),
-        "BENCHCTL_HYPERFINE": str(tmp_path / "hyperfine"),
-        "BENCHCTL_FAKE_SCRIPT": str(tmp_path / "script.json"),
-        "FAKE_PROFDATA_PROFILE": str(PROFILE),
-    }
+    processes.fake_hyperfine(tmp_path, [{"match": "", "wall_s": 0.05, "stdout": "1\n"}])
+    processes.install_fake("llvm-profdata", tmp_path / "llvm-profdata")
 
     def call(
         *words: str, pgo: str = "true", change: Mapping[str, str] | None = None, **more: str
@@ -95,15 +75,8 @@ def benchctl(tmp_path: Path) -> Benchctl:
             assert old in text
             text = text.replace(old, new)
         (tmp_path / "trained.yaml").write_text(text)
-        return subprocess.run(
-            [sys.executable, "-c", CALL, str(tmp_path), *words],
-            env={**env, **more},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
+        env = processes.isolated(tmp_path, **{"FAKE_PROFDATA_PROFILE": str(PROFILE), **more})
+        return processes.benchctl(tmp_path, *words, env=env, call=("-c", CALL))
 
     return call
 

@@ -1,10 +1,8 @@
 """Allocators that are preloaded into C programs and crates; cc builds a small library as allocator."""
 
-import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,10 +11,8 @@ import pytest
 from bench_framework.model.run import Preload
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record
+from tests.integration import processes
 
-ROOT = Path(__file__).parents[2]
-FAKE = ROOT / "tests" / "fakes" / "hyperfine"
-CALL = str(Path(__file__).with_name("unlocked.py"))
 ALLOCATOR = """
 #include <stddef.h>
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
@@ -80,33 +76,15 @@ def compile_c(path: Path, text: str, *options: str) -> Path:
 @pytest.fixture
 def benchctl(tmp_path: Path) -> Benchctl:
     rules = [{"match": "", "wall_s": 0.05, "stdout": "1\n", "memory_bytes": PEAK}]
-    (tmp_path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
-    hyperfine = tmp_path / "hyperfine"
-    hyperfine.write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2])
-    hyperfine.chmod(0o755)
+    processes.fake_hyperfine(tmp_path, rules)
     compile_c(tmp_path / "libother.so", ALLOCATOR, "-shared", "-fPIC")
-    env = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "BENCHCTL_CACHE": str(tmp_path / "cache"),
-        "BENCHCTL_HYPERFINE": str(hyperfine),
-        "BENCHCTL_FAKE_SCRIPT": str(tmp_path / "script.json"),
-    }
 
     def call(
         *words: str, worker: str = "{command: [./prog]}", library: str = "./libother.so"
     ) -> subprocess.CompletedProcess[str]:
         text = SCENARIO.replace("WORKER", worker).replace("LIBRARY", library)
         (tmp_path / "allocators.yaml").write_text(text)
-        return subprocess.run(
-            [sys.executable, CALL, str(tmp_path), *words],
-            env={**env, "PATH": os.environ["PATH"]},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
+        return processes.benchctl(tmp_path, *words)
 
     return call
 

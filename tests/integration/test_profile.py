@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,8 @@ from typing import Any
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.integration.processes import fake_hyperfine, install_fake, isolated, start
 
-ROOT = Path(__file__).parents[2]
-FAKES = ROOT / "tests" / "fakes"
-CALL = str(Path(__file__).with_name("unlocked.py"))
 SCENARIO = """
 version: 1
 name: profiled
@@ -41,34 +38,15 @@ class Folder:
         (path / "profiled.yaml").write_text(SCENARIO)
         (path / "prog").write_text("#!/bin/sh\necho 42\n")
         (path / "prog").chmod(0o755)
-        rules = [{"match": "prog", "wall_s": 0.05, "stdout": "42\n"}]
-        (path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
         (path / "bin").mkdir()
-        for name, folder in (("hyperfine", path), ("perf", path / "bin")):
-            # Use this interpreter: the first python3 on PATH may be a slow shim.
-            (folder / name).write_text(
-                f"#!{sys.executable} -IS\n" + (FAKES / name).read_text().partition("\n")[2]
-            )
-            (folder / name).chmod(0o755)
+        fake_hyperfine(path, [{"match": "prog", "wall_s": 0.05, "stdout": "42\n"}])
+        install_fake("perf", path / "bin" / "perf")
 
     def start(self, *words: str, **perf: Any) -> subprocess.Popen[str]:
-        env = {
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "PATH": str(self.path / "bin"),  # neither the real perf nor valgrind
-            "BENCHCTL_CACHE": str(self.path / "cache"),
-            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
-            "BENCHCTL_FAKE_SCRIPT": str(self.path / "script.json"),
-            "BENCHCTL_FAKE_PERF": json.dumps({"log": str(self.path / "perf.log"), **perf}),
-        }
-        return subprocess.Popen(
-            [sys.executable, CALL, str(self.path), "--dir", "results", *words],
-            env=env,
-            cwd=self.path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        log = json.dumps({"log": str(self.path / "perf.log"), **perf})
+        path = str(self.path / "bin")  # contains neither the real perf nor valgrind
+        env = isolated(self.path, PATH=path, BENCHCTL_FAKE_PERF=log)
+        return start(self.path, "--dir", "results", *words, env=env)
 
     def __call__(self, *words: str, **perf: Any) -> tuple[int, str, str]:
         with self.start(*words, **perf) as process:

@@ -19,9 +19,8 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.store.finding import find_records
 from bench_framework.store.journal import read_journal
+from tests.integration import processes
 
-ROOT = Path(__file__).parents[2]
-CALL = str(Path(__file__).with_name("unlocked.py"))
 SCENARIO = """
 version: 1
 name: released
@@ -83,14 +82,8 @@ def benchctl(tmp_path: Path) -> Benchctl:
     (tmp_path / "home" / "config.toml").write_text(CONFIGURATION.format(folder=registry))
     with Launcher() as launcher:
         hyperfine = find(launcher, os.environ, SilentObserver()).path
-    env = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "CARGO_HOME": str(tmp_path / "home"),
-        "CARGO_NET_OFFLINE": "true",
-        "BENCHCTL_CACHE": str(tmp_path / "cache"),
-        "BENCHCTL_HYPERFINE": hyperfine,
-    }
+    cargo = {"CARGO_HOME": str(tmp_path / "home"), "CARGO_NET_OFFLINE": "true"}
+    env = processes.isolated(tmp_path, BENCHCTL_HYPERFINE=hyperfine, **cargo)
 
     def call(
         *words: str,
@@ -101,17 +94,7 @@ def benchctl(tmp_path: Path) -> Benchctl:
     ) -> subprocess.CompletedProcess[str]:
         (tmp_path / "released.yaml").write_text(text.format(worker=worker, version=version))
         command, *more = words
-        done = subprocess.run(
-            [sys.executable, CALL, str(tmp_path), command, "released.yaml", *more],
-            env=env,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done
+        return processes.benchctl(tmp_path, command, "released.yaml", *more, env=env, code=code)
 
     return call
 
@@ -135,8 +118,7 @@ def test_versions_are_fetched_built_and_recorded(benchctl: Benchctl, tmp_path: P
     assert f"{checksum('greet-1.1.0')}" in builds
     assert ",greet,greet," in builds
     assert "greet 1.1.0: release" in (record / "appendix.md").read_text()
-    verify = [sys.executable, "-m", "bench_framework", "verify", str(record)]
-    subprocess.run(verify, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
+    processes.benchctl(tmp_path, "verify", str(record), code=0)
     # Both versions share the build of their dependency.
     units = list((tmp_path / "cache" / "cargo" / "build").rglob("release/deps/libtext-*.rlib"))
     assert len(units) == 1

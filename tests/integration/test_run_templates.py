@@ -1,20 +1,14 @@
 """Tests of `run --template`."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.integration.processes import benchctl, fake_hyperfine
 
-ROOT = Path(__file__).parents[2]
-FAKE = ROOT / "tests" / "fakes" / "hyperfine"
 EXIT_USAGE = 2
 
-CALL = str(Path(__file__).with_name("unlocked.py"))
 SCENARIO = """
 version: 1
 name: templates
@@ -35,28 +29,8 @@ RULES = [
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "own").mkdir()
     (tmp_path / "scenario.yaml").write_text(SCENARIO)
-    (tmp_path / "script.json").write_text(
-        json.dumps({"seed": 7, "clock": "rounds", "commands": RULES})
-    )
-    (tmp_path / "hyperfine").write_text(
-        f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2]
-    )
-    (tmp_path / "hyperfine").chmod(0o755)
+    fake_hyperfine(tmp_path, RULES, clock="rounds")
     return tmp_path
-
-
-def benchctl(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "BENCHCTL_CACHE": str(folder / "cache"),
-        "BENCHCTL_HYPERFINE": str(folder / "hyperfine"),
-        "BENCHCTL_FAKE_SCRIPT": str(folder / "script.json"),
-    }
-    argv = [sys.executable, CALL, str(folder), *words]
-    return subprocess.run(
-        argv, env=env, cwd=folder, capture_output=True, text=True, check=False, timeout=120
-    )
 
 
 def test_a_run_uses_custom_templates_and_verify_renders_them_again(

@@ -1,9 +1,8 @@
 """Tests that a measured record and git's configuration contain no secret of the scenario."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,8 @@ from bench_framework import masking
 from bench_framework.errors import MachineError
 from bench_framework.execution.build.revisions import Git
 from bench_framework.execution.process import Launcher
+from tests.integration import processes
 
-ROOT = Path(__file__).parents[2]
 SECRETS = ("hunter2hunter2", "s3cr3tvalue", "pa55word")
 SCENARIO = """\
 version: 1
@@ -40,14 +39,7 @@ def test_a_record_contains_no_secret(tmp_path: Path) -> None:
     (tmp_path / "secret.yaml").write_text(SCENARIO)
     (tmp_path / "program").write_text(PROGRAM)
     (tmp_path / "program").chmod(0o755)
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
-
-    def benchctl(*words: str) -> subprocess.CompletedProcess[str]:
-        argv = [sys.executable, "-m", "bench_framework", *words]
-        return subprocess.run(
-            argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-
+    benchctl = partial(processes.benchctl, tmp_path, env=processes.real())
     done = benchctl("run", "secret.yaml", "-S", "env.API_TOKEN=hunter2hunter2")
     assert "b failed in warm-up round 1 (exit status 2)" in done.stderr, done.stderr
     assert not [secret for secret in SECRETS if secret in done.stdout + done.stderr]

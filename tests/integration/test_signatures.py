@@ -2,15 +2,15 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bench_framework.store import layout, manifest
+from tests.integration import processes
 
-ROOT = Path(__file__).parents[2]
 SCENARIO = """\
 version: 1
 name: signed
@@ -38,15 +38,7 @@ def benchctl(tmp_path: Path) -> Callable[..., Run]:
     for name, passphrase in (("mine", ""), ("other", ""), ("locked", "secret")):
         words = ["-q", "-t", "ed25519", "-N", passphrase, "-f", str(tmp_path / name)]
         subprocess.run(["ssh-keygen", *words], check=True)
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "SSH_AUTH_SOCK": ""}
-
-    def run(*words: str) -> Run:
-        argv = [sys.executable, "-m", "bench_framework", *words]
-        return subprocess.run(
-            argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-
-    return run
+    return partial(processes.benchctl, tmp_path, env=processes.real(SSH_AUTH_SOCK=""))
 
 
 def test_a_signature_shows_who_signed_the_measured_files(

@@ -14,10 +14,8 @@ from pathlib import Path
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.integration import processes
 
-ROOT = Path(__file__).parents[2]
-FAKE = ROOT / "tests" / "fakes" / "hyperfine"
-CALL = str(Path(__file__).with_name("unlocked.py"))
 CARGO = """#!{python} -IS
 import json, os, sys
 if sys.argv[1] == "build":
@@ -74,44 +72,17 @@ def benchctl(tmp_path: Path) -> Benchctl:
     )
     (tmp_path / "prog" / "main.rs").write_text("fn main() {}\n")
     (tmp_path / "program.sh").write_text(PROGRAM)
-    rules = [{"match": "", "wall_s": 0.05, "stdout": "one\ntwo\n"}]
-    (tmp_path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
-    scripts = {
-        "bin/cargo": CARGO.format(
-            python=sys.executable,
-            builds=str(tmp_path / "builds.txt"),
-            program=str(tmp_path / "program.sh"),
-        ),
-        "bin/hyperfine": f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2],
-    }
+    processes.fake_hyperfine(tmp_path, [{"match": "", "wall_s": 0.05, "stdout": "one\ntwo\n"}])
     (tmp_path / "bin").mkdir()
-    for name, text in scripts.items():
-        (tmp_path / name).write_text(text)
-        (tmp_path / name).chmod(0o755)
-    env = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
-        "BENCHCTL_CACHE": str(tmp_path / "cache"),
-        "BENCHCTL_HYPERFINE": str(tmp_path / "bin" / "hyperfine"),
-        "BENCHCTL_FAKE_SCRIPT": str(tmp_path / "script.json"),
-    }
+    paths = {"builds": str(tmp_path / "builds.txt"), "program": str(tmp_path / "program.sh")}
+    processes.executable(tmp_path / "bin" / "cargo", CARGO.format(python=sys.executable, **paths))
+    env = processes.isolated(tmp_path, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
 
     def call(
         *words: str, mode: str = "fast", base: str = "plain", code: int = 0
     ) -> subprocess.CompletedProcess[str]:
         (tmp_path / "modes.yaml").write_text(SCENARIO.replace("MODE", mode).replace("BASE", base))
-        done = subprocess.run(
-            [sys.executable, CALL, str(tmp_path), *words],
-            env=env,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done
+        return processes.benchctl(tmp_path, *words, env=env, code=code)
 
     return call
 

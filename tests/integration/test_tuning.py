@@ -1,15 +1,14 @@
 """Tests of the tuning command, which runs once before the measurement."""
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.integration import processes
+
 MAIN = """
 use std::{env, fs, process};
 fn main() {
@@ -67,11 +66,7 @@ def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
     def call(*words: str, kind: str, scenario: str = SCENARIO) -> subprocess.CompletedProcess[str]:
         (tmp_path / "tuned.yaml").write_text(scenario.format(kind=kind), encoding="utf-8")
-        env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
-        argv = [sys.executable, "-m", "bench_framework", *words]
-        return subprocess.run(
-            argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        return processes.benchctl(tmp_path, *words, env=processes.real())
 
     return call
 
