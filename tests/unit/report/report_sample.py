@@ -6,8 +6,10 @@ numbers come from a seeded generator.
 
 import math
 import random
+import sys
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from bench_framework.compare import contrasts, samples
@@ -56,6 +58,11 @@ from bench_framework.model.structure import Crossing, Structure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import ReportData
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))  # the folder is not a package
+
+import made_record
+
+builds, host, prepared = made_record.builds, made_record.host, made_record.prepared
 HOSTILE = 'a"b;$(touch x)<script>alert(1)</script>../é 漢字 %s {{7*7}} | `x` *y* _z_'
 MIB = 1 << 20
 RUNTIMES = {"rayon": 1.0, "smol": 0.985, "tokio": 1.15, "sequential": 1.72}
@@ -528,22 +535,6 @@ def structure_of(p: Plan, mute: Judgement, binaries: dict[str, run.Build]) -> St
     return analyse_axes(at, pairs, mute.summaries, binaries)
 
 
-def prepared(p: Plan) -> tuple[run.PreparedInput, ...]:
-    return tuple(
-        run.PreparedInput(
-            i.id,
-            f"/data/jsonl-{i.label}-s42.jsonl",
-            SIZES[i.label],
-            "ab12" * 16,
-            "jsonl",
-            42,
-            1.2,
-            "ext4",
-        )
-        for i in p.inputs
-    )
-
-
 def digest(variant: Variant, size: str) -> str:
     return ("41ab" if refusal(variant, size)[0] == "other-output" else "9f2c") * 8
 
@@ -593,48 +584,6 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[run.Block, ...]:
                     )
                 )
     return tuple(measurements)
-
-
-def host() -> run.Host:
-    return run.Host(
-        "3f9a1c22d0be",
-        "b-1",
-        "AMD EPYC 7B13",
-        2,
-        8 << 30,
-        "6.1.0-28-cloud-amd64",
-        "Debian GNU/Linux 12",
-        None,
-        "kvm",
-        "ext4",
-        "ext4",
-        "1.20.0",
-        "rustc 1.91.0",
-        "cargo 1.91.0",
-        "3.11.7",
-        "0.1.0",
-        0.12,
-    )
-
-
-def builds(p: Plan) -> tuple[run.Build, ...]:
-    return tuple(
-        run.Build(
-            s.id,
-            ok=True,
-            sha256=stable_id(s.id) * 5,
-            path=f"/store/{s.id}/search",
-            size_bytes=1_904_512 + 231_000 * n,
-            stripped_bytes=1_402_880 + 204_000 * n,
-            build_s=41.8,
-            rustc="1.91.0",
-            lockfile_sha256="77c0" * 16,
-            revision="3c1f9ab0d4e5",
-            dirty=False,
-            dependencies=41 + 2 * n,
-        )
-        for n, s in enumerate(p.builds)
-    )
 
 
 @cache
