@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-CALL = str(Path(__file__).with_name("unlocked.py"))
+from tests.integration import processes
+
 MANIFEST = '[package]\nname = "{}"\nversion = "0.1.0"\nedition = "2021"\n'
 FEATURES = """
 [features]
@@ -27,26 +27,9 @@ fn main() {}
 """
 
 
-def environment(**given: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", **given}
-
-
-def benchctl(
-    folder: Path, *words: str, code: int = 0, **variables: str
-) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, CALL, str(folder), *words],
-        env=environment(BENCHCTL_CACHE=str(folder / "cache"), **variables),
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+def benchctl(folder: Path, *words: str, code: int = 0, **variables: str) -> processes.Done:
+    env = processes.isolated(folder, COLUMNS="100", **variables)
+    return processes.benchctl(folder, *words, env=env, code=code)
 
 
 @pytest.fixture
@@ -184,7 +167,7 @@ def talk(folder: Path, answers: list[str]) -> tuple[str, int]:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "bench_framework", "init"],
-        env=environment(),
+        env={**os.environ, "PYTHONPATH": str(processes.ROOT), "COLUMNS": "100"},
         cwd=folder,
         stdin=theirs,
         stdout=theirs,

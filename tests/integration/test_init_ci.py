@@ -13,6 +13,8 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
+from tests.integration import processes
+
 ROOT = Path(__file__).parents[2]
 FROM = "https://github.com/acme/bench.git@v1.2"
 MARKER = "<!-- benchctl:gate -->"
@@ -57,16 +59,8 @@ def repository(tmp_path: Path) -> Path:
 
 def init(folder: Path, *words: str, code: int = 0) -> str:
     """Run `benchctl init` and return its stderr."""
-    done = subprocess.run(
-        [sys.executable, "-m", "bench_framework", "init", *words],
-        check=False,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == code, done.stderr
-    return done.stderr
+    env = processes.real(COLUMNS="200")
+    return processes.benchctl(folder, "init", *words, env=env, code=code).stderr
 
 
 def require_schema(name: str, path: Path) -> Any:

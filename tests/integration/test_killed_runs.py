@@ -42,7 +42,7 @@ command: ["{bin}", "arm-{arm}"]
 baseline: {arm: base}
 measure: {rounds: 18, until: rounds, warmup: 2, seed: 5}
 """
-RULES = [
+RULES: list[dict[str, object]] = [
     {"match": "arm-base", "wall_s": 0.05, "stdout": "42\n"},
     {"match": "arm-same", "wall_s": 0.05, "stdout": "42\n"},
     {"match": "arm-slow", "wall_s": 0.06, "stdout": "42\n"},

@@ -5,7 +5,6 @@ import math
 import os
 import shutil
 import signal
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -22,8 +21,8 @@ from bench_framework.execution.progress import Message, SilentObserver, Update
 from bench_framework.features.noise.compute import WindowVerdicts
 from bench_framework.workflow import noise
 from bench_framework.workflow.noise import examine_noise
+from tests.integration.processes import install_fake
 
-FAKE = Path(__file__).parents[1] / "fakes" / "hyperfine"
 BRIEF_S = 0.001
 """Shorter than a window, so that one window per program is measured."""
 
@@ -60,8 +59,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def fake(tmp_path: Path, alone: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return a function that sets the rules of the fake hyperfine."""
     copy = tmp_path / "hyperfine"
-    copy.write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2])
-    copy.chmod(0o755)
+    install_fake("hyperfine", copy)
     monkeypatch.setenv("BENCHCTL_HYPERFINE", str(copy))
     monkeypatch.setenv("BENCHCTL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(noise, "FAMILIES", 5)

@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 from bench_framework.workflow.pages import judge_record
+from tests.integration import processes
 from tests.unit.workflow.measured_record import measured
 
 ROOT = Path(__file__).parents[2]
@@ -110,14 +109,7 @@ def test_the_committed_outputs_are_figures_and_no_errors() -> None:
 
 
 def benchctl(folder: Path, *words: str, code: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "bench_framework", "init", *words],
-        check=False,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == code, done.stderr
+    done = processes.benchctl(folder, "init", *words, env=processes.real(), code=code)
     return done.stderr + done.stdout
 
 

@@ -1,18 +1,15 @@
 """Tests of `benchctl site` as a process, with the remote of a git repository."""
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bench_framework.workflow.pages import judge_record, write_pages
+from tests.integration import processes
 from tests.unit.workflow.measured_record import measured
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -29,18 +26,8 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def benchctl(folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "bench_framework", *words],
-        check=False,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+def benchctl(folder: Path, *words: str, code: int = 0) -> processes.Done:
+    return processes.benchctl(folder, *words, env=processes.real(COLUMNS="100"), code=code)
 
 
 def test_the_command_writes_updates_and_links_to_the_remote(repository: Path) -> None:

@@ -1,7 +1,6 @@
 """Fixtures to measure plans into real records, with the fake or the real hyperfine."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,9 +26,8 @@ from bench_framework.model.plan import (
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Block, Build, Event, PreparedInput
 from bench_framework.store.records import Record
+from tests.integration.processes import FAKES, install_fake
 
-FAKES = Path(__file__).parents[2] / "fakes"
-FAKE_HYPERFINE = FAKES / "hyperfine"
 FAKE_WORKER = FAKES / "worker"
 
 
@@ -172,10 +170,8 @@ def launcher() -> Iterator[Launcher]:
 @pytest.fixture
 def fake(tmp_path: Path, launcher: Launcher) -> Laboratory:
     """A laboratory with the fake hyperfine."""
-    # Use this interpreter: the first python3 on PATH may be a shim that starts ten times slower.
     copy = tmp_path / "hyperfine"
-    copy.write_text(f"#!{sys.executable} -IS\n" + FAKE_HYPERFINE.read_text().partition("\n")[2])
-    copy.chmod(0o755)
+    install_fake("hyperfine", copy)
     env = {**host.environment(), "BENCHCTL_HYPERFINE": str(copy)}
     lab = Laboratory(tmp_path, launcher, hyperfine.find(launcher, env, SilentObserver()), env)
     lab.script()
