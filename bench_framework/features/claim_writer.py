@@ -11,8 +11,8 @@ from bench_framework.claims.factory import Facts, Names
 from bench_framework.features import sentences
 from bench_framework.features.axes.claims import StructureClaims
 from bench_framework.features.experiments.compute import hypothesis_claims
-from bench_framework.features.published.claims import published_claims
-from bench_framework.features.race.claims import race_claims
+from bench_framework.features.published.compute import published_claims
+from bench_framework.features.race.compute import race_claims
 from bench_framework.features.references.claims import gap_claims
 from bench_framework.features.summary.claims import summary_claims
 from bench_framework.features.summary.evidence import Evidence

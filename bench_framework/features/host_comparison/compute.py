@@ -1,4 +1,4 @@
-"""Comparison of the results of several hosts (docs/method.md#several-hosts).
+"""Comparison of the results of several hosts (docs/method.md#several-hosts), and its sentences.
 
 Every host has compared the candidates with its own baseline. Verdicts are those of the records, and
 times of different hosts are never put together. Only the log ratios of hosts of one kind are.
@@ -7,36 +7,172 @@ times of different hosts are never put together. Only the log ratios of hosts of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from bench_framework.features.evidence import NOT_MEASURED
-from bench_framework.features.host_comparison import sentences
-from bench_framework.features.host_comparison.results import (
-    FEWEST,
-    Agreement,
-    HostComparison,
-    HostRecord,
-    HostResult,
-    HostsCompared,
-    KindSummary,
-    MeasuredHost,
-    outcome,
-)
-from bench_framework.model.fingerprint import fingerprint
+from bench_framework.model.fingerprint import Fingerprint, fingerprint
 from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison, Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
-from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import CORRECTED
+from bench_framework.model.run import Host
+from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.words import CORRECTED, word
+from bench_framework.report.claim_blocks import listed
 from bench_framework.report.main_table import plain_interval
+from bench_framework.report.numbers import percent, show_ratio
 from bench_framework.stats.portable_math import expm1, log
 from bench_framework.stats.random_effects import random_effects
+from bench_framework.units import THIN_SPACE, counted, every
 
+FEWEST: Final = 3
+"""Fewest hosts of one kind for a random-effects summary."""
+Agreement = Literal["agrees", "depends", "inconclusive"]
+STATUS: Final[Mapping[Agreement, str]] = {
+    "agrees": "hosts agree",
+    "depends": "host-dependent",
+    "inconclusive": "inconclusive",
+}
+"""The status of a page, by the agreement of its comparisons."""
+COUNTED: Final[Mapping[Agreement, str]] = {
+    "agrees": "with one verdict on all hosts",
+    "depends": "with verdicts that depend on the host",
+    "inconclusive": "inconclusive on some hosts",
+}
+"""Words after a number of comparisons."""
 LEVEL: Final = 0.95
 NORMAL_95: Final = 1.959964
 _INTERNAL: Final = frozenset({"control", "best", "bridge"})
 """Families of comparisons that describe a record, and not a candidate."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostRecord:
+    """A record, with the name of the host that measured it."""
+
+    host: str
+    record_id: str
+    machine: Host
+    plan: Plan
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredHost:
+    """A host, its record and its kind. Hosts of one kind have equal fingerprints."""
+
+    name: str
+    record_id: str
+    kind: Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class HostResult:
+    """The result of a host. The verdict is `None` if its record does not have the comparison."""
+
+    host: str
+    verdict: Verdict | None
+    interval: Interval | None = None
+    """Typical ratio with its 95 % interval, or the only interval of a median or an exact value."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KindSummary:
+    """A random-effects summary over hosts of one kind."""
+
+    kind: str
+    """Digest of the fingerprint."""
+    hosts: tuple[str, ...]
+    interval: Interval
+    """Mean ratio with its 95 % interval."""
+    between: float
+    """Standard deviation between hosts, as a fraction of the ratio: 0.02 is 2 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostsCompared:
+    """A comparison of a candidate with its reference on all hosts."""
+
+    candidate: str
+    reference: str
+    input: str
+    """Label of the input. It is empty if there is only one input."""
+    metric: Metric
+    margin: float
+    direction: Literal["lower", "higher"]
+    agreement: Agreement
+    results: tuple[HostResult, ...]
+    kinds: tuple[KindSummary, ...]
+    text: str = ""
+    """The sentence about it, without a full stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostComparison:
+    """The results of one scenario on several hosts."""
+
+    scenario: str
+    question: str
+    margin: float
+    """Margin of the headline metric."""
+    hosts: tuple[MeasuredHost, ...]
+    comparisons: tuple[HostsCompared, ...]
+
+    @property
+    def split(self) -> bool:
+        """True if each comparison is of one host, because the hosts measured different inputs."""
+        return all(len(compared.results) == 1 for compared in self.comparisons)
+
+    @property
+    def agreement(self) -> Agreement:
+        """The least agreement of all comparisons: one that depends on the host, or is inconclusive."""
+        states = {compared.agreement for compared in self.comparisons}
+        order: tuple[Agreement, ...] = ("depends", "inconclusive")
+        return next((state for state in order if state in states), "agrees")
+
+
+def outcome(verdict: Verdict | None) -> Verdict | None:
+    """Return what must be equal on all hosts: a verdict without the certainty of its size."""
+    if verdict is not None and verdict.decided:
+        return Verdict.BETTER if verdict.better else Verdict.WORSE
+    return verdict
+
+
+def name(compared: HostsCompared) -> str:
+    """Return the name of a comparison, such as ``mmap vs read (10 MiB)``."""
+    where = f" ({compared.input})" if compared.input else ""
+    return f"{compared.candidate} vs {compared.reference}{where}"
+
+
+def say(compared: HostsCompared) -> str:
+    """Return the sentence about a comparison, without a full stop."""
+    groups: dict[Verdict | None, list[str]] = {}
+    for result in compared.results:
+        groups.setdefault(outcome(result.verdict), []).append(result.host)
+    parts = [
+        f"{NOT_MEASURED if verdict is None else word(verdict, compared.metric)} on "
+        f"{_hosts(hosts, compared)}"
+        for verdict, hosts in groups.items()
+    ]
+    head = " depends on the host" if compared.agreement == "depends" else ""
+    return f"{name(compared)}{head}: {'; '.join(parts)}"
+
+
+def _hosts(hosts: list[str], compared: HostsCompared) -> str:
+    count = len(compared.results)
+    if count > 1 and len(hosts) == count:
+        return every(count, "host")
+    return listed(hosts, separator=", ")
+
+
+def summary(kind: KindSummary, margin: float) -> str:
+    """Return the sentence about the random effects of a kind of hosts, with a full stop."""
+    ratio = show_ratio(*kind.interval.figures, margin, keep=False)
+    return (
+        f"Random effects over {counted(len(kind.hosts), 'host')} of kind {kind.kind}: mean ratio "
+        f"{ratio} (95{THIN_SPACE}% CI), standard deviation between hosts {percent(kind.between)}."
+    )
 
 
 def compare_hosts(records: Sequence[HostRecord]) -> HostComparison:
@@ -97,7 +233,7 @@ def _compared(
         results,
         tuple(_kinds(hosts, comparisons)),
     )
-    return replace(draft, text=sentences.say(draft))
+    return replace(draft, text=say(draft))
 
 
 def _result(host: MeasuredHost, c: Comparison) -> HostResult:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from bench_framework.features.host_comparison.results import (
+from bench_framework.features.host_comparison.compute import (
+    COUNTED,
     FEWEST,
+    STATUS,
     HostComparison,
     HostResult,
     HostsCompared,
-)
-from bench_framework.features.host_comparison.sentences import (
-    COUNTED,
-    STATUS,
     name,
     summary,
 )

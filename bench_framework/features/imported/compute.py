@@ -1,24 +1,35 @@
 """Judgement of imported figures: commands measured one after the other. Always exploratory.
 
 Commands are compared by Welch's test. The types and the verdicts are those of a measured record.
-Each session is a separate family for Holm's procedure, and no result is pooled over sessions.
+Each session is a separate family for Holm's procedure, and no result is pooled over sessions. The
+claims are those that such figures support, and the limits of each file.
 """
 
 from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from bench_framework.claims.factory import Names
+from bench_framework.claims.phrases import IN_SESSION
 from bench_framework.compare import medians, verdict
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.decide import rounds_for_margin
 from bench_framework.compare.interim_analysis import best_of
-from bench_framework.features.imported import claims as imported_claims
-from bench_framework.model import judgement
-from bench_framework.model.imported import Command, Imported
+from bench_framework.features import claim_writer
+from bench_framework.model.imported import Command, Imported, Session
+from bench_framework.model.judgement import (
+    BestGroup,
+    CellState,
+    Claim,
+    Comparison,
+    Family,
+    Judgement,
+    Summary,
+)
 from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Plan
@@ -26,9 +37,17 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.stats.holm_family import minimum_detectable_effect
-from bench_framework.stats.portable_math import expm1, log
+from bench_framework.stats.portable_math import expm1, log, log1p
 from bench_framework.units import counted
 
+Commands = Mapping[str, tuple[Session, Command]]
+SUPPORTED: Final = ("main", "nothing", "comparison", "memory")
+"""The kinds of claims that figures without rounds support.
+
+They include no recommendation, and each claim applies to one session.
+"""
+
+Values = dict[str, float | int | str]
 ONCE: Final = 1
 """The number of rounds of every comparison, and of interim analyses of a set."""
 NO_SPREAD: Final = "its file gives no number of runs or no spread: values without an interval"
@@ -37,7 +56,79 @@ MOST_DETECTABLE: Final = 10.0
 HOPELESS: Final = "too few or too variable runs: even a factor of ten cannot be detected"
 
 
-def judge_imported(plan: Plan, imported: Imported) -> judgement.Judgement:
+def claims_of_imported(plan: Plan, judgement: Judgement, imported: Imported) -> tuple[Claim, ...]:
+    """Return the claims with their sentences, in the order of the report."""
+    compared: dict[tuple[tuple[str, ...], str | None], Comparison] = {
+        ((c.cell_id, c.ref_cell_id), c.metric): c for c in judgement.comparisons
+    }
+    written = [c for c in claim_writer.claims_of(plan, judgement, {}, ()) if c.kind in SUPPORTED]
+    claims = [
+        *(_in_session(c, compared.get((c.cells[:2], c.metric)), imported) for c in written),
+        *_limits(plan, imported.commands),
+    ]
+    if len(plan.inputs) > 1:
+        claims.append(Claim("", "sessions", plan.name, metric=WALL))
+    return claim_writer.numbered(claims)
+
+
+def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -> Claim:
+    """Mark a claim as one about a single session, with the runs of both sides."""
+    values: Values = {**claim.values, IN_SESSION: 1}
+    file, commands = dict(claim.scope).get("input"), imported.commands
+    if claim.kind == "nothing" and any(
+        session.label == file and imported.baseline not in {c.label for c in session.commands}
+        for session in imported.sessions
+    ):
+        values["reason"] = f"the baseline {imported.baseline} is not in {file}"
+    if compared is not None:
+        values["runs_ref"] = compared.runs_ref
+        series = commands[compared.cell_id][1].series_of(compared.metric)
+        if compared.verdict is Verdict.SINGLE_RUN and series is not None:
+            values["value"] = series.mean
+        if (likely := _runs_at_estimate(compared, commands)) is not None:
+            values["runs_at_estimate"] = likely
+    return replace(claim, values=values)
+
+
+def _runs_at_estimate(c: Comparison, commands: Commands) -> int | None:
+    """Return the runs per command that detect an inconclusive estimate, unless it is too small."""
+    if c.verdict is not Verdict.INCONCLUSIVE or c.statistic != "welch" or c.shown is None:
+        return None
+    contrast = contrast_of(c, commands)
+    if contrast is None or abs(contrast.estimate) <= log1p(c.epsilon):
+        return None
+    return welch.runs_at_estimate(contrast, 1 - c.shown.level)
+
+
+def contrast_of(c: Comparison, commands: Commands) -> welch.Contrast | None:
+    """Return the contrast of a comparison, or `None` without a variance above zero."""
+    ours, theirs = (commands[i][1].series_of(c.metric) for i in (c.cell_id, c.ref_cell_id))
+    return welch.compare(ours, theirs) if ours is not None and theirs is not None else None
+
+
+def _limits(plan: Plan, commands: Commands) -> Iterator[Claim]:
+    """Yield the contents of each file and its limits."""
+    for item in plan.inputs:
+        cells = tuple(cell.id for cell in plan.cells_of(item.id))
+        if cells:
+            session = commands[cells[0]][0]
+            runs = sorted({c.runs for c in session.commands if c.runs is not None})
+            values: Values = {
+                "commands": len(cells),
+                "runs": f"{_span(runs)} runs" if runs else "an unknown number of runs",
+                "raw": int(session.raw),
+                "memory": session.memory,
+                IN_SESSION: 1,
+            }
+            scope = Names(plan).scope(item.id)
+            yield Claim("", "limits", session.label, scope=scope, cells=cells, values=values)
+
+
+def _span(runs: list[int]) -> str:
+    return str(runs[0]) if runs[0] == runs[-1] else f"{runs[0]} to {runs[-1]}"
+
+
+def judge_imported(plan: Plan, imported: Imported) -> Judgement:
     """Judge the cells of a plan by the figures of a set.
 
     Equal arguments give bitwise equal judgements.
@@ -49,7 +140,7 @@ def judge_imported(plan: Plan, imported: Imported) -> judgement.Judgement:
     comparisons = tuple(c for judge in judges for c in (*judge.headline, *judge.memory()))
     headline = [c for judge in judges for c in judge.headline]
     failed = bool(headline) and all(c.verdict is Verdict.FAILED for c in headline)
-    draft = judgement.Judgement(
+    draft = Judgement(
         looks=Looks(
             (ONCE,),
             ONCE,
@@ -65,13 +156,13 @@ def judge_imported(plan: Plan, imported: Imported) -> judgement.Judgement:
         scaling=(),
         status="failed" if failed else "exploratory",
     )
-    return replace(draft, claims=imported_claims.claims_of_imported(plan, draft, imported))
+    return replace(draft, claims=claims_of_imported(plan, draft, imported))
 
 
 class _SessionJudge:
     """Judge of the commands of one session."""
 
-    def __init__(self, plan: Plan, commands: imported_claims.Commands, input_id: str) -> None:
+    def __init__(self, plan: Plan, commands: Commands, input_id: str) -> None:
         self._policy, self._input_id = plan.judge, input_id
         self._cells = plan.cells_of(input_id)
         self._entries = commands
@@ -91,13 +182,11 @@ class _SessionJudge:
         ]
 
     def _family(
-        self, pairs: Sequence[tuple[Cell, Cell, Metric]], family: judgement.Family
-    ) -> list[judgement.Comparison]:
+        self, pairs: Sequence[tuple[Cell, Cell, Metric]], family: Family
+    ) -> list[Comparison]:
         """Return one comparison per pair in order; refused ones count for the family's size."""
         drafts = [self._draft(*pair, family) for pair in pairs]
-        contrasts = [
-            imported_claims.contrast_of(c, self._entries) if _open(c) else None for c in drafts
-        ]
+        contrasts = [contrast_of(c, self._entries) if _open(c) else None for c in drafts]
         cases = [(d, c) for d, c in zip(drafts, contrasts, strict=True) if c is not None]
         size, level = len(pairs), self._policy.level
         judged = iter(verdict.judge_by_t(cases, size=size, level=level))
@@ -110,13 +199,11 @@ class _SessionJudge:
             for draft, contrast in zip(drafts, contrasts, strict=True)
         ]
 
-    def _draft(
-        self, cell: Cell, base: Cell, metric: Metric, family: judgement.Family
-    ) -> judgement.Comparison:
+    def _draft(self, cell: Cell, base: Cell, metric: Metric, family: Family) -> Comparison:
         """Return a comparison that is not judged yet, or is refused with its reason."""
         ours, theirs = (self._commands[c.id].series_of(metric) for c in (cell, base))
         thresholds = self._policy.thresholds_of(metric)
-        draft = judgement.Comparison.unjudged(cell.id, base.id, metric, family, thresholds)
+        draft = Comparison.unjudged(cell.id, base.id, metric, family, thresholds)
         code, reason = self._refusal(cell, base, metric) or (draft.verdict, "")
         runs, runs_ref = ((side.n or 0) if side else 0 for side in (ours, theirs))
         draft = replace(draft, verdict=code, reason=reason)
@@ -138,7 +225,7 @@ class _SessionJudge:
             return Verdict.INCONCLUSIVE, NO_SPREAD
         return None
 
-    def best(self) -> judgement.BestGroup:
+    def best(self) -> BestGroup:
         """Return every command that is not worse than another one.
 
         All pairs of a session are one family. A pair that the headline also compares keeps the
@@ -149,7 +236,7 @@ class _SessionJudge:
         complete = len(usable) == len(self._cells)
         return best_of(self._input_id, WALL, usable, judged, self.headline, complete=complete)
 
-    def memory(self) -> list[judgement.Comparison]:
+    def memory(self) -> list[Comparison]:
         """Return the comparisons of peak memory by medians, if the file has it per run."""
         baseline = self._baseline
         if baseline is None or self._session is None or self._session.memory != "per-run":
@@ -169,7 +256,7 @@ class _SessionJudge:
         return comparisons
 
 
-def _open(draft: judgement.Comparison) -> bool:
+def _open(draft: Comparison) -> bool:
     """Return whether a pair can be judged because it was not refused."""
     return draft.verdict is Verdict.INCONCLUSIVE and not draft.reason
 
@@ -179,9 +266,7 @@ def failed(command: Command) -> bool:
     return command.failed > sampling.VOID_SHARE * (command.failed + (command.runs or 0))
 
 
-def _with_mde(
-    judged: judgement.Comparison, contrast: welch.Contrast, strict: float
-) -> judgement.Comparison:
+def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Comparison:
     """Add MDE and runs needed if inconclusive; `strict` is the level of Holm's first step."""
     if judged.verdict.settled or judged.typical is None:
         return judged
@@ -193,17 +278,17 @@ def _with_mde(
     return replace(judged, mde=expm1(mde), rounds_needed=needed)
 
 
-def _state(cell: Cell, command: Command) -> judgement.CellState:
+def _state(cell: Cell, command: Command) -> CellState:
     if not failed(command):
-        return judgement.CellState(cell.id, "measured", ONCE, command.failed)
+        return CellState(cell.id, "measured", ONCE, command.failed)
     reason = f"{command.failed} of its runs failed"
-    return judgement.CellState(cell.id, "failed", ONCE, command.failed, reason)
+    return CellState(cell.id, "failed", ONCE, command.failed, reason)
 
 
-def _summaries(cell: Cell, command: Command) -> list[judgement.Summary]:
+def _summaries(cell: Cell, command: Command) -> list[Summary]:
     """Return centre and spread of a command's metrics; published ones have the mean."""
     return [
-        judgement.Summary(
+        Summary(
             cell.id,
             s.metric,
             ONCE,

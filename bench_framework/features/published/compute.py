@@ -1,21 +1,31 @@
-"""The verdict on a published claim (docs/method.md#published-claims)."""
+"""The verdict on a published claim (docs/method.md#published-claims), with its claims and sentences."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence, Results
 from bench_framework.model import words
-from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE, Scaling
+from bench_framework.model.judgement import (
+    CONTROL_DIFFERS,
+    ONE_PROGRAM,
+    REACHES_ONE,
+    Claim,
+    Judgement,
+    Scaling,
+)
 from bench_framework.model.metrics import WALL
-from bench_framework.model.published import Figure, PublishedClaim, parse_figure
+from bench_framework.model.plan import Plan
+from bench_framework.model.published import REFERENCE, Figure, PublishedClaim, parse_figure
+from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.numbers import show_ratio
 from bench_framework.rounding import plain, thresholds
-from bench_framework.units import MINUS, THIN_SPACE, format_percent
+from bench_framework.units import MINUS, THIN_SPACE, counted, format_percent
 
 Status = Literal[
     "confirmed", "direction confirmed, size refuted", "refuted", "inconclusive", "not testable here"
@@ -30,6 +40,12 @@ _WORST_FIRST: Final[tuple[Status, ...]] = (
 LEAST_LEVEL: Final = 0.95 - 1e-9
 NO_DIFFERENCE: Final = "no significant difference"
 EXCLUDED: Final = "the interval excludes the claimed figure"
+LEARNING: Final = "learning"
+NEXT_STEP: Final = "next-step"
+_COUNTED: Final = {
+    "direction confirmed, size refuted": "with the direction confirmed and the size refuted"
+}
+"""Verdicts whose comma would be read as that of a list → words without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,3 +232,96 @@ def _inside(interval: Interval, margin: float) -> bool:
 
 def _word(e: Evidence, verdict: Verdict) -> str:
     return words.word(verdict, e.metric or WALL)
+
+
+def published_claims(
+    plan: Plan, judgement: Judgement, builds: Mapping[str, Build]
+) -> Iterator[Claim]:
+    """Yield one claim per published claim with their counts, then one per text of the author."""
+    results = Results(plan, judgement, builds)
+    verdicts: Counter[str] = Counter()
+    claims = []
+    for published in plan.published.claims if plan.published is not None else ():
+        result = judge(published, results, judgement.scaling)
+        verdicts[result.status] += 1
+        claims.append(_claim(plan, published.text, published.figure, result))
+    if plan.published is not None:
+        counts = {status: verdicts[status] for status in get_args(Status)}
+        values: dict[str, float | int | str] = {k: n for k, n in counts.items() if n}
+        yield Claim("", "published-counts", plan.published.title, values=values)
+    yield from claims
+    for kind, texts in ((LEARNING, plan.learnings), (NEXT_STEP, plan.next_steps)):
+        for text in texts:
+            yield _author_text(kind, text, results)
+
+
+def _claim(plan: Plan, text: str, figure: str, result: Result) -> Claim:
+    values: dict[str, float | int | str] = {"status": result.status, "measured": result.measured}
+    values |= {key: v for key, v in (("figure", figure), ("reason", result.reason)) if v}
+    cells = tuple(dict.fromkeys(c for e in result.evidence for c in e.cells))
+    claim = Claim("", "published", text, cells=cells, values=values)
+    if len(result.evidence) != 1:
+        return claim
+    only = result.evidence[0]
+    scope = (("input", plan.input(only.input_id).label),) if len(plan.inputs) > 1 else ()
+    return Claim(
+        "",
+        "published",
+        text,
+        metric=only.metric or None,
+        scope=scope,
+        verdict=only.verdict,
+        margin=only.margin,
+        cells=cells,
+        values=values,
+    ).with_interval(only.interval)
+
+
+def _author_text(kind: str, text: str, results: Results) -> Claim:
+    values: dict[str, float | int | str] = {}
+    cells: dict[str, None] = {}
+    for match in REFERENCE.finditer(text):
+        name, metric = match["name"].strip(), match["metric"] or ""
+        if match["kind"] == "experiment":
+            evidence = [*results.experiment(name, metric)]
+        else:
+            lookup = results.contrast if match["kind"] == "contrast" else results.derived
+            evidence = [*lookup(name)]
+        values[match[0]] = results.joined(evidence) if evidence else NOT_MEASURED
+        cells |= dict.fromkeys(c for e in evidence for c in e.cells)
+    return Claim("", kind, text, cells=tuple(cells), values=values)
+
+
+def quotation(claim: Claim) -> str:
+    """Return the quoted claim, with the figure unless the quotation contains it."""
+    figure = str(claim.values.get("figure", ""))
+    contained = figure.replace(" ", "") in claim.subject.replace(" ", "")
+    number = any(c.isdigit() for c in figure)
+    return f"“{claim.subject}”" + (f" ({figure})" if number and not contained else "")
+
+
+def verdict(claim: Claim) -> str:
+    """Return the verdict with its reason, such as ``"refuted: slower"``."""
+    reason = claim.values.get("reason")
+    return f"{claim.values['status']}{f': {reason}' if reason else ''}"
+
+
+def _counts(claim: Claim) -> str:
+    counts = ", ".join(
+        f"{count} {_COUNTED.get(status, status)}" for status, count in claim.values.items()
+    )
+    total = sum(int(count) for count in claim.values.values())
+    return f"{counted(total, 'claim')} of “{claim.subject}”: {counts}"
+
+
+def _with_figures(claim: Claim) -> str:
+    return re.sub(REFERENCE, lambda match: str(claim.values[match[0]]), claim.subject)
+
+
+PUBLISHED_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
+    "published": lambda c: f"{quotation(c)}: {verdict(c)}; {c.values['measured']}",
+    "published-counts": _counts,
+    LEARNING: _with_figures,
+    NEXT_STEP: _with_figures,
+}
+"""Kind of claim → the function that returns its sentence."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_framework.features.published.claims import quotation, verdict
+from bench_framework.features.published.compute import quotation, verdict
 from bench_framework.model.judgement import Claim
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import sentence

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.features.host_comparison.compute import compare_hosts
-from bench_framework.features.host_comparison.results import HostComparison, HostRecord
+from bench_framework.features.host_comparison.compute import (
+    HostComparison,
+    HostRecord,
+    compare_hosts,
+)
 from bench_framework.features.host_comparison.section import document
 from bench_framework.store import finding, layout
 from bench_framework.store.records import Record

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
-from bench_framework.features.host_comparison.compute import compare_hosts
-from bench_framework.features.host_comparison.results import HostComparison, HostRecord
+from bench_framework.features.host_comparison.compute import (
+    HostComparison,
+    HostRecord,
+    compare_hosts,
+)
 from bench_framework.features.host_comparison.section import document
 from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison, Judgement
 from bench_framework.model.looks import looks_of
