@@ -1,22 +1,30 @@
-"""The formats of exported records. Each is a function of the same table."""
+"""The table of an exported record, one row per configuration and metric, and the formats for it."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
+from bench_framework.compare import cell_state
 from bench_framework.errors import UsageError
-from bench_framework.features.export.compute import ExportTable
+from bench_framework.model.fingerprint import fingerprint
+from bench_framework.model.judgement import Comparison, Judgement, Summary
 from bench_framework.model.metrics import METRICS, WALL
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Host
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import noun, word
-from bench_framework.store import columns
+from bench_framework.store.columns import Column, from_field, listed, to_csv
+from bench_framework.store.source import Source, metrics_of
 from bench_framework.units import THIN_SPACE, counted, format_duration, format_size
 
+FAMILIES: Final = ("headline", "memory", "exact")
+"""Families of comparisons with the baseline."""
 Row = dict[str, Any]
 _NANO: Final = 1e9
 _TEX: Final = str.maketrans(
@@ -25,6 +33,74 @@ _TEX: Final = str.maketrans(
     | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
     | {THIN_SPACE: r"\,", "µ": r"\textmu{}"}
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ExportTable:
+    """The rows of an export, with the columns that describe them."""
+
+    columns: tuple[Column, ...]
+    """Columns whose value is the entry of a row with their name."""
+    rows: Sequence[dict[str, Any]]
+
+
+def export_table(source: Source, host: Host) -> ExportTable:
+    """Return the table of a record with its judgement, in plan order. `host` is its machine."""
+    assert source.judgement is not None
+    columns = (*listed("identity", "cell"), *source.axis_columns, *listed("export"))
+    machine = fingerprint(host).digest if source.contents.imported is None else None
+    rows = [
+        {column.name: _raw(column.get(row | {"machine": machine})) for column in columns}
+        for row in _rows(source, source.judgement)
+    ]
+    flat = tuple(replace(column, value=(column.name,)) for column in columns)
+    return ExportTable(flat, rows)
+
+
+def _raw(value: Any) -> Any:
+    return from_field(value) if isinstance(value, str) else value
+
+
+def _rows(source: Source, judgement: Judgement) -> Iterator[dict[str, Any]]:
+    comparisons: dict[tuple[str, str], Comparison] = {}
+    for c in judgement.comparisons:
+        if c.family in FAMILIES:
+            comparisons.setdefault((c.cell_id, c.metric), c)
+    summaries: dict[str, list[Summary]] = {key: [] for key in source.cells}
+    for summary in judgement.summaries:
+        summaries[summary.cell_id].append(summary)
+    units = {
+        str(metric["name"]): (str(metric.get("unit", "")), str(metric.get("direction", "none")))
+        for build in source.contents.builds
+        for metric in metrics_of(build)
+    }
+    units |= {metric.name: (metric.unit, metric.direction) for metric in source.plan.metrics}
+    units |= {kind.name: (kind.unit, kind.direction) for kind in METRICS.values()}
+    for key, at in source.cells.items():
+        for summary in (*summaries[key], *_of_build(source, key)):
+            comparison = comparisons.get((key, summary.metric))
+            unit, better = units.get(summary.metric, ("", "none"))
+            yield {
+                "source": source,
+                "at": at,
+                "summary": summary,
+                "unit": unit,
+                "better": better,
+                "comparison": comparison,
+                "reference": comparison and source.cells[comparison.ref_cell_id],
+            }
+
+
+def _of_build(source: Source, cell_id: str) -> Iterator[Summary]:
+    """Yield the exact metrics of the binary of a cell."""
+    plan: Plan = source.plan
+    builds = {build.id: build for build in source.contents.builds}
+    build = cell_state.build_of(plan, plan.cell(cell_id).variant_id, builds)
+    for kind in METRICS.values():
+        value = cell_state.exact_value(build, kind.name)
+        if value is not None:
+            rest = (value, None, None, value, None, value, value, None)
+            yield Summary(cell_id, kind.name, 0, 0, 0, *rest)
 
 
 def _name(row: Row) -> str:
@@ -52,7 +128,7 @@ def jsonl(table: ExportTable) -> str:
 
 def csv_long(table: ExportTable) -> str:
     """Return CSV with the texts of the other tables of a record."""
-    return columns.to_csv(table.columns, table.rows)
+    return to_csv(table.columns, table.rows)
 
 
 def parquet(table: ExportTable) -> bytes:

@@ -1,4 +1,7 @@
-"""The claims of the summary, the key findings and the recommendation, and their sentences."""
+"""The claims of the summary, the contrasts, the key findings and the recommendation, with sentences.
+
+The contrasts are those that the scenario names, or else those of the best variant.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,136 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
+from bench_framework.claims import value_phrases
+from bench_framework.claims.phrases import comparison, detectable, effect
+from bench_framework.claims.value_phrases import where
 from bench_framework.features.summary import bullets, main
 from bench_framework.features.summary.answers import ANSWERS
-from bench_framework.features.summary.contrasts import contrast_claims, contrast_text
-from bench_framework.features.summary.evidence import Evidence
+from bench_framework.features.summary.evidence import Evidence, listed, statement
 from bench_framework.features.summary.recommendation import (
     recommendation,
     recommendations,
     used,
 )
+from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.judgement import Claim
+from bench_framework.model.metrics import WALL
+from bench_framework.model.pairs import contrast_cells
+from bench_framework.model.verdict import Verdict
+
+
+def contrast_claims(at: Evidence, *, answered: bool) -> Iterator[Claim]:
+    """Yield a claim for each contrast of the scenario on each of its inputs.
+
+    A contrast on several inputs has a further claim of kind ``finding`` about all of them. The
+    contrasts of a group have one of kind ``grouped`` about the leading input. Without contrasts in
+    the scenario, the best variant of the leading input is compared with the
+    next one and with the baseline, and each further reference with the best variant.
+
+    Args:
+        at: the results.
+        answered: whether the answer already compares the best variant with the baseline.
+    """
+    plan = at.plan
+    claims_of = {contrast: _claims(at, contrast) for contrast in plan.contrasts}
+    groups: set[str] = set()
+    for contrast, claims in claims_of.items():
+        if contrast.group and contrast.group not in groups:
+            groups.add(contrast.group)
+            same = [other for other in claims_of if other.group == contrast.group]
+            members = [claim for other in same for claim in claims_of[other]]
+            yield from _together(at, members, contrast.group)
+        if len(claims) > 1:
+            effects = (f"{effect(c)} on {dict(c.scope).get('input', '')}" for c in claims)
+            first = claims[0]
+            text = f"{first.subject} vs {first.reference}: {listed(effects, len(claims))}"
+            yield statement("finding", first.subject, text, name=contrast.name)
+        joined = contrast.group or len(claims) > 1
+        yield from (_with(c, "joined") if joined else c for c in claims)
+    if not plan.contrasts and plan.revisions is None:
+        yield from _defaults(at, answered=answered)
+
+
+def _claims(at: Evidence, contrast: NamedContrast) -> list[Claim]:
+    claims = [
+        claim
+        for item in at.plan.inputs
+        for declared, cell, reference in contrast_cells(at.plan, item.id)
+        if declared == contrast
+        for claim in _claim(at, cell.id, reference.id, declared.name, declared.metric)
+    ]
+    return [_with(c, "group") for c in claims] if contrast.group else claims
+
+
+def _together(at: Evidence, members: list[Claim], group: str) -> Iterator[Claim]:
+    """Yield one claim about the contrasts of a group on the leading input."""
+    item, several = at.leading_input(), len(at.plan.inputs) > 1
+    if several and item is not None:
+        members = [c for c in members if dict(c.scope).get("input") == item.label]
+    if members and item is not None:
+        text = where(members[0], ", ") + ". ".join(map(_without_place, members))
+        claim = statement("grouped", members[0].subject, text, name=group)
+        yield _with(claim, "joined") if several else claim
+
+
+def _with(claim: Claim, key: str) -> Claim:
+    return replace(claim, values={**claim.values, key: 1})
+
+
+def contrast_text(claim: Claim) -> str:
+    """Return the sentence about a contrast. Without a verdict: what could have been detected."""
+    return where(claim) + _without_place(claim)
+
+
+def _without_place(claim: Claim) -> str:
+    values = {k: v for k, v in claim.values.items() if k != "rounds_needed"}
+    if "mde" in values and claim.verdict is Verdict.INCONCLUSIVE:
+        reason = detectable(value_phrases.upward(float(values.pop("mde"))))
+        short = replace(claim, values=values)
+        return f"{comparison(short)}. {reason[:1].upper()}{reason[1:]}"
+    medians = f" ({claim.values['medians']})" if "medians" in claim.values else ""
+    return f"{comparison(claim)}{medians}"
+
+
+def _defaults(at: Evidence, *, answered: bool) -> Iterator[Claim]:
+    item = at.leading_input()
+    group = at.groups.get(item.id) if item is not None else None
+    if item is None or group is None or not at.is_conclusive(group):
+        return
+    ranked = [c.id for c in at.compared(item.id)]
+    leader, baseline = at.leaders(group)[0], at.plan.baseline_cell(item.id)
+    best = "Fastest" if at.metric == WALL else "Best"
+    second = next((c for c in ranked if c != leader), None)
+    variants = {c.variant_id: c.id for c in at.compared(item.id)}
+    further = [variants[v] for v in at.plan.further_baselines if v in variants]
+    keeps = baseline is not None and leader == baseline.id
+    # If the baseline is best, the answer compares it with the next variant.
+    pairs = [] if keeps and answered else [(leader, second, f"{best} against the next")]
+    if baseline is not None and not answered:
+        pairs.append((leader, baseline.id, f"{best} against the baseline"))
+    pairs += [(cell, leader, f"{at.label(cell)} against the {best.lower()}") for cell in further]
+    done: set[frozenset[str | None]] = set()
+    for cell, reference, name in pairs:
+        both: frozenset[str | None] = frozenset((cell, reference))
+        if reference is not None and len(both) > 1 and both not in done:
+            done.add(both)
+            for claim in _claim(at, cell, reference, name, at.metric):
+                yield _with(claim, "default")
+
+
+def _claim(at: Evidence, cell_id: str, ref_cell_id: str, name: str, metric: str) -> Iterator[Claim]:
+    c = at.pair(cell_id, ref_cell_id, metric)
+    if c is not None:
+        claim = at.comparison(c, "contrast")
+        values: dict[str, float | int | str] = {**claim.values, "name": name}
+        mine, theirs = (at.amount(cell, metric) for cell in claim.cells)
+        if metric != at.metric and mine and theirs:
+            values["medians"] = f"medians {mine} and {theirs}"
+        other = at.plan.variant(at.cells[ref_cell_id].variant_id)
+        if at.plan.design == "one-at-a-time" and other.id != at.plan.baseline_id and other.describe:
+            # The label of a single change need not say what was changed.
+            claim = replace(claim, reference=f"{claim.reference} ({other.describe})")
+        yield replace(claim, values=values)
 
 
 def summary_claims(at: Evidence) -> Iterator[Claim]:

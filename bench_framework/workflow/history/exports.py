@@ -22,8 +22,7 @@ def export_record(results: Path, name: str, form: str, metrics: Sequence[str] = 
             such format, or it needs a package that is missing.
         RecordError: the record cannot be read.
     """
-    from bench_framework.features.export.compute import export_table
-    from bench_framework.features.export.formats import FORMATS
+    from bench_framework.features.export.formats import FORMATS, export_table
     from bench_framework.store import finding, imports
     from bench_framework.store.source import Source
 

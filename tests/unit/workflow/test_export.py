@@ -17,7 +17,7 @@ from bench_framework.cli.app import app
 from bench_framework.cli.commands.records.export import Format
 from bench_framework.errors import UsageError
 from bench_framework.features.export import formats
-from bench_framework.features.export.compute import ExportTable
+from bench_framework.features.export.formats import ExportTable
 from bench_framework.store.columns import listed
 from bench_framework.workflow.history.exports import export_record
 from bench_framework.workflow.records.imports import ImportOptions, import_files
