@@ -311,7 +311,7 @@ def _conclusive(at: Evidence, compared: Sequence[Comparison]) -> list[str]:
     smallest = " to ".join(dict.fromkeys(ends))
     if " to " in smallest:
         smallest += ", depending on the comparison"
-    if several and count <= MOST_NAMED:
+    if count < len(compared) and count <= MOST_NAMED:
         smallest = listed(
             f"{value_phrases.upward(mde)} for {at.label(c.cell_id)} vs {at.label(c.ref_cell_id)}"
             for c, mde in open_
