@@ -70,7 +70,7 @@ def test_all_variants_run_in_the_requested_mode_with_equal_output(
     assert plan["experiments"]
     for experiment in plan["experiments"]:
         name_of = re.escape(experiment["name"])
-        adopted = rf"^### {name_of}\n(?:\n|- .*\n)*- \*\*Result\*\*: alone.*[▼▽≡?△▲]"
+        adopted = rf"^### {name_of}\n(?:\n|- .*\n)*- \*\*Result\*\*: vs baseline: .*[▼▽≡?△▲]"
         rejected = rf"^\| {name_of}<br>.*[▼▽≡?△▲]"
         pattern = adopted if experiment["decision"] == "adopted" else rejected
         assert re.search(pattern, page, re.MULTILINE), experiment
