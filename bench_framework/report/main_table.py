@@ -73,10 +73,10 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     )
     caption = (
         f"{by_variant(data, item)}. “vs baseline” compares times of the same round, so it can "
-        "differ from the ratio of the medians. The rows are sorted by it."
+        "differ from the ratio of the medians. The rows are sorted by “vs baseline”."
     )
     if len(data.ahead(item.id)) > 1:
-        caption += " Bold: the best variants. None is shown to be better than another of them."
+        caption += " Bold: the best variants. The data do not show which of them is best."
     compared = [data.comparison(cell.id, data.metric) for cell in data.measured(item.id)]
     if unsure := next((c for c in compared if c is not None and c.verdict.size_uncertain), None):
         caption += (
@@ -84,7 +84,9 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
             f"{margin_text(unsure.margin)} after correction for multiple comparisons."
         )
     if any(ROUNDS in row.cells[-1].text for row in rows):
-        caption += f" “{ROUNDS} n rounds”: not measured further, because the verdict was final."
+        caption += (
+            f" “{ROUNDS} n rounds”: measured only in these rounds, until the verdict was final."
+        )
     note = effects_note(compared)
     rest = len(arms) - len(rows)
     note += f" The appendix has {counted(rest, 'more variant')}." if rest else ""

@@ -175,7 +175,11 @@ def bisect(folder: Path, count: int) -> Attack:
 
     prepared = CrateBox.make(folder / "bisect")
     (prepared.path / "runs.json").write_text(json.dumps([0.05, 0.0501, 0.0499, 0.0502, 0.0498]))
-    files = {"runs": folder / "bisect" / "runs.json", "count": folder / "count", "fake": crate.FAKE}
+    files = {
+        "runs": folder / "bisect" / "runs.json",
+        "count": folder / "count",
+        "fake": crate.FAKES / "hyperfine",
+    }
     words = {name: str(path) for name, path in files.items()}
     hyperfine = crate.HYPERFINE.format(python=sys.executable, **words)
     (prepared.path / "bin" / "hyperfine").write_text(hyperfine)

@@ -59,7 +59,7 @@ def implementation(data: ReportData, experiment: Experiment, item: Input) -> str
 
 REASONS: Final = {
     Verdict.WORSE: "it takes more {noun}",
-    Verdict.WORSE_SIZE_UNCERTAIN: "it takes more {noun}, maybe by less than the margin",
+    Verdict.WORSE_SIZE_UNCERTAIN: "it takes more {noun}, size uncertain",
     Verdict.EQUIVALENT: "its {noun} is the same within the margin",
     Verdict.INCONCLUSIVE: "inconclusive, no effect is shown",
     Verdict.SINGLE_RUN: "it was run only once",
@@ -225,7 +225,8 @@ def _verdict(time: judgement.Comparison | None, state: judgement.CellState | Non
 def reason(verdict: Verdict, memory: judgement.Comparison | None, metric: Metric = WALL) -> str:
     """Return why an experiment was not adopted. An inconclusive one is never called worse."""
     costs = memory is not None and memory.verdict.worse
-    return REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
+    text = REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
+    return f"{text}, size uncertain" if verdict is Verdict.BETTER_SIZE_UNCERTAIN else text
 
 
 ADOPTED = SectionKind(

@@ -43,7 +43,7 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ),
         (
             "Margin",
-            f"{margin_text(plan.judge.margin_of(data.metric))} (smaller differences count as equivalent)",
+            f"{margin_text(plan.judge.margin_of(data.metric))} (equivalent: within it and not shown to differ)",
         ),
         ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
     ]

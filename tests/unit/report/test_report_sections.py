@@ -296,7 +296,7 @@ def test_the_reason_against_an_experiment_is_its_verdict(document: Document) -> 
     experiments = tables(section(document, "S12"))[0]
     assert [c.title for c in experiments.columns[3:5]] == ["Decision of the author", "This record"]
     assert [[c.text for c in r.cells[3:5]] for r in experiments.rows] == [
-        ["Rejected", "It takes more time, maybe by less than the margin."]
+        ["Rejected", "It takes more time, size uncertain."]
     ]
     assert [r.cells[0].about for r in experiments.rows] == ["block: 256KiB"]
 

@@ -371,7 +371,7 @@ CATALOGUE = {
     ),
     "S12": Pair(
         sample,
-        ("Rejected", "It takes more time, maybe by less than the margin."),
+        ("Rejected", "It takes more time, size uncertain."),
         ("no gain", "useless"),
         bare,
         "",
