@@ -13,9 +13,8 @@ _DEPENDENCY_TABLES = ("dependencies", "build-dependencies")
 
 @dataclass(frozen=True, slots=True)
 class Crate:
-    """A package: folder, name, features and binaries."""
+    """A package: name, features and binaries."""
 
-    folder: Path
     name: str
     features: tuple[str, ...]
     """Sorted names, with ``default`` and the implicit features of optional dependencies."""
@@ -37,17 +36,19 @@ class CrateMissing(Exception):  # noqa: N818 -- checks turn it into a problem
 def read_crate(folder: Path, package: str | None = None) -> Crate:
     """Return the crate in `folder`, or that package of its workspace. Raises `CrateMissing`."""
     manifest = _manifest(folder)
-    name = _package_name(manifest)
-    if name is not None and package in {None, name}:
-        return _crate(folder, name, manifest)
-    members = dict(_members(folder, manifest))
-    if package is None:
-        raise CrateMissing(
-            "the workspace has several packages", package=True, known=tuple(sorted(members))
-        )
-    if package not in members:
-        raise CrateMissing(f"no package `{package}`", package=True, known=tuple(sorted(members)))
-    return _crate(members[package], package, _manifest(members[package]))
+    try:
+        name = _package_name(manifest)
+        if name is not None and package in {None, name}:
+            return _crate(folder, name, manifest)
+        members = dict(_members(folder, manifest))
+        known = tuple(sorted(members))
+        if package is None:
+            raise CrateMissing("the workspace has several packages", package=True, known=known)
+        if package not in members:
+            raise CrateMissing(f"no package `{package}`", package=True, known=known)
+        return _crate(members[package], package, _manifest(members[package]))
+    except (AttributeError, TypeError, ValueError) as error:  # such as `package = 3`
+        raise CrateMissing(f"its Cargo.toml cannot be read: {error}") from None
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -62,19 +63,14 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise CrateMissing(f"its Cargo.toml cannot be read: {error}") from None
 
 
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _package_name(manifest: dict[str, Any]) -> str | None:
-    name = _table(manifest.get("package")).get("name")
-    return name if isinstance(name, str) else None
+    name: str | None = manifest.get("package", {}).get("name")
+    return name
 
 
 def _members(folder: Path, manifest: dict[str, Any]) -> Iterator[tuple[str, Path]]:
-    patterns = _table(manifest.get("workspace")).get("members", [])
-    for pattern in patterns if isinstance(patterns, list) else []:
-        for member in sorted(folder.glob(pattern)) if isinstance(pattern, str) and pattern else []:
+    for pattern in manifest.get("workspace", {}).get("members", []):
+        for member in sorted(folder.glob(pattern)):
             try:
                 name = _package_name(_manifest(member))
             except CrateMissing:
@@ -84,47 +80,35 @@ def _members(folder: Path, manifest: dict[str, Any]) -> Iterator[tuple[str, Path
 
 
 def _crate(folder: Path, name: str, manifest: dict[str, Any]) -> Crate:
-    return Crate(
-        folder,
-        name,
-        tuple(sorted(_features(manifest))),
-        tuple(sorted(_bins(folder, name, manifest))),
-    )
+    features, bins = _features(manifest), _bins(folder, name, manifest)
+    return Crate(name, tuple(sorted(features)), tuple(sorted(bins)))
 
 
 def _features(manifest: dict[str, Any]) -> set[str]:
-    declared = _table(manifest.get("features"))
-    tables = [_table(manifest.get(key)) for key in _DEPENDENCY_TABLES]
-    for target in _table(manifest.get("target")).values():
-        tables += [_table(_table(target).get(key)) for key in _DEPENDENCY_TABLES]
+    declared = manifest.get("features", {})
+    tables = [
+        table.get(key, {})
+        for table in (manifest, *manifest.get("target", {}).values())
+        for key in _DEPENDENCY_TABLES
+    ]
     optional = {
         name
         for table in tables
         for name, spec in table.items()
-        if _table(spec).get("optional") is True
+        if isinstance(spec, dict) and spec.get("optional") is True
     }
     # A dependency that a feature lists as `dep:name` has no implicit feature.
-    hidden = {
-        item.removeprefix("dep:")
-        for items in declared.values()
-        if isinstance(items, list)
-        for item in items
-        if isinstance(item, str) and item.startswith("dep:")
-    }
-    return {"default", *declared, *(optional - hidden)}
+    listed = {item for items in declared.values() for item in items}
+    return {"default", *declared, *(name for name in optional if f"dep:{name}" not in listed)}
 
 
 def _bins(folder: Path, name: str, manifest: dict[str, Any]) -> set[str]:
-    listed = manifest.get("bin", [])
-    entries = (
-        [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    )
+    entries = manifest.get("bin", [])
     names = {str(entry["name"]) for entry in entries if "name" in entry}
-    if _table(manifest.get("package")).get("autobins") is False:
+    if manifest["package"].get("autobins") is False:
         return names
-    if (folder / "src" / "main.rs").is_file() and not any(
-        entry.get("path") == "src/main.rs" for entry in entries
-    ):
+    main = folder / "src" / "main.rs"
+    if main.is_file() and not any(entry.get("path") == "src/main.rs" for entry in entries):
         names.add(name)
     names |= {path.stem for path in (folder / "src" / "bin").glob("*.rs")}
     names |= {path.parent.name for path in (folder / "src" / "bin").glob("*/main.rs")}

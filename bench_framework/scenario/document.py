@@ -110,11 +110,14 @@ class Unreadable(Exception):  # noqa: N818 -- `load` turns it into a problem
         self.problem = Problem(code, message, file, at, also=also, fix=fix)
 
 
-def parse(text: str, file: str) -> Document:
-    """Read one YAML 1.2 document. Raises `Unreadable`: its first error (BC001 to BC007)."""
+def parse(text: str, file: str, before: int = 0) -> Document:
+    """Read one YAML 1.2 document. Raises `Unreadable`: its first error (BC001 to BC007).
+
+    `before` is the number of characters before the text in its first line.
+    """
     if len(text) > MAX_BYTES:
         raise too_large(file, MAX_BYTES)
-    lines = LineStarts(text)
+    lines = LineStarts(text, before)
     try:
         # Not thread-safe and not reusable after an error: one reader per document.
         reader = YAML(typ="safe", pure=True)
@@ -287,15 +290,17 @@ _COLON_HELP: Final = "check the indentation of this line, and quote text that co
 class LineStarts:
     """Map from character offsets to lines and columns. Lines end with LF, CRLF or CR."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, before: int) -> None:
         self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
         self._lengths = [len(line) for line in split_lines(text)]
+        self._before = before
 
     def position(self, start: int, end: int) -> Position:
         """Return the position of `start` to `end` on the first line, at least one column wide."""
         row = bisect_right(self._starts, start) - 1
         column = min(start - self._starts[row], self._lengths[row])
-        return Position(row + 1, column + 1, max(1, min(end - start, self._lengths[row] - column)))
+        length = max(1, min(end - start, self._lengths[row] - column))
+        return Position(row + 1, column + 1 + (0 if row else self._before), length)
 
 
 def split_lines(text: str) -> list[str]:

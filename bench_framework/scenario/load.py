@@ -221,22 +221,20 @@ def apply(document: Document, overrides: Sequence[str]) -> None:
             )
             continue
         try:
-            value = parse(text, file) if text.strip() else _nothing(file)
+            value = parse(text, file, len(name) + 1) if text.strip() else _nothing(file, len(name))
         except Unreadable as unreadable:
-            moved = _shifted(unreadable.problem.at, len(name) + 1)
-            document.problems.append(replace(unreadable.problem, at=moved))
+            document.problems.append(unreadable.problem)
             continue
-        _shift(value.place, len(name) + 1)
-        document.problems += [replace(p, at=_shifted(p.at, len(name) + 1)) for p in value.problems]
+        document.problems += value.problems
         value.place.key = Position(1, 1, max(1, len(name)))
         _set(document, path, value)
         given.add(name.strip())
     _keep_rounds_ordered(document, given)
 
 
-def _nothing(file: str) -> Document:
-    """Return an empty value whose position, after shifting, is the equals sign."""
-    return Document(Scalar("", plain=True), Place(file, Position(1, 0, 1)), {})
+def _nothing(file: str, before: int) -> Document:
+    """Return an empty value. Its position is the equals sign, which follows `before` characters."""
+    return Document(Scalar("", plain=True), Place(file, Position(1, before + 1, 1)), {})
 
 
 def _set(document: Document, path: list[str], value: Document) -> None:
@@ -273,24 +271,6 @@ def _put(data: Any, key: str | int, value: Any) -> None:
         data.append(value)
     else:
         data[key] = value
-
-
-def _shifted(at: Position | None, by: int) -> Position | None:
-    return replace(at, column=at.column + by) if at is not None and at.line == 1 else at
-
-
-def _shift(place: Place, by: int) -> None:
-    """Shift the positions of a value from the value's text to the override's text."""
-    shifted: set[int] = set()
-    pending = [place]
-    while pending:
-        item = pending.pop()
-        if id(item) in shifted:
-            continue
-        shifted.add(id(item))
-        item.value = _shifted(item.value, by) or item.value
-        item.key = _shifted(item.key, by)
-        pending += item.children.values()
 
 
 def _keep_rounds_ordered(document: Document, given: set[str]) -> None:

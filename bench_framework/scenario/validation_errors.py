@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, Final
 
+from rich.cells import cell_len, set_cell_size
+
 from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Document, Path, split_lines
@@ -241,17 +243,17 @@ def _window(line: str, at: Position) -> tuple[str, int, int]:
         _visible_line(line[start:end]),
         _visible_line(line[end:]),
     )
-    length = max(1, columns(marked))
-    if columns(before) + length + columns(after) <= _LINE_WIDTH:
-        return (before + marked + after).rstrip(), columns(before), length
+    length = max(1, cell_len(marked))
+    if cell_len(before) + length + cell_len(after) <= _LINE_WIDTH:
+        return (before + marked + after).rstrip(), cell_len(before), length
     room = _LINE_WIDTH - min(length, _CARET_MAX)
-    marked = marked if length <= _CARET_MAX else _cut(marked, _CARET_MAX - 1) + "…"
-    if columns(before) > room // 2:
-        before = "…" + _cut(before[::-1], room // 2 - 1)[::-1]
-    rest = _LINE_WIDTH - columns(before) - columns(marked)
-    if columns(after) > rest:
-        after = _cut(after, max(0, rest - 1)) + "…"
-    return (before + marked + after).rstrip(), columns(before), max(1, columns(marked))
+    marked = marked if length <= _CARET_MAX else set_cell_size(marked, _CARET_MAX - 1) + "…"
+    if cell_len(before) > room // 2:
+        before = "…" + set_cell_size(before[::-1], room // 2 - 1)[::-1]
+    rest = _LINE_WIDTH - cell_len(before) - cell_len(marked)
+    if cell_len(after) > rest:
+        after = set_cell_size(after, max(0, rest - 1)) + "…"
+    return (before + marked + after).rstrip(), cell_len(before), max(1, cell_len(marked))
 
 
 def _visible_line(text: str) -> str:
@@ -267,24 +269,3 @@ def visible(text: str) -> str:
 
 def _escape(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
-
-
-def columns(text: str) -> int:
-    """Return the terminal columns of a text: two for wide, none for combining characters."""
-    return sum(_columns(char) for char in text)
-
-
-def _columns(char: str) -> int:
-    if unicodedata.category(char) in {"Mn", "Me"}:
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
-
-
-def _cut(text: str, width: int) -> str:
-    """Return the longest beginning that fits into `width` columns."""
-    used = 0
-    for index, char in enumerate(text):
-        used += _columns(char)
-        if used > width:
-            return text[:index]
-    return text

@@ -1,10 +1,10 @@
 """Carets are under the text that they mark, for any preceding characters."""
 
 import pytest
+from rich.cells import cell_len
 
 from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.scenario.load import render
-from bench_framework.scenario.validation_errors import columns
 
 
 def rendered(line: str, at: Position, label: str = "", advice: str | None = None) -> list[str]:
@@ -28,7 +28,7 @@ def rendered(line: str, at: Position, label: str = "", advice: str | None = None
 def test_columns_are_those_of_the_terminal(before: str, wide: int) -> None:
     lines = rendered(f"{before}bad", Position(1, len(before) + 1, 3))
     assert lines[4] == "  | " + " " * wide + "^^^"
-    assert columns(lines[3][: lines[3].index("bad")]) == 4 + wide
+    assert cell_len(lines[3][: lines[3].index("bad")]) == 4 + wide
 
 
 def test_a_wide_word_has_wide_carets() -> None:
@@ -37,7 +37,7 @@ def test_a_wide_word_has_wide_carets() -> None:
 
 def test_a_long_line_is_cut_around_the_carets() -> None:
     lines = rendered("x" * 500 + "BAD" + "y" * 500, Position(1, 501, 3))
-    assert columns(lines[3]) <= 116
+    assert cell_len(lines[3]) <= 116
     start = lines[4].index("^")
     assert lines[3][start : start + 3] == "BAD"
     assert lines[3].count("…") == 2
@@ -45,7 +45,7 @@ def test_a_long_line_is_cut_around_the_carets() -> None:
 
 def test_a_long_value_is_cut_too() -> None:
     lines = rendered("k: " + "z" * 400, Position(1, 4, 400))
-    assert columns(lines[3]) <= 116
+    assert cell_len(lines[3]) <= 116
     assert lines[4].count("^") == 60
 
 
