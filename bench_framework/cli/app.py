@@ -1,7 +1,5 @@
 """The command line: global options, the commands, and errors turned into exit codes."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import itertools

@@ -1,7 +1,5 @@
 """GitHub's workflow commands: problems of a scenario as annotations on its lines."""
 
-from __future__ import annotations
-
 import os
 
 from bench_framework.errors import Problem, ScenarioError

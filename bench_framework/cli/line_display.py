@@ -1,7 +1,5 @@
 """Progress display without a live region: one line per event on stderr."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bench_framework import units

@@ -1,7 +1,5 @@
 """The axes of a scenario in one form, and the labels of variants."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ optionally, ``unavailable`` (axis to value to reason). Values that the worker an
 run become holes of the plan.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from functools import cache

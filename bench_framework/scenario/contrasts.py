@@ -1,7 +1,5 @@
 """The variants and inputs that named contrasts and published claims select."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import cast
 

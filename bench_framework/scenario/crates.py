@@ -1,7 +1,5 @@
 """Features and binaries of a crate, read from Cargo.toml without cargo."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A loaded scenario: the models, the places in the file, and the folder of relative paths."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Variants, inputs and cells of a scenario, with placeholders replaced."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -7,8 +7,6 @@
   and another one with B and without A, or without both.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The gate policy of a plan: margins, selected cells, budgets, and the file of accepted changes."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import re

@@ -1,7 +1,5 @@
 """Inputs of a scenario, with placeholders replaced."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

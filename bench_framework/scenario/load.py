@@ -1,7 +1,5 @@
 """Loading of a scenario, with overrides (``-S measure.rounds.max=5``), or all of its problems."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from copy import copy

@@ -1,7 +1,5 @@
 """The combinations of the axes: measured ones, and holes with the reason."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

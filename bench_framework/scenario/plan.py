@@ -1,7 +1,5 @@
 """Expansion of a scenario to a plan: variants, inputs, builds, cells and holes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Literal, cast
 

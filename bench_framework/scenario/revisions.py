@@ -5,8 +5,6 @@ a control: base and head of one cell run within the same rounds, and no variant 
 another one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final

@@ -4,8 +4,6 @@ A reader takes a `Scalar` (or a list or mapping, which most refuse) and returns 
 raises `Refused` with a code of docs/reference/codes.md, a message, a label and a fix.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Sequence

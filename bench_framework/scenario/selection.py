@@ -7,8 +7,6 @@ and ``!~`` search with a regular expression. A value with spaces is quoted with 
 the axes, ``variant``, ``input`` and ``experiment``.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """``{placeholders}`` in the texts of a scenario. Inserted values are not expanded again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

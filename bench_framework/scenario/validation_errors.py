@@ -1,7 +1,5 @@
 """Problems of a scenario: from pydantic's validation errors, and as text with the source line."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from typing import Any, Final

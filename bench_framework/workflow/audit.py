@@ -1,7 +1,5 @@
 """Audit of a published performance report and the raw data next to it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final

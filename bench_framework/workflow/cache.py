@@ -1,7 +1,5 @@
 """The cache of a machine: builds, binaries, inputs, tools, and records."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack

@@ -3,8 +3,6 @@
 Two records are compared through the cells that did not change (``docs/method.md#two-records``).
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace

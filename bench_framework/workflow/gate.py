@@ -1,7 +1,5 @@
 """The gate of a record: check it, confirm possible regressions, and write the files for CI."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A/A check of this machine: measure equal programs, and programs with known extra work."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

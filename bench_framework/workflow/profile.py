@@ -1,7 +1,5 @@
 """Profiling after a run, or of an existing record. Measurements never depend on profiles."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

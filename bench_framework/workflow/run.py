@@ -1,7 +1,5 @@
 """Execution of a scenario: build, measure, compute results and write the report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Counts of finished and remaining work, from progress updates."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The commands, one per file, in the order of the help page."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench_framework.cli.commands import (

@@ -1,7 +1,5 @@
 """``benchctl ablate``: what each feature of a crate contributes."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

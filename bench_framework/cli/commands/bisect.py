@@ -1,7 +1,5 @@
 """``benchctl bisect``: find the commit that made a configuration slower."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated, Literal
 

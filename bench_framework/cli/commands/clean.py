@@ -1,7 +1,5 @@
 """``benchctl clean``: list and remove cached files and records."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """``benchctl help``: explanations of error codes, exit codes and commands."""
 
-from __future__ import annotations
-
 import itertools
 from difflib import get_close_matches
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """``benchctl gate``: fail if a candidate is slower than the scenario tolerates."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

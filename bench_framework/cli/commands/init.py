@@ -1,7 +1,5 @@
 """``benchctl init``: write a first scenario and its schema, a CI workflow, or a notebook."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

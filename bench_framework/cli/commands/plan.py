@@ -1,7 +1,5 @@
 """``benchctl plan``: preview the builds and runs of a scenario."""
 
-from __future__ import annotations
-
 import typer
 
 from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioFile

@@ -1,7 +1,5 @@
 """``benchctl run``: measure a scenario and write the report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``benchctl schema``: the JSON Schema of scenarios."""
 
-from __future__ import annotations
-
 import typer
 
 from bench_framework.cli.console import Console

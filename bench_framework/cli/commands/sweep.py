@@ -1,7 +1,5 @@
 """``benchctl sweep``: compare values of a variable, an argument or a build setting."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

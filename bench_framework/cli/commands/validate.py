@@ -1,7 +1,5 @@
 """``benchctl validate``: check scenarios and report all errors."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

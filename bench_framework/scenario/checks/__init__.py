@@ -3,8 +3,6 @@
 A check is a generator of problems in its own module, listed in `CHECKS` or `MATRIX_CHECKS`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Checks of `answer`: regular expressions, and keys that have no effect on the worker protocol."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bench_framework.errors import Problem

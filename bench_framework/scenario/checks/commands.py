@@ -1,7 +1,5 @@
 """Checks of commands: placeholders, unused axes, values of bundled workers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bench_framework.errors import Position, Problem

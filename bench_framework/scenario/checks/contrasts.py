@@ -1,7 +1,5 @@
 """Checks of `contrasts`: each side is one measured candidate, and the two sides differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from bench_framework.errors import Problem

@@ -1,7 +1,5 @@
 """Checks of the worker against its Cargo.toml: folder, package, binary, cargo features."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

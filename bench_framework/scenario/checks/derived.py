@@ -1,7 +1,5 @@
 """Checks of `bounds`, `choose-from`, `cells` and `derived`: names, and units of formulas."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from bench_framework.errors import Problem

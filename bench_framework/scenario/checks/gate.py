@@ -1,7 +1,5 @@
 """Checks of the gate: its cells, metrics and limits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bench_framework.errors import Problem, ScenarioError

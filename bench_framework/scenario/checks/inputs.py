@@ -1,7 +1,5 @@
 """Checks of axis values and inputs: sizes, seeds, datasets and files."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Checks of the whole matrix: size, rules without effect, identical variants."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Final

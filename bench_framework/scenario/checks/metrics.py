@@ -1,7 +1,5 @@
 """Checks of declared metrics, and of the names of metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Checks of `published` and of the references in the author's texts: every name must exist."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from bench_framework.errors import Problem

@@ -1,7 +1,5 @@
 """Checks of references to axes and values: baseline, rules, experiments, profile."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

@@ -3,11 +3,9 @@
 ``docs/reference/scenario.md`` describes the keys.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
@@ -185,7 +183,7 @@ class ScenarioFile(Part):
     """Names of variables and arguments that look like names of secrets, but whose values are shown."""
 
     @model_validator(mode="after")
-    def _consistent(self) -> ScenarioFile:
+    def _consistent(self) -> Self:
         text = isinstance(self.command, str)
         message = "`command` must be a list of arguments, got a string"
         advice = 'write ["{bin}", "…"], or set `shell: true` to run a shell command line'

@@ -1,8 +1,6 @@
 """The part `answer` of a scenario: how the outputs of runs are compared."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -82,7 +80,7 @@ class AnswerPart(Part):
         return {"compare": value} if isinstance(value, Scalar) else value
 
     @model_validator(mode="after")
-    def _consistent(self) -> AnswerPart:
+    def _consistent(self) -> Self:
         given = [key for key in (*EDITS, "check") if self.is_given(key)]
         for key in given:
             unused = key != "compare" and self.compare == "none"

@@ -1,8 +1,6 @@
 """The `measure` and `gate` parts of a scenario."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, create_model, model_validator
 
@@ -45,7 +43,7 @@ class Rounds(Part):
         return {"min": value, "max": value} if isinstance(value, Scalar) else value
 
     @model_validator(mode="after")
-    def _ordered(self) -> Rounds:
+    def _ordered(self) -> Self:
         crossed = self.min is not None and self.max is not None and self.min > self.max
         message = f"`rounds.min` is {self.min} and `rounds.max` is {self.max}"
         self.refuse(crossed, message, "min", advice="lower `min`, or raise `max`")
@@ -94,7 +92,7 @@ class Measure(Part):
     significantly worse than another one on every input is dropped."""
 
     @model_validator(mode="after")
-    def _looks(self) -> Measure:
+    def _looks(self) -> Self:
         fixed = self.until == "rounds"
         message = (
             "`strategy: race` has no effect with `until: rounds`, which has no interim analyses"
@@ -163,7 +161,7 @@ class Gate(_Margins):
     """Metrics that must be judged. Otherwise the gate fails."""
 
     @model_validator(mode="after")
-    def _known(self) -> Gate:
+    def _known(self) -> Self:
         gated = [name for name, _ in self.margins()]
         for metric in self.require:
             advice = scalars.did_you_mean(metric, gated, "gated here")

@@ -1,9 +1,7 @@
 """The smaller parts of a scenario: input, answers, experiments, metrics, profile, rules and notes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
@@ -64,7 +62,7 @@ class InputPart(Part):
     """Expected SHA-256 of the input, 64 hex digits. Another one is an error before measuring."""
 
     @model_validator(mode="after")
-    def _one_kind(self) -> InputPart:
+    def _one_kind(self) -> Self:
         given = [key for key in INPUT_KINDS if getattr(self, key)]
         kinds = "`, `".join(INPUT_KINDS[:-1]) + f"` or `{INPUT_KINDS[-1]}"
         self.need(given, f"`input` needs one of `{kinds}`", "dataset: prose")
@@ -114,7 +112,7 @@ class ExperimentPart(Part):
     """Decision about the change."""
 
     @model_validator(mode="after")
-    def _consistent(self) -> ExperimentPart:
+    def _consistent(self) -> Self:
         count = len(self.change)
         message = f"experiment `{self.name}` has {count} changes, whose effects cannot be separated"
         advice = "write one experiment for each change"
@@ -157,7 +155,7 @@ class AnchorPart(Part):
     value."""
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> AnchorPart:
+    def _one_of_two(self) -> Self:
         advice = "anchor: {rev: v1.0}, or anchor: {variant: {engine: reference}}"
         given = [part for part in (self.rev, self.variant) if part is not None]
         self.need(given, "`anchor` needs `rev` or `variant`", advice)
@@ -180,7 +178,7 @@ class HostsPart(Part):
     """Largest number of hosts of one kind, each of which measures other inputs."""
 
     @model_validator(mode="after")
-    def _one_key(self) -> HostsPart:
+    def _one_key(self) -> Self:
         given = [key for key in type(self).model_fields if getattr(self, key)]
         advice = "hosts: {per-kind: 3}, or hosts: all"
         self.need(given, "`hosts` needs `any`, `label`, `per-kind` or `split-inputs`", advice)
@@ -258,7 +256,7 @@ class ProfilePart(Part):
     first match counts; `other` contains the rest."""
 
     @model_validator(mode="after")
-    def _sane(self) -> ProfilePart:
+    def _sane(self) -> Self:
         hz, advice = self.frequency, "write 997, and raise `runs` for more samples"
         message = f"`frequency` is {hz}; above {MOST_HZ} the sampler disturbs the program"
         self.refuse(hz > MOST_HZ, message, "frequency", advice=advice)
@@ -309,7 +307,7 @@ class MetricPart(Part):
     processor's counters."""
 
     @model_validator(mode="after")
-    def _one_kind(self) -> MetricPart:
+    def _one_kind(self) -> Self:
         if self.source is None:
             return self
         for key in COUNTER_KEYS:

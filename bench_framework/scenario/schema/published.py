@@ -1,8 +1,6 @@
 """A published report with the claims that a scenario tests."""
 
-from __future__ import annotations
-
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
@@ -50,7 +48,7 @@ class PublishedClaimPart(Part):
         return getattr(self, key.replace("-", "_")) is not None
 
     @model_validator(mode="after")
-    def _consistent(self) -> PublishedClaimPart:
+    def _consistent(self) -> Self:
         given = [key for key in TESTS if self._given(key)]
         keys = ", ".join(f"`{key}`" for key in TESTS)
         self.need(given, f"a published claim needs one of {keys}")

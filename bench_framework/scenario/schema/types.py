@@ -1,7 +1,5 @@
 """The types of keys, and the base class of every mapping in a scenario."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import itertools

@@ -1,9 +1,7 @@
 """The program under test, and the settings of axis values."""
 
-from __future__ import annotations
-
 import re
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, Self, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -67,7 +65,7 @@ class Worker(Part):
     """`true`: the worker follows the worker protocol. Default: `true` for bundled workers only."""
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Worker:
+    def _one_kind(self) -> Self:
         given = [key for key in SOURCES if getattr(self, key) is not None]
         kinds = "`crate`, `git`, `registry` or `command`"
         advice = (
@@ -117,7 +115,7 @@ class Pgo(Part):
     program. Default: the command of the scenario."""
 
     @model_validator(mode="after")
-    def _runs_the_program(self) -> Pgo:
+    def _runs_the_program(self) -> Self:
         message = "the training command does not run the built program: it has no `{bin}`"
         wrong = self.train is not None and not any("{bin}" in word for word in self.train)
         advice = 'start it with "{bin}", or with a script that gets "{bin}"'
@@ -179,7 +177,7 @@ class Setting(Part):
     """One-line description of the value, shown as a note."""
 
     @model_validator(mode="after")
-    def _known_allocator(self) -> Setting:
+    def _known_allocator(self) -> Self:
         name = self.preload_allocator
         unknown = name is not None and "/" not in name and name not in ALLOCATORS
         message = f"there is no allocator `{name}` to preload"

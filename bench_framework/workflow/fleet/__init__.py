@@ -1,7 +1,5 @@
 """Runs on another host: a scenario with its files goes to a Dask worker, and its record comes back."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 from bench_framework.errors import UsageError

@@ -1,7 +1,5 @@
 """Access to a Dask scheduler: its address, whether it is safe to use, and the errors of a connection."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 from collections.abc import Sequence

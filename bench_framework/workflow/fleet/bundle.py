@@ -1,7 +1,5 @@
 """Bundles: the files that a scenario needs on another host, by digest. What is unpacked is not trusted."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """The connection to a Dask cluster. No other module imports `dask` and `distributed`."""
 
-from __future__ import annotations
-
 import asyncio
 import concurrent.futures
 import contextlib

@@ -1,7 +1,5 @@
 """A run on a host of a Dask cluster: follow it, store its record here, and report it."""
 
-from __future__ import annotations
-
 import base64
 import pickle
 from dataclasses import dataclass, field, replace

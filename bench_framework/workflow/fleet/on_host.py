@@ -1,7 +1,5 @@
 """Runs on this host for a client: unpack the files, start the process that measures, relay its updates."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Selection of the hosts that measure a scenario."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field

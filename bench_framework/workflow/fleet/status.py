@@ -1,7 +1,5 @@
 """The hosts of a fleet: what each of them reports, and what follows from it."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The worker of a host, one per machine and user."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Export of a record in a format of other tools."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Report a corrupted record as such, not as an internal error."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path

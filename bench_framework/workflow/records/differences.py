@@ -1,7 +1,5 @@
 """Differences of a record from its runs: in the journal, tables, claims and pages."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -4,8 +4,6 @@ A published report is a folder with the pages, figures and tables of a record, w
 raw files. Its ``report.html`` contains the runs, from which every other file follows.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """Import of results that other tools measured, as a record in ``results/``."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

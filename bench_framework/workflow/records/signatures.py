@@ -4,8 +4,6 @@ The digest of the measured files is signed, so a report can be rendered again wi
 The functions raise `UsageError`, BX115, for an unusable key, and `MachineError`, BX231, without ssh-keygen.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final

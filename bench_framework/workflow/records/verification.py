@@ -4,8 +4,6 @@ Other versions of benchctl can have other statistics and texts. A difference is 
 damage; a note in the result says so.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import zlib

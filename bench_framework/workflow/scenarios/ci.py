@@ -1,7 +1,5 @@
 """Workflows of GitHub and GitLab that gate a scenario, for ``benchctl init --ci``."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The scenarios of ``benchctl sweep`` and ``benchctl ablate``: values or features of one program."""
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Variants that this machine cannot run, or runs below what it offers, as the worker reports."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

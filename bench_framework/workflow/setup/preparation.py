@@ -1,7 +1,5 @@
 """Preparation of a measurement: tools, builds, inputs, and facts about the machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

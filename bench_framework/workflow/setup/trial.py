@@ -3,8 +3,6 @@
 A mistake in a command is then reported before the other builds, and so is a budget that is too small.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -1,7 +1,5 @@
 """``benchctl audit``: check the comparative statements of a published report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

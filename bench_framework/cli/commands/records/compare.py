@@ -1,7 +1,5 @@
 """``benchctl compare``: compare variants of a record, levels of an axis, or two records."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated
 

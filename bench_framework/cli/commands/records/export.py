@@ -1,7 +1,5 @@
 """``benchctl export``: a record in a format of other tools."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """``benchctl import``: a report on results of another tool or of a table."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``benchctl profile``: profile the functions of the programs of a record."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import typer

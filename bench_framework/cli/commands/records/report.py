@@ -1,7 +1,5 @@
 """``benchctl report``: write the report of a record again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

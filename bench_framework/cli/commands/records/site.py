@@ -1,7 +1,5 @@
 """``benchctl site``: write pages of all records for a host of static files."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
