@@ -3,25 +3,20 @@
 Existing binaries are asked for their capabilities. Those of missing binaries are unknown.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bench_framework.execution.machine.mounts import free_bytes
 from bench_framework.model.looks import Looks, limit_of_rounds, limited, looks_of
-from bench_framework.model.plan import BuildSpec, Dataset, Plan, Variant
+from bench_framework.model.plan import BuildSpec, Dataset, Plan
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.setup import time_estimates
 from bench_framework.workflow.setup.capability import Description, leave_out
-from bench_framework.workflow.setup.time_estimates import UNTIMED_S, Resolution
-
-if TYPE_CHECKING:
-    from bench_framework.store.journal import Contents
+from bench_framework.workflow.setup.time_estimates import UNTIMED_S, EarlierRecord, Resolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +83,6 @@ def forecast_scenario(
     plan = plan_run(name, RunOptions(results, only, overrides, base=base, head=head))
     plan = leave_out(plan, _descriptions(plan))
     datasets = _datasets(plan)
-    earlier = _last_record(plan.name, results)
     records = time_estimates.earlier_records(plan.name, results)
     per_round, basis = time_estimates.block_times(plan, records)
     per_round += UNTIMED_S * len(plan.cells)
@@ -109,7 +103,7 @@ def forecast_scenario(
     return Forecast(
         plan=plan,
         looks=looks,
-        builds=_builds(plan.builds, plan.variants, earlier),
+        builds=_builds(plan, records),
         datasets=datasets,
         rounds=rounds,
         run_s=run_s,
@@ -181,33 +175,17 @@ def _descriptions(plan: Plan) -> dict[str, Description]:
     return descriptions
 
 
-def _builds(
-    specs: Sequence[BuildSpec], variants: Sequence[Variant], earlier: Contents | None
-) -> tuple[BuildForecast, ...]:
+def _builds(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[BuildForecast, ...]:
     from bench_framework.execution.machine.host import cache_root
 
-    known = {build.id: build for build in (earlier.builds if earlier else ())}
+    known = next((record.builds for record in records if record.plan.name == plan.name), {})
     forecasts = []
-    for spec in dict.fromkeys(spec.program for spec in specs):
+    for spec in dict.fromkeys(spec.program for spec in plan.builds):
         if spec.installed:
             continue
-        sharing = sum(1 for v in variants if v.build is not None and v.build.program == spec)
+        sharing = sum(1 for v in plan.variants if v.build is not None and v.build.program == spec)
         last = known.get(spec.id)
         # Only cargo knows if sources have changed since the last build; `run` asks it.
         there = time_estimates.built_binary(spec, cache_root()) is not None
         forecasts.append(BuildForecast(spec, sharing, there, last.build_s if last else None))
     return tuple(forecasts)
-
-
-def _last_record(scenario: str, results: Path) -> Contents | None:
-    from bench_framework.errors import RecordError
-    from bench_framework.store.finding import find_records
-
-    for folder in reversed(find_records(results, scenario)[-3:]):
-        from bench_framework.store import journal, layout
-
-        try:
-            return journal.read_journal(folder / layout.JOURNAL)
-        except RecordError:
-            continue
-    return None

@@ -26,6 +26,7 @@ from bench_framework.stats.portable_math import expm1, log
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison, Judgement
     from bench_framework.model.looks import Looks
+    from bench_framework.model.run import Build
 
 MOST_RECORDS: Final = 12
 """Number of the newest records that are read; each takes some milliseconds."""
@@ -45,14 +46,14 @@ class EarlierRecord:
     """An earlier record of this machine.
 
     `seconds` is the duration of a block (all its runs) by cell id. The comparisons are of the
-    headline family. `binaries` has the sha256 by build id.
+    headline family. `builds` are by their ids.
     """
 
     name: str
     plan: Plan
     seconds: Mapping[str, float]
     comparisons: Sequence[Comparison]
-    binaries: Mapping[str, str]
+    builds: Mapping[str, Build]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,8 @@ def _read(folders: Iterable[Path], here: str) -> Iterator[EarlierRecord]:
             if wire.load_host((folder / layout.ENV).read_bytes()).host_id != here:
                 continue
             plan, name = wire.load_plan((folder / layout.PLAN).read_bytes()), folder.name
-            durations, binaries = _durations(folder), _binaries(folder)
-            yield EarlierRecord(f"{folder.parent.name}/{name}", plan, *durations, binaries)
+            durations, builds = _durations(folder), _builds(folder)
+            yield EarlierRecord(f"{folder.parent.name}/{name}", plan, *durations, builds)
         except (OSError, RecordError):
             continue  # `benchctl verify` reports unreadable records
 
@@ -110,8 +111,8 @@ def _durations(folder: Path) -> tuple[dict[str, float], tuple[Comparison, ...]]:
     return {cell_id: sum(times) / len(times) for cell_id, times in spent.items()}, ()
 
 
-def _binaries(folder: Path) -> dict[str, str]:
-    """Return the sha256 of the binaries by build id, from the head of the journal."""
+def _builds(folder: Path) -> dict[str, Build]:
+    """Return the builds by id, from the head of the journal."""
     from bench_framework.store import layout, lines, wire
 
     with (folder / layout.JOURNAL).open("rb") as file:
@@ -121,7 +122,7 @@ def _binaries(folder: Path) -> dict[str, str]:
             except ValueError:
                 return {}
             if isinstance(line, lines.Prepared):
-                return {build.id: build.sha256 for build in line.builds if build.sha256}
+                return {build.id: build for build in line.builds}
     return {}
 
 
@@ -169,7 +170,8 @@ def _block_time(
         for other in record.plan.cells:
             if other.id in record.seconds and workload(record.plan, other) == work:
                 build = plan.variant(cell.variant_id).build_id
-                same = record.binaries.get(build) == now.get(build)
+                before = record.builds.get(build)
+                same = (before and before.sha256) == now.get(build)
                 return record.seconds[other.id], SAME if same else REBUILT
     size, work = _size(plan, cell), workload(plan, cell, sized=False)
     for record in records:

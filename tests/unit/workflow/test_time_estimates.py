@@ -12,6 +12,7 @@ from bench_framework.execution.machine.host import this_host_id
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
+from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.workflow.scenarios.files import plan_scenario
@@ -55,9 +56,9 @@ def record(plan: Plan, seconds: float, half: float | None = None, **binaries: st
         if (base := plan.baseline_cell(c.input_id)) and base.id != c.id and half
         for metric in plan.judge.metrics
     ]
-    return EarlierRecord(
-        f"{plan.name}/1", plan, {c.id: seconds for c in plan.cells}, comparisons, binaries
-    )
+    builds = {name: Build(name, ok=True, sha256=digest) for name, digest in binaries.items()}
+    durations = {c.id: seconds for c in plan.cells}
+    return EarlierRecord(f"{plan.name}/1", plan, durations, comparisons, builds)
 
 
 @pytest.fixture
