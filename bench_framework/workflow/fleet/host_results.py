@@ -1,13 +1,11 @@
 """Results of one scenario on several hosts: their comparison, and its pages."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
@@ -17,13 +15,12 @@ from bench_framework.features.host_comparison.compute import (
     compare_hosts,
 )
 from bench_framework.features.host_comparison.section import document
+from bench_framework.report import Document
+from bench_framework.report.render import html, markdown
 from bench_framework.store import finding, layout
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import record_host
 from bench_framework.workflow.records import corrupt_records
-
-if TYPE_CHECKING:
-    from bench_framework.report import Document
 
 _FEWEST: Final = 2
 _FOLDER: Final = "hosts"
@@ -47,8 +44,6 @@ class HostPage:
 
         Raises `MachineError` (BX235): writing failed.
         """
-        from bench_framework.report.render import html, markdown
-
         templates = assets.template_dir()
         records = {host.name: host.record_id for host in self.comparison.hosts}
         origin = {"scenario": self.comparison.scenario, "records": records}

@@ -1,20 +1,21 @@
 """Acceptance of regressions that a gate confirmed: new entries in the file that people review."""
 
-from __future__ import annotations
-
 import datetime as dt
 import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.execution.machine.host import utc_now
 from bench_framework.foreign import parse_json, read_regular
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
+from bench_framework.model.plan import Plan
+from bench_framework.scenario.gate_policy import accepted_text, selected, with_entries
+from bench_framework.store import finding, layout
+from bench_framework.store.records import Record
+from bench_framework.workflow.gate import first_pass_folder
 
 NOTHING = "nothing was written"
 NEVER = "never"
@@ -61,12 +62,6 @@ def accept(
         ScenarioError: BC113, `only` cannot be read.
         RecordError: BX413, the gate was not applied to the record.
     """
-    from bench_framework.execution.machine.host import utc_now
-    from bench_framework.scenario.gate_policy import accepted_text, selected, with_entries
-    from bench_framework.store import finding, layout
-    from bench_framework.store.records import Record
-    from bench_framework.workflow.gate import first_pass_folder
-
     if not reason.strip():
         raise UsageError("--reason is empty", effect=NOTHING, fix="write why it is accepted")
     _require_date(until, utc_now()[:10])

@@ -1,24 +1,26 @@
 """Measurement of old revisions of a scenario, for its history."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench_framework import errors
 from bench_framework.errors import MachineError, MeasureError, UsageError
+from bench_framework.execution import process
+from bench_framework.execution.build import revisions
+from bench_framework.execution.machine import host
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.model.fingerprint import fingerprint
+from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import BuildSpec, Plan
+from bench_framework.scenario.revisions import at_revision
+from bench_framework.store import wire
+from bench_framework.store.records import Record
 from bench_framework.units import counted
 from bench_framework.workflow.history.series import newest_record, planned_cells, read_records
 from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import BUILTIN, NOTHING, RunOptions, plan_run
 from bench_framework.workflow.scenarios.files import find_scenario
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import BuildSpec, Plan
 
 SHORT = 12
 
@@ -48,8 +50,6 @@ def backfill(
         BuildError: BX225, a revision does not exist.
         MachineError: this machine cannot measure. Earlier records are kept.
     """
-    from bench_framework.scenario.revisions import at_revision
-
     file = _file_of(options.results, scenario)
     plan = plan_run(file, options)
     text = find_scenario(file).read_text(encoding="utf-8")
@@ -80,8 +80,6 @@ def backfill(
 
 def _file_of(results: Path, scenario: str | None) -> str:
     """Return the file of a scenario, which its newest record names."""
-    from bench_framework.store.records import Record
-
     if scenario is not None and scenario.endswith((".yaml", ".yml")):
         return scenario
     with Record.open(newest_record(results, scenario)) as record:
@@ -90,10 +88,6 @@ def _file_of(results: Path, scenario: str | None) -> str:
 
 def _commits(plan: Plan, span: str) -> list[str]:
     """Return the commits of a range, oldest first."""
-    from bench_framework.execution import process
-    from bench_framework.execution.build import revisions
-    from bench_framework.execution.machine import host
-
     first, dots, last = span.partition("..")
     if not first or not dots or last.startswith("."):
         message = f"{span!r} is no range of commits"
@@ -124,11 +118,6 @@ def _measured(results: Path, plan: Plan) -> set[str]:
 
     Together, they contain every configuration of the plan that is built at each commit, also failed ones.
     """
-    from bench_framework.execution import process
-    from bench_framework.execution.machine import host
-    from bench_framework.model.metrics import WALL
-    from bench_framework.store import wire
-
     built = {spec.id for spec in _built(plan)}
     cells = planned_cells(wire.dump_plan(plan).encode())[1]
     needed = {cell.series for cell in cells if cell.build_id in built}

@@ -1,16 +1,16 @@
 """Baselines: save, look up, compare, and move to another machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.execution.machine.host import utc_now
+from bench_framework.model.fingerprint import Fingerprint, fingerprint
+from bench_framework.store import archives, baselines, finding, layout, manifest
+from bench_framework.store.baselines import Baseline
+from bench_framework.store.records import Record
 from bench_framework.workflow.comparison import Compared, compare_records
-
-if TYPE_CHECKING:
-    from bench_framework.model.fingerprint import Fingerprint
-    from bench_framework.store.baselines import Baseline
+from bench_framework.workflow.pages import record_host
 
 OTHER_MACHINE = "BX117"
 """Code: two records are of different machines."""
@@ -33,12 +33,6 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
         RecordError: BX413, the measurement is incomplete; BX415, the record was changed; BX455, it was
             imported.
     """
-    from bench_framework.execution.machine.host import utc_now
-    from bench_framework.model.fingerprint import fingerprint
-    from bench_framework.store import baselines, finding, layout, manifest
-    from bench_framework.store.records import Record
-    from bench_framework.workflow.pages import record_host
-
     if not baselines.is_name(name):
         message = f"{name!r} cannot be the name of a baseline"
         fix = "use up to 100 letters, digits, `.`, `_` and `-`, first a letter or digit"
@@ -76,8 +70,6 @@ def _replaced(results: Path, baseline: Baseline, *, force: bool) -> Baseline | N
 
     Raises `UsageError` (BX117): it is of another machine; `RecordError` (BX412): a newer benchctl wrote it.
     """
-    from bench_framework.store import baselines
-
     try:
         existing = baselines.find_all(results, baseline.scenario, baseline.name)
     except RecordError as error:
@@ -112,11 +104,6 @@ def compare(
             those of `compare_records`.
         RecordError: BX416, the record of the baseline is missing or changed.
     """
-    from bench_framework.model.fingerprint import fingerprint
-    from bench_framework.store import baselines, finding
-    from bench_framework.store.records import Record
-    from bench_framework.workflow.pages import record_host
-
     baseline = baselines.find(results, name)
     folder = finding.resolve_measured(results, record or baseline.scenario)
     with Record.open(folder) as opened:
@@ -138,8 +125,6 @@ def export(results: Path, name: str, out: Path | None = None) -> Path:
         RecordError: BX415 or BX416, its record is missing or changed.
         MachineError: BX235, writing failed.
     """
-    from bench_framework.store import archives, baselines, layout
-
     baseline = baselines.find(results, name)
     baselines.record_of(results, baseline.label)
     path = Path(f"{baseline.scenario}-{baseline.name}.tar.gz") if out is None else out
@@ -156,8 +141,6 @@ def import_archive(results: Path, path: Path, *, force: bool = False) -> Saved:
         RecordError: BX411 or BX412, the record cannot be read.
         MachineError: BX235, writing failed.
     """
-    from bench_framework.store import archives, baselines
-
     entry = archives.read_entry(path)
     _replaced(results, entry, force=force)  # nothing is written if the name is taken
     baseline = archives.extract(path, entry, results)

@@ -1,17 +1,19 @@
 """The search for the commit that changed a configuration: builds, records and the stored steps."""
 
-from __future__ import annotations
-
 import json
 import weakref
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework import errors
+from bench_framework.compare.same_programs import equal_code
 from bench_framework.errors import MeasureError, UsageError
+from bench_framework.execution import process
+from bench_framework.execution.build import revisions
+from bench_framework.execution.machine import host
 from bench_framework.execution.progress import (
     BuildFinished,
     Message,
@@ -19,12 +21,18 @@ from bench_framework.execution.progress import (
     PlanReady,
     Update,
 )
+from bench_framework.features.bisection import compute, sentences
+from bench_framework.foreign import read_regular
 from bench_framework.model.bisection import Bisection, Find, Outcome, Step
+from bench_framework.model.fingerprint import fingerprint
+from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import INSTRUCTIONS, InstructionPolicy, is_exact
 from bench_framework.model.plan import Plan, Role, stable_id
 from bench_framework.model.policies import GatePolicy
 from bench_framework.model.revisions import Commit, Revisions
 from bench_framework.model.verdict import Verdict
+from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, cell_id
+from bench_framework.scenario.selection import select_cells
 from bench_framework.store import wire
 from bench_framework.store.layout import locked, write_whole, writing
 from bench_framework.units import counted, parse_duration
@@ -32,9 +40,6 @@ from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import NOTHING, RunOptions, source_of_revisions
 from bench_framework.workflow.scenarios.files import find_scenario, plan_scenario, require_outside
 from bench_framework.workflow.setup.preparation import build_programs, open_session
-
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison, Judgement
 
 STATE: Final = "bisect.json"
 SIDE_CODES: Final[dict[Outcome, int]] = {"good": 0, "bad": 1}
@@ -83,8 +88,6 @@ class Search:
             ScenarioError, UsageError: BX110, the scenario has no revisions; BX125, the ends are no range.
             BuildError: an end does not exist.
         """
-        from bench_framework.foreign import read_regular
-
         plan = _planned(name, options, metric, budget)
         commits, self._here, machine = _commits(plan, options, fixed_ends=fixed_ends)
         ends = commits[0].id, commits[-1].id
@@ -117,16 +120,12 @@ class Search:
 
     def retry_skipped(self) -> None:
         """Allow to measure the commits again that an earlier call skipped."""
-        from bench_framework.features.bisection.compute import without_skipped
-
-        self.state = without_skipped(self.state)
+        self.state = compute.without_skipped(self.state)
 
     @property
     def commit(self) -> Commit | None:
         """The commit with the change, `None` if the search has no answer."""
-        from bench_framework.features.bisection.compute import conclude
-
-        end = conclude(self.state)
+        end = compute.conclude(self.state)
         return self.state.commits[end.hi] if end.status == "found" else None
 
     def say(self, text: str) -> None:
@@ -140,13 +139,11 @@ class Search:
             BuildError, MeasureError: BX127, an end cannot be measured; or a tool is missing.
             Interrupted: the decided steps are kept.
         """
-        from bench_framework.features.bisection.compute import attempts_of, next_step
-
-        attempts = attempts_of(self.state)
-        while (step := next_step(self.state, attempts)) is not None:
+        attempts = compute.attempts_of(self.state)
+        while (step := compute.next_step(self.state, attempts)) is not None:
             self._do(step)
 
-    def branch(self) -> Search | None:
+    def branch(self) -> "Search | None":
         """Return the search of the branch that the found commit merged, `None` if it is no merge."""
         if self.commit is None or len(self.commit.parents) == 1:
             return None
@@ -164,8 +161,6 @@ class Search:
             UsageError: BX125, the commit is not in the range.
             GateError: BX126, the ends are not shown to differ. The other errors are those of `run`.
         """
-        from bench_framework.features.bisection import compute
-
         numbers = {commit.id: number for number, commit in enumerate(self.state.commits)}
         if (number := numbers.get(self._here)) is None:
             message = "the current folder is in no git repository"
@@ -192,8 +187,6 @@ class Search:
 
     def _do(self, step: Step) -> None:
         """Measure a planned step, and store its result."""
-        from bench_framework.features.bisection import sentences
-
         try:
             self.say(sentences.before(self.state, step))
             step = self._commit(step) if step.kind == "commit" else self._pair(step)
@@ -211,16 +204,15 @@ class Search:
 
     def _pair(self, step: Step) -> Step:
         """Compare two ends. The first time, choose the configuration with the largest change."""
-        from bench_framework.features.bisection.compute import of_ends, scheduled
-        from bench_framework.scenario.revisions import HEAD, at_revisions, cell_id
-
         good, bad = (self.state.commits[number] for number in (step.lo, step.hi))
         plan = at_revisions(self._narrowed(), Revisions(good.id, bad.id, good.short))
-        record, judgement = self._measure(scheduled(plan, step), RunOptions(), self._observer)
+        record, judgement = self._measure(
+            compute.scheduled(plan, step), RunOptions(), self._observer
+        )
         comparisons = self._of_metric(judgement)
         compared = [c for c in comparisons if c.verdict not in _REFUSED]
         refused = [c for c in comparisons if c.verdict in _REFUSED]
-        if not compared or (refused and of_ends(compared, self.state.find)[0] == "same"):
+        if not compared or (refused and compute.of_ends(compared, self.state.find)[0] == "same"):
             # Without these configurations, "no regression" would be an answer to another question.
             cause = refused[0].reason if refused else "this machine cannot run it"
             message = f"{good.short} and {bad.short} cannot be compared: {cause}"
@@ -228,7 +220,7 @@ class Search:
                 message = f"{message}, in {len(refused)} of {len(comparisons)} configurations"
             fix = "choose other ends or configurations (-k), or fix the scenario"
             raise MeasureError(message, code="BX127", effect="no commit was found", fix=fix)
-        outcome, largest = of_ends(compared, self.state.find)
+        outcome, largest = compute.of_ends(compared, self.state.find)
         if not self.state.cell_id and outcome == "differs":
             cell = next(c for c in self.plan.cells if cell_id(c, HEAD) == largest.cell_id)
             label, item = self.plan.variant(cell.variant_id).label, self.plan.input(cell.input_id)
@@ -241,9 +233,6 @@ class Search:
 
     def _commit(self, step: Step) -> Step:
         """Measure a commit in the same rounds as both ends, unless its code is that of one of them."""
-        from bench_framework.features.bisection import compute
-        from bench_framework.scenario.revisions import at_commits
-
         commit, good, bad = (self.state.commits[n] for n in (step.candidate, step.lo, step.hi))
         ids = dict(zip(compute.SIDES, (commit.id, good.id, bad.id), strict=True))
         question = f"Is {commit.short} on the side of {good.short} or of {bad.short}?"
@@ -271,8 +260,6 @@ class Search:
 
     def _same_code(self, plan: Plan) -> Outcome | None:
         """Build a commit and both ends, and return the end that is the same program."""
-        from bench_framework.compare.same_programs import equal_code
-
         with open_session(plan, self._observer) as session:
             builds = {build.id: build for build in build_programs(plan, session)}
         session.stop.check()
@@ -308,8 +295,6 @@ class Search:
 
 def _planned(name: str, options: RunOptions, metric: str | None, budget: str | None) -> Plan:
     """Return the scenario's plan with the selected configurations, judged by one metric."""
-    from bench_framework.scenario.selection import select_cells
-
     plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     require_outside(plan, options.results)
     source_of_revisions(plan)
@@ -344,11 +329,6 @@ def _commits(
     plan: Plan, options: RunOptions, *, fixed_ends: bool
 ) -> tuple[tuple[Commit, ...], str, str]:
     """Return the commits from the good to the bad end, the one that is checked out, and the machine."""
-    from bench_framework.execution import process
-    from bench_framework.execution.build import revisions
-    from bench_framework.execution.machine import host
-    from bench_framework.model.fingerprint import fingerprint
-
     spec, env, results = source_of_revisions(plan), host.environment(), options.results
     crate, ends = None if spec.git else Path(spec.crate), (options.base or "", options.head or "")
     for end in ends if fixed_ends else ():
@@ -370,9 +350,7 @@ def _commits(
 
 def document(search: Search) -> dict[str, Any]:
     """Return the JSON document of a search."""
-    from bench_framework.features.bisection.compute import conclude
-
-    state, end = json.loads(wire.dump_bisection(search.state)), conclude(search.state)
+    state, end = json.loads(wire.dump_bisection(search.state)), compute.conclude(search.state)
     commits, steps = state.pop("commits"), state.pop("steps")
     return {
         **state,

@@ -5,6 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench_framework.errors import UsageError
+from bench_framework.features.export.formats import FORMATS, export_table
+from bench_framework.store import finding, imports
+from bench_framework.store.source import Source
 from bench_framework.workflow.pages import judge_record, record_host
 from bench_framework.workflow.records import corrupt_records
 
@@ -20,10 +23,6 @@ def export_record(results: Path, name: str, form: str, metrics: Sequence[str] = 
             such format, or it needs a package that is missing.
         RecordError: the record cannot be read.
     """
-    from bench_framework.features.export.formats import FORMATS, export_table
-    from bench_framework.store import finding, imports
-    from bench_framework.store.source import Source
-
     if form not in FORMATS:
         fix = f"use one of {', '.join(FORMATS)}"
         raise UsageError(f"there is no format {form!r}", code=UNKNOWN, fix=fix)

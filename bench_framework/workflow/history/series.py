@@ -8,17 +8,23 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from bench_framework.compare.same_programs import work
 from bench_framework.errors import RecordError, ScenarioError, UsageError
+from bench_framework.execution import process
+from bench_framework.execution.build.revisions import Git, commits_of_head
+from bench_framework.execution.machine import host
+from bench_framework.features.record_comparison import anchors
 from bench_framework.model.fingerprint import Fingerprint, fingerprint
 from bench_framework.model.history import History, Point, Series
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan import Plan, Role, stable_id
+from bench_framework.scenario.selection import select_cells
+from bench_framework.store import finding
+from bench_framework.store.record_summary import MEDIANS, RecordSummary, load_plan, read_summary
 from bench_framework.workflow.scenarios.files import plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.features.history.compute import Readings
-    from bench_framework.store.record_summary import RecordSummary
-
 NORMAL_95: Final = 1.959964
 FLOOR: Final = {WALL: 0.005, CPU: 0.005}
 """Smallest standard deviation of a metric between records, as a fraction (docs/method.md#history)."""
@@ -80,8 +86,6 @@ def scenario_history(
             BX128, no such machine.
         ScenarioError: BC113, a selection that cannot be read.
     """
-    from bench_framework.store.record_summary import MEDIANS
-
     if metric not in MEDIANS:
         fix = f"use one of {', '.join(MEDIANS)}"
         raise UsageError(f"histories have no metric {metric}", code="BX107", fix=fix)
@@ -129,8 +133,6 @@ def scenario_history(
 
 def newest_record(results: Path, scenario: str | None) -> Path:
     """Return the newest measured record of a scenario. Raises `UsageError`, BX101: it has no record."""
-    from bench_framework.store import finding
-
     if scenario is not None and scenario.endswith((".yaml", ".yml")):
         scenario = plan_scenario(scenario).name
     return finding.resolve(results, scenario or "@last", imported=False)
@@ -140,9 +142,6 @@ def read_records(
     results: Path, name: str, metric: str
 ) -> tuple[list[RecordSummary], dict[str, str]]:
     """Return the finished records of a scenario by time, and why others are left out."""
-    from bench_framework.store import finding
-    from bench_framework.store.record_summary import read_summary
-
     records, left_out = [], {}
     for folder in finding.find_records(results, name):
         try:
@@ -176,11 +175,6 @@ def planned_cells(text: bytes, only: str | None = None) -> tuple[Plan, tuple[_Ce
 
     Raises `ScenarioError` (BC113): the selection does not fit the plan.
     """
-    from bench_framework.compare.same_programs import work
-    from bench_framework.features.record_comparison.anchors import name
-    from bench_framework.scenario.selection import select_cells
-    from bench_framework.store.record_summary import load_plan
-
     plan = load_plan(text)
     cells = []
     for cell in plan.cells if only is None else select_cells(plan, only):
@@ -188,7 +182,7 @@ def planned_cells(text: bytes, only: str | None = None) -> tuple[Plan, tuple[_Ce
             continue
         variant, item = plan.variant(cell.variant_id), plan.input(cell.input_id)
         values = {**dict(variant.values), **dict(item.values)}
-        label = name(plan, cell)
+        label = anchors.name(plan, cell)
         if plan.revisions is not None:  # its variants are revisions of one configuration
             values.pop(plan.axes[0].name, None)
             label = item.label or plan.name
@@ -218,10 +212,6 @@ def _readings(number: int, record: RecordSummary, cells: Sequence[_Cell]) -> Ite
 
 def _positions(plan: Plan, revisions: set[str]) -> dict[str, int]:
     """Return the position of each commit in the history of HEAD; empty if that is not known."""
-    from bench_framework.execution import process
-    from bench_framework.execution.build.revisions import Git, commits_of_head
-    from bench_framework.execution.machine import host
-
     crates = (Path(spec.crate) for spec in plan.builds if spec.crate and not spec.git)
     crate = next((path for path in crates if path.is_absolute() and path.is_dir()), None)
     if crate is None or not revisions:

@@ -5,8 +5,6 @@ that a run that was interrupted is repeated by the next one. Only files that are
 overwritten or removed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -14,20 +12,26 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import BenchError, RecordError, UsageError
+from bench_framework.execution import process
+from bench_framework.execution.build.revisions import Git
+from bench_framework.execution.machine import host
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.fingerprint import fingerprint
+from bench_framework.model.history import History
 from bench_framework.model.metrics import WALL
+from bench_framework.report.claim_blocks import MAIN_KINDS
+from bench_framework.report.render import site as render
+from bench_framework.report.render.site import SiteRecord
+from bench_framework.report.render.templates import Templates
+from bench_framework.store import finding, imports, layout, manifest
+from bench_framework.store.record_summary import read_summary
 from bench_framework.version import __version__
 from bench_framework.workflow.history.series import scenario_history
 from bench_framework.workflow.pages import PAGE
-
-if TYPE_CHECKING:
-    from bench_framework.model.history import History
-    from bench_framework.report.render.site import SiteRecord
 
 STATE: Final = ".benchctl-site.json"
 VERSION: Final = 1
@@ -65,10 +69,6 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
             benchctl's; BX104, one of the folders contains the other.
         MachineError: BX235, writing failed.
     """
-    from bench_framework.report.render import site as render
-    from bench_framework.report.render.templates import Templates
-    from bench_framework.store import layout
-
     here, there = results.resolve(), out.resolve()
     if here.is_relative_to(there) or there.is_relative_to(here):
         raise UsageError(
@@ -140,10 +140,6 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
 
 def origin() -> str:
     """Return the remote `origin` of the repository in the current folder; empty without one."""
-    from bench_framework.execution import process
-    from bench_framework.execution.build.revisions import Git
-    from bench_framework.execution.machine import host
-
     with process.Launcher() as launcher:
         return Git(launcher, host.environment()).try_run("remote", "get-url", "origin") or ""
 
@@ -158,8 +154,6 @@ def _read_state(out: Path) -> tuple[str, dict[str, tuple[str, SiteRecord]]]:
     It is a digest of what all pages depend on, and by ``SCENARIO/ID`` the digest of the record's
     manifest and what the pages show.
     """
-    from bench_framework.report.render.site import SiteRecord
-
     try:
         content = parse_json(read_regular(out / STATE))
         records = {
@@ -174,16 +168,12 @@ def _read_state(out: Path) -> tuple[str, dict[str, tuple[str, SiteRecord]]]:
 
 def _is_name(name: str) -> bool:
     """Return whether a text is ``SCENARIO/ID``, so that it cannot be a path elsewhere."""
-    from bench_framework.store import layout
-
     scenario, _, record = name.partition("/")
     return scenario not in {"", ".", "..", INDEX} and layout.is_record_id(record)
 
 
 def _digests(results: Path, left_out: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yield each finished record with the digest of its manifest."""
-    from bench_framework.store import finding, layout
-
     for folder in finding.find_records(results, imported=True):
         name = f"{folder.parent.name}/{folder.name}"
         try:
@@ -197,11 +187,6 @@ def _digests(results: Path, left_out: dict[str, str]) -> Iterator[tuple[str, str
 
 def _entry(folder: Path) -> SiteRecord:
     """Read what the pages show of a record. Raises `RecordError`: it is damaged or was changed."""
-    from bench_framework.report.claim_blocks import MAIN_KINDS
-    from bench_framework.report.render.site import SiteRecord
-    from bench_framework.store import finding, imports, layout, manifest
-    from bench_framework.store.record_summary import read_summary
-
     files = manifest.read_manifest(folder)
     copied = sorted(name for name in files if _COPIED.fullmatch(name))
     try:
@@ -239,8 +224,6 @@ def _entry(folder: Path) -> SiteRecord:
 
 def _by_scenario(records: Mapping[str, SiteRecord]) -> dict[str, list[SiteRecord]]:
     """Return the records of each scenario, oldest first. Scenarios are in the order of their names."""
-    from bench_framework.store import layout
-
     scenarios: dict[str, list[SiteRecord]] = {}
     for one in sorted(records.values(), key=lambda r: (r.scenario, *layout.order_key(r.id))):
         scenarios.setdefault(one.scenario, []).append(one)
@@ -280,8 +263,6 @@ def _require_ours(out: Path, pages: list[str]) -> None:
 
 def _remove(out: Path, files: list[str]) -> Iterator[str]:
     """Remove files, and folders that become empty. Yield the files."""
-    from bench_framework.store import layout
-
     with layout.writing(out):
         for file in files:
             (out / file).unlink(missing_ok=True)
