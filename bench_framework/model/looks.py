@@ -103,16 +103,23 @@ def schedule(first: int, last: int, family: int, level: float, *, single: bool =
     return Looks(looks, needed, last >= needed, family, level)
 
 
-def race_schedule(first: int, last: int, family: int, rivals: int, level: float) -> Looks:
+def race_schedule(
+    first: int, last: int, family: int, rivals: int, level: float, *, control: bool = False
+) -> Looks:
     """Return the looks of a race, from the first round after which a cell can be dropped.
 
     The other arguments are those of `schedule`. `rivals` is the number of pairs, K(K - 1)/2, among
-    the variants of the input with most variants; they decide which variants are dropped.
+    the variants of the input with most variants; they decide which variants are dropped. With a
+    `control`, a comparison with the baseline needs fewer rounds than one of two variants, and an
+    earlier look can drop the variants that are worse than the baseline.
     """
     family, rivals = max(1, family), max(1, rivals)
     start = max(1, min(first, last))
     while True:
         rounds = _steps(start, last)
+        early = max(first, rounds_needed(len(rounds) + 1, family, level, runs=3))
+        if control and early * RACE_STEP <= start:
+            rounds = (early, *rounds)
         earliest = min(last, rounds_needed(len(rounds), max(family, rivals), level))
         if start >= earliest:
             break
@@ -147,6 +154,7 @@ def looks_of(plan: Plan) -> Looks:
             comparisons_planned(plan),
             rivals_of(plan),
             plan.judge.level,
+            control=plan.measure.control,
         )
     return schedule(
         plan.measure.rounds_min,

@@ -1,15 +1,18 @@
 """Time to decision of a race and of the fixed plan (`docs/method.md#race`).
 
-Usage: ``python tests/statistics/time_to_decision.py [leaving] [RECORDING…]``. Replays disjoint windows of recorded
-rounds of 24 variants through the looks, judgement and dropping rule of the product. It prints tables and has no marks.
-It is not part of CI: ten windows take some minutes. With ``leaving``, it compares the fixed plan with and without
-configurations that leave when their comparisons are conclusive (`docs/method.md#finished-configurations`).
+Usage: ``python tests/statistics/time_to_decision.py [leaving|equal] [RECORDING…]``. Replays disjoint windows of
+recorded rounds of 24 variants through the looks, judgement and dropping rule of the product. It prints tables and has
+no marks. It is not part of CI: ten windows take some minutes. With ``leaving``, it compares the fixed plan with and
+without configurations that leave when their comparisons are conclusive (`docs/method.md#finished-configurations`).
+With ``equal``, the 24 variants are made equal: each time is divided by the median of its variant, and the labels are
+drawn anew within each round (seeded). It counts the races that drop a variant as worse, which is always wrong.
 """
 
 # ruff: noqa: T201 -- a script that prints
 
 import csv
 import gzip
+import random
 import statistics
 import sys
 import time
@@ -19,6 +22,7 @@ from pathlib import Path
 
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import finished_cells, judge
+from bench_framework.features.noise.compute import at_most
 from bench_framework.model import race
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan, Role
@@ -30,10 +34,13 @@ ROUNDS = 60
 LIMIT = 90
 """Limit of rounds of a budget for 60 rounds of all configurations."""
 WINDOWS = 10
+EQUAL_RACES = 200
+"""Races of equal variants per recording."""
 RECORDINGS = {
     "race24": "a machine with other load; the rule for open comparisons was chosen on windows 1 to 5",
     "race24_quiet": "the same plan and machine with little other load, recorded afterwards: validation data",
     "race24_later": "the same plan on two of four cores while other programs were built: validation data",
+    "race24_fresh": "the same plan on a faster machine with two cores, recorded when all rules were complete",
 }
 
 Rounds = list[dict[str, tuple[float, float]]]
@@ -52,6 +59,8 @@ class Replay:
     """Number of conclusive comparisons with the baseline."""
     effects: int = 0
     """Number of conclusive effects."""
+    worse: int = 0
+    """Number of variants that a race dropped because they were worse than another one."""
 
 
 def recorded(name: str) -> Rounds:
@@ -144,6 +153,7 @@ def replayed(
         ", ".join(steps),
         sum(c.verdict.settled for c in judged.comparisons if c.family == "headline"),
         sum(effect.mean.verdict.settled for effect in judged.structure.effects),
+        sum(lost.beaten for lost in judged.race.lost) if judged.race else 0,
     )
 
 
@@ -209,6 +219,39 @@ def leaving_table(windows: Sequence[Rounds]) -> None:
     )
 
 
+def equal_variants(rounds: Rounds, draw: random.Random) -> Rounds:
+    """Return rounds of equal variants, with the noise and the order of the recorded ones."""
+    labels = sorted(rounds[0])
+    medians = {
+        label: [statistics.median(r[label][i] for r in rounds) for i in (0, 1)] for label in labels
+    }
+    equal = []
+    for times in rounds:
+        ratios = [
+            (times[name][0] / medians[name][0], times[name][1] / medians[name][1])
+            for name in draw.sample(labels, len(labels))
+        ]
+        equal.append(dict(zip(labels, ratios, strict=True)))
+    return equal
+
+
+def equal_table(rounds: Rounds, windows: int) -> None:
+    """Print how many races of equal variants drop any of them as worse."""
+    racing = plan_of("race", "conclusive", ROUNDS)
+    draw = random.Random(1)
+    races = [
+        replayed(racing, window)
+        for _ in range(EQUAL_RACES // windows)
+        for window in _windows(equal_variants(rounds, draw), windows, ROUNDS)
+    ]
+    wrong = sum(r.worse > 0 for r in races)
+    print(
+        f"{wrong} of {len(races)} races dropped a variant as worse (at most {at_most(wrong, len(races)):.1%}),"
+        f" {sum(r.worse for r in races)} variants in all",
+        flush=True,
+    )
+
+
 def _windows(rounds: Rounds, most: int, length: int) -> list[Rounds]:
     starts = range(0, len(rounds) - length + 1, length)
     return [rounds[start : start + length] for start in starts][:most]
@@ -217,8 +260,8 @@ def _windows(rounds: Rounds, most: int, length: int) -> list[Rounds]:
 def main(names: Sequence[str]) -> None:
     """Print a table per recording, and the CPU time."""
     began = time.process_time()
-    leaving, names = names[:1] == ["leaving"], [n for n in names if n != "leaving"]
-    names = names or list(RECORDINGS)
+    kind = names[0] if names[:1] in (["leaving"], ["equal"]) else ""
+    names = names[bool(kind) :] or list(RECORDINGS)
     racing, fixed = plan_of("race", "conclusive", ROUNDS), plan_of("fixed", "rounds", ROUNDS)
     cells, first = len(fixed.cells), looks_of(racing).rounds[0]
     print(
@@ -226,9 +269,12 @@ def main(names: Sequence[str]) -> None:
         f" no variant is dropped before run {cells * first} ({first / ROUNDS:.0%})"
     )
     for name in names:
-        cut = _windows(recorded(name), WINDOWS, LIMIT if leaving else ROUNDS)
+        cut = _windows(recorded(name), WINDOWS, LIMIT if kind == "leaving" else ROUNDS)
         print(f"\n{name}: {RECORDINGS[name]}; {len(cut)} disjoint windows", flush=True)
-        (leaving_table if leaving else table)(cut)
+        if kind == "equal":
+            equal_table(recorded(name), len(cut))
+        else:
+            (leaving_table if kind else table)(cut)
     print(f"\n{time.process_time() - began:.0f} s of computing")
 
 

@@ -109,9 +109,8 @@ def _lost(
     claim = write_claim(pair)
     values = {**claim.values, "after": lost.round}
     if pair.family == "best":
-        same = (pair, pair.mirrored())
-        groups = (g.comparisons for g in judgement.best)
-        size = next(len(pairs) for pairs in groups if any(p in pairs for p in same))
+        input_id = names.cells[pair.cell_id].input_id
+        size = next(len(g.comparisons) for g in judgement.best if g.input_id == input_id)
         claim = replace(claim, adjust=f"Holm over {size} pairs, {judgement.looks.count} looks")
     return replace(claim, kind="dropped", values=values)
 

@@ -24,6 +24,8 @@ ROUNDS = 60
 EFFECTS = {"a": 0.30, "b": 0.0, "c": 0.1, "d": 0.3, "e": 0.6, "f": 1.0}
 """The baseline a is itself slower than the best variant."""
 
+WORST_FIRST = {"a": 0.3, "b": 1.0, "c": 0.6, "d": 0.3, "e": 0.1, "f": 0.0}
+
 
 def race_timing(spread: float, seed: int = 0, effects: Mapping[str, float] = EFFECTS) -> Timing:
     """Return times of the arms. The control equals a unless it has an effect."""
@@ -162,6 +164,26 @@ def test_the_looks_of_a_race_begin_where_a_variant_can_lose(study: type[Study]) 
     least = 2.5 * 15 * looks.count / looks.level
     assert 2.0 ** looks.rounds[0] >= least
     assert 2.0 ** (looks.rounds[0] - 1) < least or looks.rounds[0] == 12
+
+
+def test_with_a_control_an_earlier_look_drops_what_is_worse_than_the_baseline(
+    study: type[Study],
+) -> None:
+    """Three runs per round decide a comparison with the baseline before one of two variants."""
+    effects = {"a": 0.0} | dict.fromkeys(map(str, range(20)), 0.5)
+    example = study(arms=tuple(effects), rounds=ROUNDS, measure=_policy())
+    raced = run(example, race_timing(0.05, effects=effects))
+    assert raced.looks[0].round == 12
+    assert len(raced.looks[0].trailing) == 20
+    without = replace(example.plan, measure=replace(example.plan.measure, control=False))
+    assert looks_of(without).rounds[0] > 12
+
+
+def test_the_winner_may_come_after_the_dropped_cell_in_the_plan(study: type[Study]) -> None:
+    races = [run(racing(study), race_timing(0.1, seed, WORST_FIRST)) for seed in range(6)]
+    dropped = [c for raced in races for c in raced.judgement.claims if c.kind == "dropped"]
+    assert len(dropped) > 3
+    assert all("Holm over 15 pairs" in (c.adjust or "") for c in dropped if c.reference != "a")
 
 
 def test_a_comparison_mirrored_twice_is_itself() -> None:
