@@ -214,9 +214,9 @@ def aspect(claim: Claim) -> str:
 def _equivalent(claim: Claim) -> str:
     assert claim.figures is not None
     margin = claim.margin or 0.0
-    bounds = "" if claim.lo == claim.hi == 1 else f" {signed_bounds(*claim.figures, margin)}"
+    change = "" if claim.lo == claim.hi == 1 else f": {percent_change(*claim.figures, margin)}"
     within = f"(within ±{format_percent(margin)})"
-    return f"{claim.subject} and {claim.reference} are equivalent{aspect(claim)} {within}{bounds}"
+    return f"{claim.subject} is equivalent to {claim.reference}{aspect(claim)} {within}{change}"
 
 
 def _inconclusive(claim: Claim) -> str:

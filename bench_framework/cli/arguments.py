@@ -42,9 +42,8 @@ Base = Annotated[
         "--base",
         metavar="REV",
         help=(
-            "Compare the working tree with this revision: a branch, a tag, a commit, or the word "
-            "merge-base, for the commit where this branch left the main branch. Every variant is built "
-            "from both."
+            "Compare the working tree with a revision: a branch, a tag or a commit. `merge-base` is "
+            "the commit where this branch left the main branch. Every variant is built from both."
         ),
     ),
 ]

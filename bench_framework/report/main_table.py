@@ -159,6 +159,9 @@ def change_text(comparison: Comparison, metric: str, *, times: bool) -> str:
     words = less if interval.ratio < 1 else more
     factor = interval.inverse if interval.ratio < 1 else interval
     text = show_factor(*factor.figures, comparison.margin, keep=keep)
+    if text.estimate == "1.00":  # neither less nor more: the factor relative to the reference
+        text = show_factor(*interval.figures, comparison.margin, keep=keep)
+        return f"{text.estimate}× {text.bounds}"
     return f"{text.estimate}× {words} {text.bounds}"
 
 

@@ -61,7 +61,7 @@ def test_equal_commands_are_equivalent_and_json_is_the_document_of_run(folder: P
     document = json.loads(benchctl(folder, *words, "--json").stdout)
     assert (document["exit_code"], document["status"]) == (0, "conclusive")
     texts = [claim["text"] for claim in document["claims"] if claim["kind"] == "comparison"]
-    assert texts[0].startswith("echo -same2 and echo -same are equivalent")
+    assert texts[0].startswith("echo -same2 is equivalent to echo -same")
 
 
 def test_a_saved_scenario_measures_the_same_commands(folder: Path) -> None:

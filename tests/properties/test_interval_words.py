@@ -48,7 +48,7 @@ def test_sentences_of_4_000_random_intervals_agree_with_their_digits_from_both_s
             "A is 1.0 % slower than B [0.5, 2.1] (significant, but below the margin of 2 %)",
             Verdict.WORSE_SIZE_UNCERTAIN,
         ),
-        ("A and B are equivalent (within ±2 %) [−0.3, +2.1]", Verdict.EQUIVALENT),
+        ("A is equivalent to B (within ±2 %): +0.4 % [−0.3, +2.1]", Verdict.EQUIVALENT),
         (
             "A vs B is inconclusive: A takes 1 % less time than B [−6.5, +3.2]",
             Verdict.INCONCLUSIVE,

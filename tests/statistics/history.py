@@ -2,7 +2,7 @@
 
 Usage: ``python tests/statistics/history.py [HISTORIES]``. Seeded; the 400 histories per figure of the page take a few
 minutes. It exits with 1 if more than 5 % of the stable histories with normal noise have a confirmed change, or if a
-change that the page promises is not results.
+change that the page promises is not found.
 """
 
 # ruff: noqa: T201 -- a script that prints
@@ -178,7 +178,7 @@ def stable(count: int) -> bool:
 
 
 def steps(count: int) -> bool:
-    """Print the detected changes. Return whether a promised one is not results."""
+    """Print the detected changes. Return whether a promised one is not found."""
     broken = False
     for step in (0.02, 0.05, -0.05, 0.3):
         for records in (6, 10, 30, 100):

@@ -114,7 +114,7 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
     for number, experiment in chosen:
         pairs = (
             ("What", _change(experiment, dict(data.baseline_on(item).values))),
-            ("Why adopted", experiment.why),
+            ("Author's reason", experiment.why),
             ("Implementation", implementation(data, experiment, item)),
             ("Result", _result(data, experiment, item)),
         )
@@ -232,7 +232,7 @@ def reason(verdict: Verdict, memory: judgement.Comparison | None, metric: Metric
 ADOPTED = SectionKind(
     "S11",
     "adopted",
-    "Changes",
+    "Adopted changes",
     "what each adopted change is, why it was made, its implementation, its effect and its cost",
     adopted,
     place="report",

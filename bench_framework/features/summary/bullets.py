@@ -103,7 +103,7 @@ def _overlap(at: Evidence, item: Input) -> Iterator[Claim]:
         by_stages.setdefault(stages, []).append(f"{label} has {figure}")
     if by_stages:
         text = ". ".join(
-            f"Relative to {stages} one after the other, {listed(figures)}"
+            f"Compared with {stages} one after the other, {listed(figures)}"
             for stages, figures in by_stages.items()
         )
         yield statement("summary", "", text, lead="Gain from overlap")
@@ -300,24 +300,22 @@ def _conclusive(at: Evidence, compared: Sequence[Comparison]) -> list[str]:
     open_ = [(c, c.mde) for c in compared if unsettled(c) and c.mde is not None]
     if not open_:
         return [first]
-    count, several = len(open_), len(open_) > 1
-    if count < len(compared):
-        which = f"{count if count < len(compared) - settled else 'The'} other{'s' * several}"
-        first += f". {which} {'are' if several else 'is'} inconclusive"
-    elif not several:
-        first = f"The {what} comparison is inconclusive"
-    limits = sorted(mde for _, mde in open_)
-    ends = (value_phrases.upward(limit) for limit in (limits[0], limits[-1]))
-    smallest = " to ".join(dict.fromkeys(ends))
-    if " to " in smallest:
-        smallest += ", depending on the comparison"
-    if count < len(compared) and count <= MOST_NAMED:
-        smallest = listed(
-            f"{value_phrases.upward(mde)} for {at.label(c.cell_id)} vs {at.label(c.ref_cell_id)}"
+    if len(open_) < len(compared) and len(open_) <= MOST_NAMED:
+        sentences = [
+            f"{at.label(c.cell_id)} vs {at.label(c.ref_cell_id)} is inconclusive: it could only "
+            f"detect differences of {value_phrases.upward(mde)} or more"
             for c, mde in open_
-        )
-    they = "they" if several else "it"
-    return [first, f"The smallest difference that {they} could detect is {smallest}"]
+        ]
+        return [first, *sentences]
+    limits = sorted(mde for _, mde in open_)
+    ends = dict.fromkeys(value_phrases.upward(limit) for limit in (limits[0], limits[-1]))
+    smallest = f"differences of {' to '.join(ends)} or more"
+    if len(ends) > 1:
+        smallest += ", depending on the comparison"
+    if len(open_) > 1:
+        others = "" if len(open_) == len(compared) else f"{len(open_)} others are inconclusive: "
+        return [first, f"{others}{'t' if others else 'T'}hey could only detect {smallest}"]
+    return [f"The {what} comparison is inconclusive: it could only detect {smallest}"]
 
 
 def confidence(at: Evidence) -> Claim:

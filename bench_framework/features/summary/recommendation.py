@@ -141,4 +141,4 @@ def recommendation(claim: Claim) -> str:
     if claim.metric != WALL:
         same = f"it is not significantly worse in {noun(claim.metric)} than {claim.values['tied']}"
     size = f" ({claim.values['size']})" if "size" in claim.values else ""
-    return f"{head}: {same}, and of these it has {claim.values['why']}{size}"
+    return f"{head}: {same}. Of these variants, it has {claim.values['why']}{size}"

@@ -107,7 +107,7 @@ def test_the_gain_from_overlap_is_stated_with_the_rates_of_the_stages(study: typ
     text = line(judged, "Gain from overlap").text
     rate = "25.0\u202fMiB/s"
     assert text.startswith(
-        f"Relative to first ({rate}) and second ({rate}) one after the other, "
+        f"Compared with first ({rate}) and second ({rate}) one after the other, "
         "both has 1.600× the rate [1."
     )
 
@@ -202,7 +202,7 @@ def test_ties_are_broken_by_memory_then_cpu_time(
     assert claim.subject in ({chosen} if chosen else {"b", "c"})
     other = ({"b", "c"} - {claim.subject}).pop()
     assert claim.text.startswith(
-        f"use {claim.subject}: it is not significantly slower than {other}, and of these it has {reason}"
+        f"use {claim.subject}: it is not significantly slower than {other}. Of these variants, it has {reason}"
     )
 
 
@@ -382,7 +382,7 @@ def test_the_counts_of_the_line_on_confidence_add_up(study: type[Study]) -> None
 
     blocks = example.blocks(wall, cpu=timing({"control": 0.5}, 0.01))
     text = line(judge(plan, blocks, {}, example.inputs(), example.looks()), "Confidence").text
-    assert text.startswith("2 of 4 time comparisons are conclusive. 1 other is inconclusive. ")
+    assert text.startswith("2 of 4 time comparisons are conclusive. d vs a is inconclusive: it ")
     assert ". 1 has no verdict: the A/A check of CPU time failed. The A/A check passed: " in text
     assert "No comparison of CPU time" not in text
 
@@ -441,5 +441,5 @@ def test_the_status_follows_the_main_metric(study: type[Study]) -> None:
     judged = example.judge(example.blocks(timing({"b": 0.02, "c": 0.02, "d": 0.02}, 0.5)))
     assert judged.status == "inconclusive"
     text = line(judged, "Confidence").text
-    assert text.startswith("0 of 3 time comparisons are conclusive. The smallest difference")
+    assert text.startswith("0 of 3 time comparisons are conclusive. They could only detect ")
     assert noisy("a", "", 1) > 0

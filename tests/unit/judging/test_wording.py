@@ -71,7 +71,7 @@ def plain_text(given: Claim) -> str:
         ),
         (
             claim(Verdict.EQUIVALENT, 1.004, 0.997, 1.011),
-            "A and B are equivalent (within ±2 %) [-0.3 %, +1.1 %]",
+            "A is equivalent to B (within ±2 %): +0.4 % [-0.3, +1.1]",
         ),
         (
             claim(
@@ -113,7 +113,7 @@ def plain_text(given: Claim) -> str:
         ),
         (
             claim(Verdict.EQUIVALENT, 1.0, 1.0, 1.0, metric="peak_rss", margin=0.05),
-            "A and B are equivalent in memory (within ±5 %)",
+            "A is equivalent to B in memory (within ±5 %)",
         ),
         (
             claim(Verdict.OTHER_OUTPUT),

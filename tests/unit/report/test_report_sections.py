@@ -317,7 +317,7 @@ def test_an_adopted_change_has_four_lines_with_its_measured_effect(data: ReportD
     assert [b.text for b in blocks if isinstance(b, Heading)] == [e.name for e in experiments]
     facts = [dict(b.pairs) for b in blocks if isinstance(b, Facts)]
     assert facts[1]["What"] == "allocator: system → jemalloc"
-    assert facts[1]["Why adopted"] == "a hope"
+    assert facts[1]["Author's reason"] == "a hope"
     assert facts[1]["Implementation"] == "feature jemalloc"
     # The author adopted a change that the runs show to be slower. The line reports the runs.
     results = [fact["Result"] for fact in facts]
