@@ -57,11 +57,9 @@ def examine(pair: Pair) -> Evidence:
     """Test a pair. The p-value is 1 if nothing differs or no round contains both cells."""
     if not len(pair):
         return Evidence(0, 1.0)
-    result = run_labels.examine(table(pair))
-    small, large = sorted((min(1.0, 2 * result.low), min(1.0, 2 * result.high)))
-    return Evidence(
-        len(pair), small, large, (result.low > result.high) - (result.low < result.high)
-    )
+    low, high = (side.p for side in run_labels.examine(table(pair)))
+    small, large = sorted((min(1.0, 2 * low), min(1.0, 2 * high)))
+    return Evidence(len(pair), small, large, (low > high) - (low < high))
 
 
 def examine_looks(pair: Pair, rounds: Sequence[int], needed: int = 1) -> tuple[Evidence, ...]:

@@ -19,7 +19,6 @@ from bench_framework.stats import signed_rank
 from bench_framework.stats.portable_math import log
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 UNITS: Final = 4096
 """Sum over rounds of the score's range, after rounding to integers."""
@@ -50,40 +49,13 @@ class OneSided:
         return min(1.0, self.main / MAIN_WEIGHT, self.rank / (1 - MAIN_WEIGHT))
 
 
-@dataclass(frozen=True, slots=True)
-class Tails:
-    """One-sided p-values: the chance of a sum as small (`low`) or as large (`high`) as observed."""
-
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The tails of both statistics, for a shift of the candidate's log values."""
-
-    main: Tails
-    rank: Tails
-
-    @property
-    def low(self) -> float:
-        """Return the one-sided p-value that the candidate's values are smaller."""
-        return OneSided(self.main.low, self.rank.low).p
-
-    @property
-    def high(self) -> float:
-        """Return the one-sided p-value that the candidate's values are larger."""
-        return OneSided(self.main.high, self.rank.high).p
-
-
-def examine(values: Floats, shift: float = 0.0) -> Result:
-    """Test whether the candidate's log values differ from the others by more or less than `shift`.
+def examine(values: Floats, shift: float = 0.0) -> tuple[OneSided, OneSided]:
+    """Test whether the candidate's log values are smaller by more than `shift`, or larger.
 
     `values` has the shape (rounds, runs): candidate, reference, and the control if there is one; at
     least one round. `shift` is the log ratio of the candidate under the null hypothesis.
     """
-    low, high = (examine_side(values, shift, larger=larger) for larger in (False, True))
-    return Result(Tails(low.main, high.main), Tails(low.rank, high.rank))
+    return examine_side(values, shift, larger=False), examine_side(values, shift, larger=True)
 
 
 def examine_side(values: Floats, shift: float, *, larger: bool) -> OneSided:

@@ -58,8 +58,7 @@ def test_the_label_interval_contains_what_its_test_does_not_reject(seed: int, ru
     bounds = intervals.LabelInverter(values).bounds(0.95)
 
     def p_of(shift: float) -> float:
-        result = run_labels.examine(values, shift)
-        return 2 * min(result.low, result.high)
+        return 2 * min(side.p for side in run_labels.examine(values, shift))
 
     room = 5 * intervals.PRECISION * bounds.half_width
     assert bounds.lo < bounds.estimate < bounds.hi
@@ -73,9 +72,9 @@ def test_the_equivalence_interval_contains_what_either_statistic_does_not_reject
     values = np.random.default_rng(3).normal(0, 0.01, (30, 3))
     bounds = intervals.LabelInverter(values).equivalence(0.9, 0.02)
     assert bounds is not None
-    for end, tail in ((bounds.lo, "high"), (bounds.hi, "low")):
-        result = run_labels.examine(values, end)
-        assert max(getattr(result.main, tail), getattr(result.rank, tail)) <= 0.05
+    for end, larger in ((bounds.lo, True), (bounds.hi, False)):
+        result = run_labels.examine_side(values, end, larger=larger)
+        assert max(result.main, result.rank) <= 0.05
     assert intervals.LabelInverter(values).equivalence(0.9, bounds.hi * 0.99) is None
 
 
