@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from bench_framework.model.policies import AnswerPolicy
 
@@ -35,8 +35,6 @@ _VARYING: Final = (
 """Names and patterns of texts that vary from run to run."""
 _LAST_DIGITS: Final = (1e-12, 1e-9, 1e-6)
 """Tolerances that are proposed, the smallest first."""
-Pair: TypeAlias = tuple[bytes | None, bytes | None]
-"""A line of each text; `None` after the end of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Difference:
     number: int
     """Number of the first one, from 1."""
     pairs: tuple[tuple[bytes | None, ...], ...]
-    """The first lines that differ, of the reference and of the other text."""
+    """The first lines that differ, of the reference and of the other text; `None` after its end."""
     policy: AnswerPolicy
 
     permuted: bool = False

@@ -251,14 +251,11 @@ class BlockRunner:
         if self._policy.contract:
             lines = self._answers.read()
             replies = worker.read_replies(lines, runs)
-            peaks = [reply.receipt.counts.get(PEAK_RSS) for reply in replies]
-            block = replace(
-                block,
-                answer=None if self._policy.compare == "none" else replies[0].answer,
-                receipts=self._readings.of_replies(lines, [reply.receipt for reply in replies]),
-                missing=self._readings.unreported(lines),
-            )
-            known = [peak for peak in peaks if peak is not None]
+            given = [reply.receipt for reply in replies]
+            receipts, missing = self._readings.of_replies(lines, given)
+            answer = None if self._policy.compare == "none" else replies[0].answer
+            block = replace(block, answer=answer, receipts=receipts, missing=missing)
+            known = [r.counts[PEAK_RSS] for r in given if PEAK_RSS in r.counts]
             if known:
                 return replace(block, peak_rss_bytes=max(known), peak_rss_source="worker")
             return block

@@ -128,37 +128,24 @@ class Readings:
 
     def of_replies(
         self, lines: Sequence[bytes], receipts: Sequence[Receipt]
-    ) -> tuple[Receipt, ...]:
-        """Return the receipts with declared metrics added; `unreported` has reasons for gaps."""
+    ) -> tuple[tuple[Receipt, ...], dict[str, str]]:
+        """Return the receipts with declared metrics added, and the reason for each missing one."""
         reported = [metric for metric in self.declared if metric.source == "worker"]
+        missing: dict[str, str] = {}
         if not reported:
-            return tuple(receipts)
+            return tuple(receipts), missing
         completed = []
         for line, receipt in zip(lines, receipts, strict=True):
             reply, metrics = parse_json(line), dict(receipt.metrics)
             for metric in reported:
                 metrics.pop(metric.name, None)
+                path = metric.path or ("metrics", metric.name)
                 try:
-                    metrics[metric.name] = _number_at(
-                        reply, metric.path or ("metrics", metric.name), metric
-                    )
-                except Missing:
-                    continue
-            completed.append(replace(receipt, metrics=metrics))
-        return tuple(completed)
-
-    def unreported(self, lines: Sequence[bytes]) -> dict[str, str]:
-        """Return the declared metrics missing in a worker's lines, each with a reason."""
-        missing: dict[str, str] = {}
-        for line in lines:
-            for metric in self.declared:
-                if metric.source != "worker":
-                    continue
-                try:
-                    _number_at(parse_json(line), metric.path or ("metrics", metric.name), metric)
+                    metrics[metric.name] = _number_at(reply, path, metric)
                 except Missing as reason:
                     missing.setdefault(metric.name, str(reason))
-        return missing
+            completed.append(replace(receipt, metrics=metrics))
+        return tuple(completed), missing
 
 
 def _number_of(matches: Matches, metric: DeclaredMetric) -> float:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import ast
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 Unit = Literal["bytes/s", "s", "ratio"]
 Dimension = tuple[int, int]
 """Exponents of bytes and of seconds."""
+Values = Mapping[str, Mapping[str, float]]
+"""The values of one round: ``rate`` and ``time`` by cell name or `phase_key`, and ``row``."""
+Compute = Callable[[Values], float]
 
 LONGEST: Final = 500
 """Largest number of characters of a formula."""
@@ -56,8 +59,9 @@ class Formula:
     unit: Unit
     cells: tuple[str, ...]
     rows: tuple[str, ...]
+    phases: tuple[tuple[str, str], ...]
     _tree: ast.expr
-    phases: tuple[tuple[str, str], ...] = ()
+    _compute: Compute
 
     @property
     def pair(self) -> tuple[str, str] | None:
@@ -83,7 +87,7 @@ class Formula:
             KeyError: a value is missing.
             ZeroDivisionError: a divisor is zero.
         """
-        return _value(self._tree, {"rate": rates, "time": times}, rows)
+        return self._compute({"rate": rates, "time": times, "row": rows})
 
 
 def parse(text: str, rows: Mapping[str, Unit] | None = None) -> Formula:
@@ -101,13 +105,13 @@ def parse(text: str, rows: Mapping[str, Unit] | None = None) -> Formula:
         raise FormulaError("not a valid formula") from None
     reader = _Reader(rows or {})
     try:
-        dimension = reader.dimension(tree)
+        dimension, compute = reader.read(tree)
     except RecursionError:
         raise FormulaError("nested too deeply") from None
     if dimension not in _UNITS:
         raise FormulaError("its value is neither a rate nor a time nor a ratio")
     cells, used, phases = tuple(reader.cells), tuple(reader.used), tuple(reader.phases)
-    return Formula(text, _UNITS[dimension], cells, used, tree, phases)
+    return Formula(text, _UNITS[dimension], cells, used, phases, tree, compute)
 
 
 def phase_key(cell: str, phase: str) -> str:
@@ -116,7 +120,7 @@ def phase_key(cell: str, phase: str) -> str:
 
 
 class _Reader:
-    """A visitor of a syntax tree that computes dimensions and collects the names in use."""
+    """A visitor of a syntax tree that checks dimensions and collects the names in use."""
 
     def __init__(self, rows: Mapping[str, Unit]) -> None:
         self._rows = rows
@@ -124,16 +128,18 @@ class _Reader:
         self.phases: dict[tuple[str, str], None] = {}
         self.used: dict[str, None] = {}
 
-    def dimension(self, node: ast.expr) -> Dimension:
+    def read(self, node: ast.expr) -> tuple[Dimension, Compute]:
+        """Return the dimension of a part, and the function that computes its value."""
         match node:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
                 if not abs(value) <= sys.float_info.max:  # a float cannot represent it
                     raise FormulaError("a number in it is too large")
-                return _PLAIN
+                return _PLAIN, lambda _, number=float(value): number
             case ast.Name(id=name):
-                return self._row(name)
+                return self._row(name), lambda values: values["row"][name]
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return self.dimension(operand)
+                dimension, compute = self.read(operand)
+                return dimension, lambda values: -compute(values)
             case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _ARITHMETIC:
                 return self._arithmetic(operator, left, right)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
@@ -149,63 +155,49 @@ class _Reader:
         self.used[name] = None
         return next(dimension for dimension, unit in _UNITS.items() if unit == self._rows[name])
 
-    def _arithmetic(self, operator: ast.operator, left: ast.expr, right: ast.expr) -> Dimension:
-        a, b = self.dimension(left), self.dimension(right)
+    def _arithmetic(
+        self, operator: ast.operator, left: ast.expr, right: ast.expr
+    ) -> tuple[Dimension, Compute]:
+        (a, first), (b, second) = self.read(left), self.read(right)
+        function = _ARITHMETIC[type(operator)]
         if isinstance(operator, ast.Mult):
-            return (a[0] + b[0], a[1] + b[1])
-        if isinstance(operator, ast.Div):
+            dimension = (a[0] + b[0], a[1] + b[1])
+        elif isinstance(operator, ast.Div):
             if isinstance(right, ast.Constant) and not right.value:
                 raise FormulaError(f"`{ast.unparse(left)}` is divided by zero")
-            return (a[0] - b[0], a[1] - b[1])
-        return self._same([left, right], [a, b])
+            dimension = (a[0] - b[0], a[1] - b[1])
+        else:
+            dimension = _same([left, right], [a, b])
+        return dimension, lambda values: function(first(values), second(values))
 
-    def _call(self, name: str, args: list[ast.expr]) -> Dimension:
+    def _call(self, name: str, args: list[ast.expr]) -> tuple[Dimension, Compute]:
         if name in _OF_CELLS:
             match args:
                 case [ast.Name(id=cell)]:
-                    self.cells[cell] = None
-                    return _OF_CELLS[name]
+                    key = cell
                 case [ast.Name(id=cell), ast.Name(id=phase)]:
-                    self.cells[cell] = None
+                    key = phase_key(cell, phase)
                     self.phases[cell, phase] = None
-                    return _OF_CELLS[name]
-            raise FormulaError(f"{name}() takes the name of one cell, and optionally a phase")
+                case _:
+                    raise FormulaError(
+                        f"{name}() takes the name of one cell, and optionally a phase"
+                    )
+            self.cells[cell] = None
+            return _OF_CELLS[name], lambda values: values[name][key]
         if name not in _FUNCTIONS:
             known = ", ".join((*_OF_CELLS, *_FUNCTIONS))
             raise FormulaError(f"there is no function `{name}`; known are {known}")
         if not args:
             raise FormulaError(f"{name}() takes at least one value")
-        return self._same(args, [self.dimension(arg) for arg in args])
-
-    def _same(self, nodes: list[ast.expr], dimensions: list[Dimension]) -> Dimension:
-        for node, dimension in zip(nodes, dimensions, strict=True):
-            if dimension != dimensions[0]:
-                raise FormulaError(
-                    f"`{ast.unparse(nodes[0])}` and `{ast.unparse(node)}` have different units"
-                )
-        return dimensions[0]
+        dimensions, parts = zip(*map(self.read, args), strict=True)
+        function = _FUNCTIONS[name]
+        return _same(args, dimensions), lambda values: function([part(values) for part in parts])
 
 
-def _value(
-    node: ast.expr, cells: Mapping[str, Mapping[str, float]], rows: Mapping[str, float]
-) -> float:
-    match node:
-        case ast.Constant(value=int() | float() as value):
-            return float(value)
-        case ast.Name(id=name):
-            return rows[name]
-        case ast.UnaryOp(operand=operand):
-            return -_value(operand, cells, rows)
-        case ast.BinOp(left=left, op=operator, right=right):
-            return _ARITHMETIC[type(operator)](
-                _value(left, cells, rows), _value(right, cells, rows)
+def _same(nodes: Sequence[ast.expr], dimensions: Sequence[Dimension]) -> Dimension:
+    for node, dimension in zip(nodes, dimensions, strict=True):
+        if dimension != dimensions[0]:
+            raise FormulaError(
+                f"`{ast.unparse(nodes[0])}` and `{ast.unparse(node)}` have different units"
             )
-        case ast.Call(func=ast.Name(id=name), args=[ast.Name(id=cell)]) if name in _OF_CELLS:
-            return cells[name][cell]
-        case ast.Call(func=ast.Name(id=name), args=[ast.Name(id=cell), ast.Name(id=phase)]) if (
-            name in _OF_CELLS
-        ):
-            return cells[name][phase_key(cell, phase)]
-        case ast.Call(func=ast.Name(id=name), args=args):
-            return _FUNCTIONS[name]([_value(arg, cells, rows) for arg in args])
-    raise FormulaError("not a valid formula")  # `parse` accepts no other nodes
+    return dimensions[0]

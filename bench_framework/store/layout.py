@@ -30,10 +30,7 @@ SIGNATURE: Final = "digest.sig"
 CLAIMS: Final = "claims.json"
 COLUMNS: Final = "columns.json"
 RUNS: Final = "runs.csv"
-BUILDS: Final = "builds.csv"
 CELLS: Final = "cells.csv"
-COMPARISONS: Final = "comparisons.csv"
-EVENTS: Final = "events.csv"
 
 NUMBERS: Final = range(1, 10_000)
 """Numbers of the records of one minute."""

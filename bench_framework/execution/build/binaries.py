@@ -174,18 +174,6 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
     )
 
 
-def add_description(
-    build: Build, arguments: Sequence[str], launcher: Launcher, env: Mapping[str, str], place: Path
-) -> Build:
-    """Add the answer to `describe` to a program that is declared to follow the worker protocol.
-
-    Raises `BuildError` (BX221): it does not follow the protocol, so its receipts cannot be trusted.
-    """
-    assert build.path is not None
-    description = describe([build.path, *arguments], launcher, env, place)
-    return replace(build, describe=description)
-
-
 def _unfit(message: str, fix: str) -> MachineError:
     return MachineError(message, code="BX234", effect="nothing was measured", fix=fix)
 

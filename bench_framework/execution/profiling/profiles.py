@@ -40,8 +40,6 @@ class Symbols:
 
     path: str = ""
     sha256: str | None = None
-    built: bool = False
-    """True if it is another binary than the measured one."""
     failure: str = ""
 
 
@@ -69,7 +67,7 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
     if not build.ok or build.path is None:
         reason = build.message or "cargo failed"
         return Symbols(failure=f"it cannot be built with symbols: {reason}")
-    return Symbols(build.path, build.sha256, built=True)
+    return Symbols(build.path, build.sha256)
 
 
 def symbols_spec(spec: BuildSpec) -> BuildSpec:

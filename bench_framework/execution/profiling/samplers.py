@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,6 @@ CALLGRIND: Final = ("valgrind", "--tool=callgrind", "--quiet", "--trace-children
 STACK_BYTES: Final = 16384
 """Bytes of the stack that dwarf unwinding copies with each sample."""
 SCRIPT_TIMEOUT_S: Final = 900.0
-_LOST_SHARE: Final = re.compile(r"Processed (\d+) samples and lost ([\d.]+)%")
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,10 +285,9 @@ def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
     )
     if plan.answer.contract:
         place = datasets.workplace(plan, session.env)
-        described = binaries.add_description(
-            builds[0], arguments, session.launcher, session.env, place
-        )
-        builds = tuple(replace(build, describe=described.describe) for build in builds)
+        argv = [str(builds[0].path), *arguments]
+        answer = binaries.describe(argv, session.launcher, session.env, place)
+        builds = tuple(replace(build, describe=answer) for build in builds)
     return builds
 
 
@@ -297,7 +296,7 @@ def _given(plan: Plan, session: Session, builds: Sequence[Build]) -> tuple[Build
     if not plan.answer.contract:
         return tuple(builds)
     given = (session.launcher, session.env, datasets.workplace(plan, session.env))
-    return tuple(binaries.add_description(build, (), *given) for build in builds)
+    return tuple(replace(b, describe=binaries.describe([str(b.path)], *given)) for b in builds)
 
 
 def _builds(

@@ -328,6 +328,3 @@ def test_an_invalid_answer_to_describe_is_one_error(
         binaries.describe([str(script)], launcher, env, tmp_path)
     assert caught.value.code == "BX221"
     assert "`contract: true` under `worker`" in str(caught.value.fix)
-    program = binaries.find_program(str(script), "s.yaml", env)
-    with pytest.raises(BuildError, match="no valid answer to `describe`"):
-        binaries.add_description(program, (), launcher, env, tmp_path)

@@ -202,13 +202,13 @@ def test_builds_and_events_have_tables(measured: Record) -> None:
         lines.Noted(Event("BX201", 'a "quoted", line\nand another', details=(("k", "v"),)))
     )
     measured.save()
-    build = read(measured.path / layout.BUILDS)[1]
+    build = read(measured.path / "builds.csv")[1]
     assert (build["worker"], build["allocator"], build["variants"]) == (
         "tally 0.1.0",
         "jemalloc 5.3",
         "jemalloc, “fat”",
     )
-    [event] = read(measured.path / layout.EVENTS)
+    [event] = read(measured.path / "events.csv")
     assert event["message"] == 'a "quoted", line\nand another'
     assert json.loads(event["details"]) == [["k", "v"]]
 
@@ -229,12 +229,12 @@ def test_the_judgement_fills_cells_and_comparisons(measured: Record, judgement: 
         "few",
         "true",
     )
-    first, second = read(measured.path / layout.COMPARISONS)
+    first, second = read(measured.path / "comparisons.csv")
     assert (first["claim_id"], first["text"], first["verdict"]) == ("c1", "S.", "better")
     assert (first["ratio"], first["level"], first["typical_lo"]) == ("0.9", "0.99", "0.8")
     assert (first["noise_floor"], first["noise_floor_adjusted"]) == ("0.013", "0.021")
     assert (second["kind"], second["variant"], second["claim_id"]) == ("control", "control", "")
-    assert [row["code"] for row in read(measured.path / layout.EVENTS)] == ["BX311"]
+    assert [row["code"] for row in read(measured.path / "events.csv")] == ["BX311"]
 
 
 def test_the_judgement_itself_survives(measured: Record, judgement: Judgement) -> None:
