@@ -46,6 +46,14 @@ def read_regular(path: Path, most: int | None = None) -> bytes:
     return b"".join(parts)
 
 
+def text_of(path: Path) -> str:
+    """Return the text of a file that another program wrote; empty if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
 def read_input(path: Path, most: int) -> bytes:
     """Return a user's file. Raises `ValueError`: unreadable, no file, empty, over `most` bytes."""
     try:

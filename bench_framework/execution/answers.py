@@ -27,7 +27,7 @@ from bench_framework.execution.process import (
 )
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import answer_lines, read_replies, sha256_of
-from bench_framework.foreign import open_regular, parse_json, read_regular
+from bench_framework.foreign import open_regular, parse_json, read_regular, text_of
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Answer
 from bench_framework.store.layout import writing
@@ -242,7 +242,7 @@ class AnswerReader:
                     raise
                 cause = "; ".join((error.message, *(text for _, text in error.details)))
                 raise _failed(key, argv, cause) from error
-            texts = (file.read_text(errors="replace") for file in (errors, out) if file.is_file())
+            texts = map(text_of, (errors, out))
             lines = next((text.strip().splitlines() for text in texts if text.strip()), [])
         if finished.killed:
             raise Interrupted("interrupted", effect="the run in flight is dropped")

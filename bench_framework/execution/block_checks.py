@@ -5,22 +5,28 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import MeasureError
 from bench_framework.execution import declared_metrics, schedule
-from bench_framework.execution.answer_checks import AnswerChecks
-from bench_framework.execution.answers import AnswerReader
+from bench_framework.execution.answer_differences import Difference, first_difference
+from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
 from bench_framework.execution.input_progress import InputProgress
 from bench_framework.execution.target import Target
 from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import Block, Event
+from bench_framework.model.run import Answer, Block, Event
+from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
+from bench_framework.units import format_percent
 
 STDERR_LINES: Final = 20
 SUCCEEDED_AGAIN: Final = "a second run succeeded"
+LARGEST_REFERENCE_BYTES: Final = LARGEST_EDITED
+"""A larger output is compared by its digest only; a copy would fill the disk."""
+DETERMINISTIC: Final = "make the program deterministic, or set answer: {compare: none}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,7 @@ class BlockChecks:
         if block.status in schedule.VOID:
             block, events = self._handle_failure(state, target, block)
         else:
-            block, events = AnswerChecks(self.record, self.reader).check(state, target, block)
+            block, events = self._check_answer(state, target, block)
         if event := cache_event(target, block):
             events += state.new_event(event)
         if block.missing:
@@ -55,6 +61,125 @@ class BlockChecks:
             again = rerun(self.reader, target, log)
             block = replace(block, stderr_log=str(log.relative_to(self.record.path)))
         return block, state.new_event(failure_event(self.record.plan, target, block, again))
+
+    def _check_answer(
+        self, state: InputProgress, target: Target, block: Block
+    ) -> tuple[Block, list[Event]]:
+        if block.status == "other-output":
+            return block, state.new_event(_refused_event(target, block))
+        if block.answer is None:
+            return block, []
+        verify = self._verify_bound if target.cell.role.separate else self._verify_answer
+        return verify(state, target, block, block.answer)
+
+    def _verify_answer(
+        self, state: InputProgress, target: Target, block: Block, answer: Answer
+    ) -> tuple[Block, list[Event]]:
+        if state.reference is None and block.cell_id == state.reference_id:
+            state.reference = answer
+            self._keep_reference(target)
+        if state.reference is None or state.reference.digest == answer.digest:
+            return block, self._tolerated(state, target, block, answer)
+        if self.reader.policy.differs == "refuse":
+            block = replace(block, status="other-output")
+        return block, self._answer_events(state, target, block, state.reference)
+
+    def _answer_events(
+        self, state: InputProgress, target: Target, block: Block, reference: Answer
+    ) -> list[Event]:
+        """Return the event of another answer. That of a baseline that varies replaces all others."""
+        plan, answers = self.record.plan, self.reader.policy
+        warn, baseline = answers.differs == "warn", plan.cell(state.reference_id)
+        code, varying = ("BX334", "BX334") if warn else ("BX210", "BX214")
+        if {(block.cell_id, code), (baseline.id, varying)} & state.noted:
+            return []
+        difference = self._difference(target)
+        event = other_output_event(target, block, reference, baseline.label, difference)
+        is_control = target.cell.role is Role.CONTROL and baseline.role is Role.BASELINE
+        if block.cell_id == baseline.id or is_control:
+            event = varying_answer_event(baseline, event, difference)
+        if warn:
+            ignoring = "set answer: {compare: none}" if plan.scenario_path else "--ignore-output"
+            advice = (difference.advice(varying=True) if difference is not None else "") or (
+                f"check both outputs; to ignore them: {ignoring}"
+            )
+            event = replace(
+                event,
+                code="BX334",
+                severity="warning",
+                effect="its times are compared, but the commands may do different work",
+                help=advice if plan.scenario_path else _as_option(advice),
+            )
+        return state.new_event(event)
+
+    def _tolerated(
+        self, state: InputProgress, target: Target, block: Block, answer: Answer
+    ) -> list[Event]:
+        """Return the event of an answer that differs in a tolerated share of its lines."""
+        if not answer.differing or (block.cell_id, "BX335") in state.noted:
+            return []
+        share, limit = (
+            format_percent(float(f"{part:.2g}"))
+            for part in (answer.differing, self.reader.policy.tolerated_share)
+        )
+        base = self.record.plan.cell(state.reference_id).label
+        event = Event(
+            "BX335",
+            f"{share} of the lines that {target.cell.label} prints differ from {base}",
+            "warning",
+            block.cell_id,
+            block.round,
+            effect=f"its times are compared, because the scenario tolerates less than {limit}",
+            details=_lines(target, base, self._difference(target)),
+        )
+        return state.new_event(event)
+
+    def _compared(self) -> Path:
+        return self.reader.compared(self.record.raw.stdout, self.record.raw.edited)
+
+    def _keep_reference(self, target: Target) -> None:
+        """Store the compared text of a cell, to show differences from it and to tolerate some.
+
+        It is skipped on a full disk: the digest decides, and no difference is shown.
+        """
+        if self.reader.policy.contract or self.reader.policy.check:
+            return
+        text, copy = self._compared(), self.record.raw.reference(target.cell)
+        try:
+            if text.stat().st_size <= LARGEST_REFERENCE_BYTES:
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(text, copy)
+        except OSError:
+            with contextlib.suppress(OSError):
+                copy.unlink(missing_ok=True)
+
+    def _difference(self, target: Target) -> Difference | None:
+        """Return the first difference of the compared text from its reference, and save it."""
+        raw = self.record.raw
+        policy, reference = self.reader.policy, raw.reference(target.cell)
+        if policy.contract:
+            return None
+        difference = first_difference(policy, reference, self._compared())
+        if difference is not None:
+            path = raw.diff(target.cell.id)
+            with writing(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(difference.text(), encoding="utf-8")
+        return difference
+
+    def _verify_bound(
+        self, state: InputProgress, target: Target, block: Block, answer: Answer
+    ) -> tuple[Block, list[Event]]:
+        """Compare the answer of a bound, which does other work, with its own first answer."""
+        first = state.first_answer(block.cell_id)
+        if first is None:
+            self._keep_reference(target)
+        if first is None or first.digest == answer.digest:
+            return block, []
+        block = replace(block, status="other-output", message="its answers differ between runs")
+        difference = self._difference(target)
+        event = other_output_event(target, block, first, target.cell.label, difference)
+        return block, state.new_event(varying_answer_event(target.cell, event, difference))
 
 
 def rerun(reader: AnswerReader, target: Target, log: Path) -> tuple[str, str]:
@@ -164,3 +289,77 @@ def cache_event(target: Target, block: Block) -> Event | None:
         else "choose an input that fits into memory, or set `cache: unknown`",
         details=(("input", str(target.input_path)),),
     )
+
+
+def varying_answer_event(cell: Cell, event: Event, difference: Difference | None) -> Event:
+    """Return the event BX214, the answers of a cell differ between its runs, from one of BX210."""
+    return replace(
+        event,
+        code="BX214",
+        message=f"{cell.label} gives different answers in different runs",
+        cell_id=cell.id,
+        effect="there is no one answer to compare the others with, so they are not compared",
+        help=(difference.advice(varying=True) if difference is not None else "") or DETERMINISTIC,
+    )
+
+
+def other_output_event(
+    target: Target,
+    block: Block,
+    reference: Answer,
+    reference_label: str,
+    difference: Difference | None,
+) -> Event:
+    """Return the event BX210: a cell did other work than the reference."""
+    assert block.answer is not None
+    details = [("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…")]
+    if reference.count is not None and block.answer.count is not None:
+        details.append(("count", f"{reference.count} ≠ {block.answer.count}"))
+    advice = difference.advice() if difference is not None else ""
+    return Event(
+        "BX210",
+        f"{target.cell.label} prints a different result from {reference_label}",
+        "error",
+        block.cell_id,
+        block.round,
+        effect="its times are in runs.csv (comparable=false) but not compared",
+        help=f"correct the program{f'; {advice}' if advice else ', or change `answer`'}",
+        details=(*details, *_lines(target, reference_label, difference)),
+    )
+
+
+def _refused_event(target: Target, block: Block) -> Event:
+    """Return the event BX210 of an answer that the scenario's check refused."""
+    return Event(
+        "BX210",
+        f"{target.cell.label}: {block.message}",
+        "error",
+        block.cell_id,
+        block.round,
+        effect="its times are in runs.csv (comparable=false) but not compared",
+        help="correct the program, or the command of answer: {check: …}",
+    )
+
+
+def _lines(
+    target: Target, reference_label: str, difference: Difference | None
+) -> tuple[tuple[str, str], ...]:
+    if difference is None:
+        return ()
+    ours = target.cell.label
+    if ours == reference_label:
+        reference_label, ours = "first run", "this run"
+    return difference.details(reference_label, ours, f"raw/diff/{target.cell.id}.txt")
+
+
+def _as_option(advice: str) -> str:
+    """Return advice on `answer` for a command line without a scenario file."""
+
+    def option(form: re.Match[str]) -> str:
+        text = f"{{{form[1]}}}".removeprefix("{compare: ")
+        text = text if text.startswith("{") else text.removesuffix("}")
+        # Double quotes are easier to read if the form contains single quotes.
+        plain = "'" in text and not re.search(r'[$`"!]|\\\\', text)
+        return f'--answer "{text}"' if plain else f"--answer {shlex.quote(text)}"
+
+    return re.sub(r"set (.+) under `answer`$", option, advice)

@@ -19,7 +19,7 @@ from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.process import Command, Finished, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
-from bench_framework.foreign import parse_json
+from bench_framework.foreign import parse_json, text_of
 from bench_framework.store.importers.hyperfine import UNREADABLE, read_export
 from bench_framework.store.layout import writing
 
@@ -148,7 +148,7 @@ def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Ob
         run_install(launcher, command, "hyperfine", INSTALLED, progress)
     except MachineError as error:
         return next((text for name, text in error.details if name == "cause"), error.message)
-    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    lines = text_of(log).strip().splitlines()
     return next(
         (line for line in reversed(lines) if line.startswith("error")), lines[-1] if lines else ""
     )

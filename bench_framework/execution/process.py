@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, Final, Self
 
 from bench_framework.errors import Interrupted, MachineError
+from bench_framework.foreign import text_of
 from bench_framework.masking import revealed
 
 POLL_S: Final = 0.2
@@ -214,7 +215,7 @@ class Launcher:
             finished = self.run(replace(command, most_stdout=most), on_poll)
             if finished.killed:
                 raise Interrupted("interrupted", effect=f"{argv[0]} was killed")
-            return Captured(finished, _text(out), _text(err))
+            return Captured(finished, text_of(out), text_of(err))
 
     def kill_now(self) -> None:
         """Kill the running command with all its processes; `run` then returns with `killed` set."""
@@ -328,10 +329,6 @@ def with_secrets(words: Iterable[str]) -> list[str]:
         message = f"a command needs the secret {error}, which its record does not contain"
         fix = "use `benchctl run` with the scenario, or list the name under `reveal` in it"
         raise MachineError(message, code="BX240", effect="nothing was started", fix=fix) from error
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def _open(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 from dataclasses import replace
@@ -12,7 +11,7 @@ from bench_framework.errors import CellError
 from bench_framework.execution.process import Command
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
-from bench_framework.foreign import parse_json
+from bench_framework.foreign import parse_json, text_of
 from bench_framework.store import layout
 from bench_framework.store.records import Record
 
@@ -94,10 +93,7 @@ def _whole(digits: str) -> int:
 
 
 def _failed(argv: tuple[str, ...], how: str, errors: Path | None) -> CellError:
-    lines: list[str] = []
-    if errors is not None:
-        with contextlib.suppress(OSError):
-            lines = errors.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = text_of(errors).splitlines() if errors is not None else []
     details = (("stderr", "\n".join(lines[-STDERR_LINES:])),) if lines else ()
     return CellError(
         f"the command under `tuning` {how}"

@@ -7,8 +7,8 @@ import pytest
 
 from bench_framework.cli.app import LEAST
 from bench_framework.execution import (
-    answer_checks,
     answers,
+    block_checks,
     declared_metrics,
     launcher,
     process,
@@ -59,7 +59,7 @@ ROWS = dict(
         ("stdout of a timed run with `answer.ignore", f"{answers.LARGEST_EDITED // MIB} MiB"),
         ("`answer.file` |", f"{answers.LARGEST_EDITED // MIB} MiB with `ignore`"),
         ("`answer.file` |", f"{answers.LARGEST_ANSWER // GIB} GiB"),
-        ("output of the baseline", f"{answer_checks.LARGEST_REFERENCE_BYTES // MIB} MiB"),
+        ("output of the baseline", f"{block_checks.LARGEST_REFERENCE_BYTES // MIB} MiB"),
         ("text in which", f"{declared_metrics.LARGEST_BYTES // MIB} MiB"),
         ("answers of a worker", f"{worker.MOST_ANSWERS // MIB} MiB"),
         ("secret that is masked", f"at least {SHORTEST} char"),

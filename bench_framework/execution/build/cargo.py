@@ -20,12 +20,14 @@ from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution.build import binaries, registry, revisions, rustflags, sharing
-from bench_framework.execution.build.compiler_cache import Wrapper, find_wrapper
-from bench_framework.execution.build.configuration import lockfile_of
+from bench_framework.execution.build import binaries, registry, revisions, sharing, symbols
+from bench_framework.execution.build.configuration import (
+    Wrapper,
+    extended_flags,
+    find_wrapper,
+    lockfile_of,
+)
 from bench_framework.execution.build.derived import derive, versions_in
-from bench_framework.execution.build.feature_symbols import unused_features
-from bench_framework.execution.build.linkers import linker_of, require_linkers
 from bench_framework.execution.build.messages import (
     Messages,
     Steps,
@@ -38,6 +40,7 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import BuildFinished, Message, Observer
 from bench_framework.execution.worker import sha256_of
+from bench_framework.foreign import text_of
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.run import Build
 from bench_framework.store.layout import writing
@@ -149,9 +152,7 @@ class Builder:
         taken = seconds() - start
         artifacts = read_messages(messages, spec.bin)
         if not finished.ok or artifacts.executable is None:
-            words = failure_text(
-                log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
-            )
+            words = failure_text(text_of(log))
             return Build(
                 spec.id,
                 ok=False,
@@ -164,9 +165,11 @@ class Builder:
         return replace(
             build,
             wrapper=wrapper.name or None,
-            linker=linker_of(Path(str(build.path)), spec.rustflags, self.launcher, self.env),
+            linker=symbols.linker_of(
+                Path(str(build.path)), spec.rustflags, self.launcher, self.env
+            ),
             remarks=_unused_versions(spec, artifacts)
-            + unused_features(
+            + symbols.unused_features(
                 spec,
                 lambda spec: self._linked(spec, crate, env),
                 Path(str(build.path)),
@@ -269,7 +272,7 @@ class Builder:
             return {}
         root = self.cache / "cargo" / "flags"
         env = {**self._environment(spec, root), "CARGO_TARGET_DIR": str(root / "target")}
-        return rustflags.extended(added, crate, root, self.launcher, env)
+        return extended_flags(added, crate, root, self.launcher, env)
 
     def _wrapper(self, crate: Path) -> Wrapper:
         if crate not in self._wrappers:
@@ -329,7 +332,7 @@ def build_all(
     Raises `MachineError` (BX231): cargo is not installed.
     """
     if specs:
-        require_linkers(specs, env)
+        symbols.require_linkers(specs, env)
         try:
             launcher.capture(["cargo", "--version"], env)
         except MachineError as error:

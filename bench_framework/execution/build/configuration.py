@@ -1,21 +1,54 @@
-"""Files that affect builds without being part of a commit: configuration and choice of toolchain.
+"""Configuration of builds that is not part of a commit: files, toolchain, flags, compiler cache.
 
-cargo and rustup look for them in the folder of the crate and in all folders above it. A copy of the
+cargo and rustup look for files in the folder of the crate and in all folders above it. A copy of the
 sources in the cache is built with those of the working tree, unless its commit has its own.
+
+``CARGO_ENCODED_RUSTFLAGS`` replaces the flags of all configuration files. ``--config`` joins arrays,
+but cargo uses either ``build.rustflags`` or those of the targets that match. Therefore cargo itself
+reports the flags: it gives them to every build script.
+
+The compiler cache sccache is used for the sources that cargo downloads, which never change. It does
+not know every file that a macro of another package reads, and would return an old result after such
+a file changed.
 """
 
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import BuildError
-from bench_framework.store.layout import write_whole, writing
+from bench_framework.execution.build.messages import failure_text
+from bench_framework.execution.machine.host import version_of
+from bench_framework.execution.process import Launcher
+from bench_framework.foreign import parse_json
+from bench_framework.store.layout import write_all, write_whole, writing
 
 CARGO: Final = (".cargo/config", ".cargo/config.toml")
 TOOLCHAIN: Final = ("rust-toolchain", "rust-toolchain.toml")
+SEPARATOR: Final = "\x1f"
+"""Separator of flags in CARGO_ENCODED_RUSTFLAGS: a flag may contain spaces."""
+_FLAGS: Final = "CARGO_ENCODED_RUSTFLAGS"
+_FLAGS_PACKAGE: Final = {
+    "Cargo.toml": '[package]\nname = "benchctl-flags"\nversion = "0.0.0"\nedition = "2021"\n'
+    '[lib]\npath = "lib.rs"\n[workspace]\n',
+    "lib.rs": "#![no_std]\n",
+    "build.rs": 'fn main() { println!("cargo:rustc-env=FLAGS={}", '
+    f'std::env::var("{_FLAGS}").unwrap_or_default()); }}\n',
+}
+EXECUTABLE: Final = 0o755
+WRAPPERS: Final = ("RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER")
+_SCCACHE: Final = """#!/bin/sh
+home=${CARGO_HOME:-$HOME/.cargo}
+case "$CARGO_MANIFEST_DIR" in
+"$home"/registry/src/* | "$home"/git/checkouts/*) sccache "$@" && exit 0 ;;
+esac
+exec "$@"
+"""
 
 
 def lockfile_of(crate: Path) -> Path | None:
@@ -99,3 +132,69 @@ def _make_equal(target: Path, source: Path | None) -> None:
         text = source.read_bytes()
     if not target.is_file() or target.read_bytes() != text:
         write_whole(target, text)
+
+
+def extended_flags(
+    flags: tuple[str, ...], crate: Path, root: Path, launcher: Launcher, env: Mapping[str, str]
+) -> dict[str, str]:
+    """Return cargo's variable for the flags that its configuration sets for a crate, and `flags`.
+
+    A package with a build script is checked in `root`, 0.3 s at the first time. `env` is the
+    environment of cargo.
+
+    Raises `BuildError`: cargo fails; `MachineError` (BX235): `root` cannot be written.
+    """
+    if not all((root / name).is_file() for name in _FLAGS_PACKAGE):
+        write_all(root, _FLAGS_PACKAGE)
+    argv = ["cargo", "check", "--quiet", "--message-format=json"]
+    argv += ["--manifest-path", str(root / "Cargo.toml")]
+    output = launcher.capture(argv, env, cwd=str(crate))
+    for line in output.stdout.splitlines() if output.ok else ():
+        message = parse_json(line)
+        if message["reason"] == "build-script-executed":
+            configured = dict(message["env"])["FLAGS"]
+            return {_FLAGS: SEPARATOR.join(filter(None, (configured, *flags)))}
+    raise BuildError(
+        f"cargo cannot read the flags of its configuration for {crate}",
+        details=(("cargo", failure_text(output.stderr) or output.finished.how),),
+        fix="correct the configuration of cargo: .cargo/config.toml",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """A program that cargo calls in place of rustc; `name` is empty for none.
+
+    `variables` are those of cargo's environment.
+    """
+
+    name: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_wrapper(launcher: Launcher, env: Mapping[str, str], cache: Path, crate: Path) -> Wrapper:
+    """Return the wrapper that the user set, or sccache if it is installed and none is set.
+
+    An empty ``RUSTC_WRAPPER`` means none.
+
+    Raises `MachineError` (BX235): the cache cannot be written.
+    """
+    for name in WRAPPERS:
+        if name in env:
+            return Wrapper(Path(env[name]).name)
+    home = cargo_home(env)
+    for file in {*configuration_files(crate), home / "config.toml"}:
+        if os.access(file, os.R_OK) and b"rustc-wrapper" in file.read_bytes():
+            return Wrapper()
+    version = version_of(launcher, "sccache", env)
+    if version is None:
+        return Wrapper()
+    script = cache / "cargo" / "sccache.sh"
+    if not script.is_file() or script.read_text(encoding="utf-8") != _SCCACHE:
+        write_whole(script, _SCCACHE)
+    with writing(script):
+        script.chmod(EXECUTABLE)
+    # Every process of a build ends with it, so its server must not be that of another build.
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+    return Wrapper(version, {"RUSTC_WRAPPER": str(script), "SCCACHE_SERVER_PORT": port})

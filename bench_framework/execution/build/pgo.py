@@ -22,6 +22,7 @@ from bench_framework.execution.process import Captured, Launcher, scratch_folder
 from bench_framework.execution.progress import Message
 from bench_framework.execution.target import Target, target_of
 from bench_framework.execution.worker import sha256_of
+from bench_framework.foreign import text_of
 from bench_framework.model.plan import BuildSpec, Input, Plan
 from bench_framework.model.run import Build, PreparedInput, Training
 from bench_framework.store.layout import write_whole, writing
@@ -295,7 +296,7 @@ class TrainingBuilder(Builder):
             return instrumented
         training = self.trainer.train(spec, instrumented, self)
         build = Builder.build_or_raise(replace(self, flags=use_flags(training.path)), spec, place)
-        log = Path(str(build.log)).read_text(encoding="utf-8", errors="replace")
+        log = text_of(Path(str(build.log)))
         # The time of one half is not that of the build.
         first_s, second_s = instrumented.build_s, build.build_s
         return replace(

@@ -26,6 +26,7 @@ from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.execution.progress import Observer
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import sha256_of
+from bench_framework.foreign import text_of
 from bench_framework.model.run import Build, Preload
 from bench_framework.store.layout import writing
 
@@ -115,7 +116,7 @@ def _build(
     command = replace(command, stderr=str(log), timeout_s=BUILD_TIMEOUT_S)
     finished = run_install(launcher, command, path.name, kind.version, observer)
     if not finished.ok:
-        text = failure_text(log.read_text(encoding="utf-8", errors="replace"))
+        text = failure_text(text_of(log))
         raise MachineError(
             f"the library {path.name} cannot be built from {kind.crate} {kind.version}",
             code="BX245",

@@ -1,20 +1,39 @@
-"""Symbols and headers of programs and libraries, which show what reached a binary."""
+"""Evidence of what reached a binary: symbols, loader, linker, and features without a symbol."""
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.process import Command, Launcher, scratch_folder
+from bench_framework.foreign import text_of
+from bench_framework.model.plan import BuildSpec
+from bench_framework.store.layout import write_whole
 
 ELF64: Final = b"\x7fELF\x02"
 HEADER_BYTES: Final = 64
 INTERPRETER: Final = 3
 """PT_INTERP of elf(5): the segment with the path of the loader."""
 NM_TIMEOUT_S: Final = 60.0
+REQUEST: Final = re.compile(r"-fuse-ld=(\w+)$")
+TRACES: Final = (
+    re.compile(r"(mold [\d.]+)"),
+    re.compile(r"Linker: (LLD [\d.]+)"),
+    re.compile(r"Version: (gold [\d.]+)"),
+)
+"""Names of linkers in ``.comment`` or in the notes of a program. GNU ld leaves none."""
+GNU: Final = "GNU ld"
+LINKER_NAMES: Final[Mapping[str, str]] = {"lld": "LLD", "bfd": GNU}
+"""Names in a binary where they differ from those that the compiler takes."""
+MOST_NAMES: Final = 3
+"""Packages that a remark on an unused feature names."""
 
 
 def defined(path: Path, launcher: Launcher, env: Mapping[str, str]) -> frozenset[str]:
@@ -29,7 +48,7 @@ def defined(path: Path, launcher: Launcher, env: Mapping[str, str]) -> frozenset
             launcher.run(Command(argv, env, stdout=str(out), timeout_s=NM_TIMEOUT_S))
         except MachineError:
             return frozenset()
-        text = out.read_text(encoding="utf-8", errors="replace") if out.is_file() else ""
+        text = text_of(out)
     # ``NAME TYPE ADDRESS SIZE``; the members of an archive have a headline without blanks.
     return frozenset(line.split(" ", 1)[0] for line in text.splitlines() if " " in line)
 
@@ -54,3 +73,104 @@ def loader_of(path: Path) -> str | None:
                 file.seek(place)
                 return file.read(length).rstrip(b"\0").decode(errors="replace")
     return ""
+
+
+def require_linkers(specs: Iterable[BuildSpec], env: Mapping[str, str]) -> None:
+    """Check that the linkers of all builds are installed. rustc brings its own lld.
+
+    Raises `MachineError` (BX228): one is missing.
+    """
+    for name in dict.fromkeys(requested(spec.rustflags) for spec in specs):
+        if name in {"", "lld"} or shutil.which(f"ld.{name}", path=env.get("PATH")):
+            continue
+        raise MachineError(
+            f"the linker {name} is not installed: ld.{name} is not on PATH",
+            code="BX228",
+            effect="nothing was built or measured",
+            fix=f"install {name}, or remove the value from the axis",
+        )
+
+
+def requested(rustflags: Sequence[str]) -> str:
+    """Return the linker that the flags request, as the compiler names it; empty for the default."""
+    names = [match[1] for flag in rustflags if (match := REQUEST.search(flag))]
+    return names[-1] if names else ""
+
+
+def linker_of(
+    binary: Path, rustflags: Sequence[str], launcher: Launcher, env: Mapping[str, str]
+) -> str | None:
+    """Return the linker that a program names; `None` if it was stripped or readelf is missing.
+
+    Raises `BuildError` (BX229): it is not the one that the flags request.
+    """
+    argv = ["readelf", "--wide", "--string-dump=.comment", "--notes", str(binary)]
+    try:
+        text = launcher.capture(argv, {**env, "LC_ALL": "C"}).stdout
+    except MachineError:
+        return None
+    if "String dump of section '.comment'" not in text:
+        return None
+    traces = (match[1] for trace in TRACES if (match := trace.search(text)))
+    name, request = next(traces, GNU), requested(rustflags)
+    if request and not name.startswith(LINKER_NAMES.get(request, request)):
+        raise BuildError(
+            f"the linker {request} was requested, but the binary was linked by {name}",
+            code="BX229",
+            fix="remove flags that select a linker from the crate's .cargo/config.toml",
+        )
+    return name
+
+
+def unused_features(
+    spec: BuildSpec,
+    linked: Callable[[BuildSpec], frozenset[str]],
+    binary: Path,
+    libraries: Mapping[str, Sequence[str]],
+    launcher: Launcher,
+    env: Mapping[str, str],
+    note: Path,
+) -> tuple[str, ...]:
+    """Return a sentence for each feature that brings packages without a symbol in the binary.
+
+    `linked` returns the packages of a build. `libraries` maps a package to its files. A feature is
+    left out if the binary or all its libraries have no symbols, for example after ``strip = true``
+    or for macros. The answer is kept in the file `note`; its key is the path of the binary, which
+    contains the binary's digest.
+    """
+    if not spec.features:
+        return ()
+    if note.is_file():
+        known = json.loads(note.read_text(encoding="utf-8"))
+        if known["binary"] == str(binary):
+            return tuple(known["remarks"])
+    names, remarks = defined(binary, launcher, env), []
+    everything = linked(spec) if names else frozenset[str]()
+    for feature in spec.features if names else ():
+        without = replace(spec, features=tuple(f for f in spec.features if f != feature))
+        brought = {
+            package: frozenset[str]().union(
+                *(
+                    defined(Path(file), launcher, env)
+                    for file in libraries.get(package, ())
+                    if file.endswith(".rlib")
+                )
+            )
+            for package in sorted(everything - linked(without))
+        }
+        listed = [package for package in brought if brought[package]]
+        if listed and not any(_is_used(package, brought[package], names) for package in listed):
+            more = f" and {len(listed) - MOST_NAMES} more" if len(listed) > MOST_NAMES else ""
+            one = "its" if len(listed) == 1 else "their"
+            remarks.append(
+                f"feature {feature} brings {', '.join(listed[:MOST_NAMES])}{more}; "
+                f"none of {one} symbols is in the binary"
+            )
+    write_whole(note, json.dumps({"binary": str(binary), "remarks": remarks}) + "\n")
+    return tuple(remarks)
+
+
+def _is_used(package: str, defined: frozenset[str], names: frozenset[str]) -> bool:
+    # A generic function is compiled in the crate that uses it; its mangled name has the crate.
+    mangled = f"{len(package)}{package.replace('-', '_')}"
+    return bool(defined & names) or any(mangled in name for name in names)

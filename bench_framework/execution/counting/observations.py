@@ -20,6 +20,7 @@ from bench_framework.execution.counting.single_run import SingleRunner, expected
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
+from bench_framework.foreign import text_of
 from bench_framework.model.metrics import KERNEL_KEYS, InstructionPolicy
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Event, Observation
@@ -257,11 +258,8 @@ class PeakMemory:
 
 def memory_of(pid: int) -> dict[str, int]:
     """Return the fields of ``/proc/PID/status`` in kB as bytes; empty for an ended process."""
-    try:
-        text = (_PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
-    fields = (line.split() for line in text.splitlines() if line.endswith(" kB"))
+    lines = text_of(_PROC / str(pid) / "status").splitlines()
+    fields = (line.split() for line in lines if line.endswith(" kB"))
     return {words[0].rstrip(":"): int(words[1]) * 1024 for words in fields}
 
 

@@ -12,6 +12,7 @@ from bench_framework.execution import worker
 from bench_framework.execution.answers import AnswerReader, largest_answer
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup
+from bench_framework.foreign import text_of
 from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Receipt
@@ -159,6 +160,5 @@ def expected_answer(record: Record, cell_id: str) -> str | None:
 
 def _last_lines(errors: Path) -> str:
     """Return the last lines of a failed program's stderr for a message."""
-    text = errors.read_text(encoding="utf-8", errors="replace") if errors.is_file() else ""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text_of(errors).splitlines() if line.strip()]
     return f": {' / '.join(lines[-STDERR_LINES:])}" if lines else ""

@@ -11,7 +11,7 @@ from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution.build.binaries import find_program
 from bench_framework.execution.process import Command, Launcher, scratch_folder, with_secrets
 from bench_framework.execution.worker import sha256_of
-from bench_framework.foreign import fault_of
+from bench_framework.foreign import fault_of, text_of
 from bench_framework.model.plan import OUTPUT, Dataset, filled, stable_id
 from bench_framework.units import format_size
 
@@ -78,7 +78,7 @@ def write(
         if finished.killed:
             raise Interrupted("interrupted", effect=f"{dataset.family} was killed")
         if not finished.ok:
-            lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            lines = text_of(log).strip().splitlines()
             raise _failed(dataset, f"failed: {finished.how}", "\n".join(lines[-_LINES:]))
     if target.is_symlink():  # its target can change without the words of the command
         fix = "write a copy, such as with cp, in place of the link"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine.mounts import filesystem_of
+from bench_framework.foreign import text_of
 from bench_framework.model.environment_variables import variables_of
 from bench_framework.model.run import Host
 from bench_framework.version import __version__
@@ -182,7 +183,4 @@ def virtualisation() -> str | None:
 
 
 def _read(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip() or None
-    except OSError:
-        return None
+    return text_of(path).strip() or None

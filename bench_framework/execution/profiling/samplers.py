@@ -11,6 +11,7 @@ from typing import Final
 from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.execution.profiling.samples import Samples, read_costs, read_samples
+from bench_framework.foreign import text_of
 from bench_framework.model.profile import Sampler as SamplerName
 from bench_framework.model.profile import Unwinding
 
@@ -162,16 +163,10 @@ def find_callgrind(launcher: Launcher, env: Mapping[str, str]) -> Callgrind | Re
 
 
 def _number(path: Path) -> int | None:
-    try:
-        return int(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return None
+    text = text_of(path).strip()
+    return int(text) if text.removeprefix("-").isdecimal() else None
 
 
 def _tail(path: Path) -> str:
     """Return the last words of a tool's output on one line."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError:
-        return ""
-    return " ".join(" ".join(line for line in lines if line.strip()).split()[-40:])
+    return " ".join(text_of(path).split()[-40:])

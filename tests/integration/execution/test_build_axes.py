@@ -13,7 +13,7 @@ import pytest
 
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.build.cargo import build_all
-from bench_framework.execution.build.linkers import linker_of
+from bench_framework.execution.build.symbols import linker_of
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.build import cargo, compiler_cache, revisions, sharing
-from bench_framework.execution.build.compiler_cache import Wrapper
+from bench_framework.execution.build import cargo, configuration, revisions, sharing
+from bench_framework.execution.build.configuration import Wrapper
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
@@ -122,7 +122,7 @@ def bench(tmp_path: Path, launcher: Launcher) -> Bench:
     write(home, {"config.toml": config})
     shell = host.environment().items()
     env = {
-        **{name: value for name, value in shell if name not in compiler_cache.SETTINGS},
+        **{name: value for name, value in shell if name not in configuration.WRAPPERS},
         "BENCHCTL_CACHE": str(tmp_path / "git" / "checkouts" / "cache"),
         "CARGO_HOME": str(home),
         "CARGO_NET_OFFLINE": "true",
@@ -228,11 +228,11 @@ def test_a_wrapper_of_the_user_is_kept(bench: Bench) -> None:
     write(program.parent, {"sccache": "#!/bin/sh\necho sccache 9.8\n"})
     program.chmod(0o755)
     env = {**bench.env, "PATH": f"{program.parent}:{bench.env['PATH']}"}
-    assert compiler_cache.find_wrapper(launcher, env, cache, crate).name == "sccache 9.8"
+    assert configuration.find_wrapper(launcher, env, cache, crate).name == "sccache 9.8"
     mine = {**env, "RUSTC_WRAPPER": "/opt/mine"}
-    assert compiler_cache.find_wrapper(launcher, mine, cache, crate) == Wrapper("mine")
+    assert configuration.find_wrapper(launcher, mine, cache, crate) == Wrapper("mine")
     write(crate, {".cargo/config.toml": '[build]\nrustc-wrapper = "other"\n'})
-    assert compiler_cache.find_wrapper(launcher, env, cache, crate) == Wrapper()
+    assert configuration.find_wrapper(launcher, env, cache, crate) == Wrapper()
 
 
 @pytest.mark.parametrize(

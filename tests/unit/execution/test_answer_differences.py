@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.answer_checks import _as_option
 from bench_framework.execution.answer_differences import (
     LONGEST_LINE,
     differing_share,
     first_difference,
 )
+from bench_framework.execution.block_checks import _as_option
 from bench_framework.model.policies import AnswerPolicy
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.build.linkers import requested
-from bench_framework.execution.build.symbols import loader_of
+from bench_framework.execution.build.symbols import loader_of, requested
 from bench_framework.execution.target import target_of
 from bench_framework.model.plan import BuildSpec, Cell, Role, stable_id
 from bench_framework.model.run import Build, Preload
