@@ -2,6 +2,7 @@
 
 import itertools
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -46,8 +47,6 @@ def explain(
     ] = None,
 ) -> None:
     """Explain an error code, the exit codes or a command; without a topic, list all topics."""
-    from bench_framework.workflow.scenarios.files import codes as texts_of_codes
-
     console: Console = context.obj
     if topic in {"exit-codes", "exit_codes"}:
         console.emit(EXIT_CODES)
@@ -67,6 +66,14 @@ def explain(
         close = get_close_matches(topic, [*codes, *commands, "exit-codes"], n=1)
         hint = f"did you mean `{close[0]}`?  " if close else ""
         raise UsageError(f"no help for {topic!r}", fix=f"{hint}`benchctl help` lists all topics")
+
+
+def texts_of_codes() -> dict[str, list[str]]:
+    """Return the content of ``codes.toml``."""
+    import tomllib
+
+    file = Path(__file__).parents[2] / "workflow" / "codes.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def _commands(context: typer.Context) -> dict[str, Any]:

@@ -89,7 +89,12 @@ def gate(
         )
         measure(console, record, options, confirm=not no_confirm, fleet=fleet)
         return
-    _refuse_alone(head=head, only=only, set=overrides, scheduler=scheduler)
+    given = {"head": head, "only": only, "set": overrides, "scheduler": scheduler}
+    if options_of_files := [f"--{name}" for name, value in given.items() if value]:
+        raise UsageError(
+            f"{', '.join(options_of_files)} cannot be used with an existing record",
+            fix="give a scenario file in place of the record; it is measured first",
+        )
     console.warn_of_changes(record)
     with display_for(console) as display:
         result = gate_record(
@@ -98,13 +103,3 @@ def gate(
     show(console, result)
     if result.gating.exit_code:
         raise typer.Exit(result.gating.exit_code)
-
-
-def _refuse_alone(**given: object) -> None:
-    """Refuse options that have no effect on an existing record."""
-    options = [f"--{name}" for name, value in given.items() if value]
-    if options:
-        raise UsageError(
-            f"{', '.join(options)} cannot be used with an existing record",
-            fix="give a scenario file in place of the record; it is measured first",
-        )

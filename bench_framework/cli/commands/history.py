@@ -1,10 +1,8 @@
 """``benchctl history``: show how a scenario's figures changed over records and revisions."""
 
-from __future__ import annotations
-
 import gc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
@@ -13,9 +11,6 @@ from bench_framework.cli.arguments import Only, Overrides
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_INTERRUPTED, EXIT_WORSE, UsageError
 from bench_framework.model.metrics import WALL
-
-if TYPE_CHECKING:
-    from bench_framework.workflow.run_options import RunOptions
 
 EXAMPLES = """
 benchctl history parse                       # the records of the scenario `parse`
@@ -78,7 +73,9 @@ def history(
     not change show how much the machine changed; this change is subtracted.
     --set applies to the records that --backfill measures.
     """
+    from bench_framework.cli.display import display_for
     from bench_framework.features.history.section import document
+    from bench_framework.workflow.history.backfill import measure_commits, summary
     from bench_framework.workflow.history.series import scenario_history
     from bench_framework.workflow.run_options import RunOptions
 
@@ -88,7 +85,13 @@ def history(
     failed = 0
     if backfill is not None:
         options = RunOptions(console.results, only, overrides or ())
-        failed = _measure(console, scenario, backfill, every, options)
+        with display_for(console) as display:
+            done = measure_commits(scenario, backfill, every, options, display)
+        for line in summary(done):
+            console.say(line, level=-1)
+        if done.exit_code == EXIT_INTERRUPTED:
+            raise typer.Exit(done.exit_code)
+        failed = done.exit_code
     elif every != 1 or overrides:
         raise UsageError("--every and --set need --backfill", fix="add --backfill v1..main")
     gc.disable()  # the points of a long history are in no circles, and live until the end
@@ -112,19 +115,3 @@ def history(
     code = failed or (EXIT_WORSE if fail_on_change and result.changed(fail_on_change) else 0)
     if code:
         raise typer.Exit(code)
-
-
-def _measure(
-    console: Console, scenario: str | None, span: str, every: int, options: RunOptions
-) -> int:
-    """Measure old revisions. Return the exit code. Raises `typer.Exit`: interrupted."""
-    from bench_framework.cli.display import display_for
-    from bench_framework.workflow.history.backfill import backfill, summary
-
-    with display_for(console) as display:
-        done = backfill(scenario, span, every, options, display)
-    for line in summary(done):
-        console.say(line, level=-1)
-    if done.exit_code == EXIT_INTERRUPTED:
-        raise typer.Exit(done.exit_code)
-    return done.exit_code

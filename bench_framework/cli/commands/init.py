@@ -102,6 +102,7 @@ def init(
     `--notebook` write a CI workflow and a notebook for an existing scenario.
     """
     from bench_framework.workflow.scenarios import crate_scenario
+    from bench_framework.workflow.scenarios.ci import write_ci
     from bench_framework.workflow.scenarios.files import start_folder, write_notebook
 
     console: Console = context.obj
@@ -114,8 +115,10 @@ def init(
             )
         if notebook:
             _print_files(console, *write_notebook(folder, console.results, force=force))
+        elif ci is None:
+            raise typer.BadParameter("add --ci github or --ci gitlab", param_hint="--from")
         else:
-            _write_ci(console, ci, folder, source, force=force)
+            _print_files(console, *write_ci(ci, folder, source=source, force=force))
         return
     options = crate_scenario.CrateOptions(folder, crate, package, binary, input_file, words)
     draft = crate_scenario.Draft("scenario")
@@ -134,16 +137,6 @@ def init(
     else:
         console.say("next: check the scenario, then measure:")
         console.emit("\n".join(following))
-
-
-def _write_ci(
-    console: Console, service: Service | None, scenario: Path, source: str | None, *, force: bool
-) -> None:
-    from bench_framework.workflow.scenarios.ci import write_ci
-
-    if service is None:
-        raise typer.BadParameter("add --ci github or --ci gitlab", param_hint="--from")
-    _print_files(console, *write_ci(service, scenario, source=source, force=force))
 
 
 def _print_files(console: Console, files: Sequence[Path], left: str) -> None:

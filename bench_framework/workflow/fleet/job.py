@@ -3,15 +3,13 @@
 The process is a child of the Dask worker. It measures as `benchctl run` does, in its only thread.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import pickle
 import signal
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, Final
 
 from bench_framework.errors import (
     EXIT_DONE,
@@ -28,16 +26,14 @@ from bench_framework.execution.progress import (
     RoundFinished,
     Update,
 )
+from bench_framework.model.gate import Gating
+from bench_framework.model.plan import Plan
 from bench_framework.store import layout
 from bench_framework.workflow.fleet.bundle import Bundle
 from bench_framework.workflow.fleet.programs import Programs
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.run_progress import Work
 from bench_framework.workflow.scenarios.files import find_scenario
-
-if TYPE_CHECKING:
-    from bench_framework.model.gate import Gating
-    from bench_framework.model.plan import Plan
 
 REQUEST: Final = "request"
 RESULT: Final = "result"

@@ -1,14 +1,12 @@
 """Programs that the client builds once for all hosts of its target. They are sent with their builds."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from bench_framework.errors import BuildError
 from bench_framework.execution.build import binaries, cargo
@@ -25,9 +23,7 @@ from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.run import Build
 from bench_framework.units import format_size
 from bench_framework.workflow.fleet.bundle import MOST_BYTES, Bundle, damaged, pack
-
-if TYPE_CHECKING:
-    from bench_framework.workflow.fleet.sources import Package
+from bench_framework.workflow.fleet.sources import Package
 
 NATIVE: Final = "=native"
 """End of compiler flags that select the CPU of the machine that builds: ``-Ctarget-cpu=native``."""
@@ -45,7 +41,7 @@ class Target(NamedTuple):
         return f"{self.system}, CPU {self.cpu[:6]}"
 
     @classmethod
-    def here(cls) -> Target:
+    def here(cls) -> Self:
         """Return the target of this machine."""
         try:
             release = platform.freedesktop_os_release()

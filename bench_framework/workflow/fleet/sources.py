@@ -1,14 +1,12 @@
 """The files that a scenario needs on another host: those that it names, and the sources of its crates."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework import assets
 from bench_framework.execution.build import revisions
@@ -17,12 +15,12 @@ from bench_framework.execution.build.configuration import lockfile_of, names_wit
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.foreign import matching_files
+from bench_framework.model.plan import Plan
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
 from bench_framework.workflow.fleet.bundle import Bundle, pack, unsent
+from bench_framework.workflow.run_options import RunOptions
 from bench_framework.workflow.scenarios.files import find_scenario
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
-    from bench_framework.workflow.run_options import RunOptions
 
 _ID: Final = re.compile("[0-9a-f]{4,40}")
 _LONGEST: Final = 4096
@@ -110,9 +108,6 @@ class _Collector:
         The scenario is expanded as if it were in the folder `mark`. So each path that begins there is
         relative in its file.
         """
-        from bench_framework.scenario.load import load
-        from bench_framework.scenario.plan import expand
-
         self.mark.symlink_to(self.folder)
         scenario = load(path, overrides=self.options.overrides)
         plan = expand(replace(scenario, folder=self.mark), only=self.options.only)

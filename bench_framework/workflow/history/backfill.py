@@ -36,7 +36,7 @@ class Backfill:
     exit_code: int
 
 
-def backfill(
+def measure_commits(
     scenario: str | None, span: str, every: int, options: RunOptions, observer: Observer
 ) -> Backfill:
     """Measure every N-th commit of a range, newest first, that has no record from this machine.

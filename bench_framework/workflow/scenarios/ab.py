@@ -1,15 +1,14 @@
 """The scenario of ``benchctl ab``: commands in place of a YAML file."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
+from bench_framework.model.plan import Plan
 from bench_framework.workflow.scenarios.request import (
     COMMA,
     PLACEHOLDER,
@@ -20,9 +19,6 @@ from bench_framework.workflow.scenarios.request import (
     split_command,
     unfit,
 )
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
 
 _AXIS: Final = "command"
 _QUOTED: Final = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""")

@@ -1,7 +1,5 @@
 """The scenario that ``benchctl init`` writes for a crate: what it contains, and what was guessed."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -13,16 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench_framework import assets
+from bench_framework.execution.build.metadata import Package, read_packages
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.scenario import feature_groups
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.workflow.scenarios.request import escaped, flow, split_command, unwritten
-
-if TYPE_CHECKING:
-    from bench_framework.execution.build.metadata import Package
 
 Ask = Callable[[str, Sequence[str], str], str]
 """Asks the user: what is asked for, the allowed answers (all if empty), and the default."""
@@ -74,8 +70,6 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
         UsageError: BX124, something is missing or unknown, or cargo cannot read the crate.
         MachineError: cargo cannot be started.
     """
-    from bench_framework.execution.build.metadata import read_packages
-
     crate = (options.crate or crate_above(Path.cwd()) or Path.cwd()).resolve()
     if not (crate / "Cargo.toml").is_file():
         raise unwritten(f"{crate} is not a crate: it has no Cargo.toml", "use --crate FOLDER")

@@ -1,22 +1,21 @@
-"""Loading of scenarios, their schema and error codes, and the files of ``benchctl init``."""
-
-from __future__ import annotations
+"""Loading of scenarios, their schema, and the files of ``benchctl init``."""
 
 import json
 import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench_framework import assets
 from bench_framework.errors import UsageError
+from bench_framework.execution.machine.host import cache_root
 from bench_framework.masking import masked
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
+from bench_framework.model.plan import Plan
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
+from bench_framework.scenario.schema import schema_text
+from bench_framework.workflow.scenarios.request import unwritten
 
 
 def find_scenario(name: str) -> Path:
@@ -44,9 +43,6 @@ def find_scenario(name: str) -> Path:
 
 def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None = None) -> Plan:
     """Load and expand. Raises `ScenarioError`: it has errors; `UsageError` (BX102): no file."""
-    from bench_framework.scenario.load import load
-    from bench_framework.scenario.plan import expand
-
     plan = expand(load(find_scenario(name), overrides=overrides), only=only)
     # The report prints the command with the name that the user gave.
     options = [word for override in overrides for word in ("-S", masked(override))]
@@ -55,8 +51,6 @@ def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None 
 
 def require_outside(plan: Plan, results: Path) -> None:
     """Require that benchctl writes into no input folder. Raises `UsageError`, BC414."""
-    from bench_framework.execution.machine.host import cache_root
-
     folders = {i.dataset.path for i in plan.inputs if i.dataset and i.dataset.kind == "folder"}
     data = Path(plan.data_dir) if plan.data_dir else cache_root()
     for folder in sorted(path for path in folders if path):
@@ -74,13 +68,6 @@ def require_outside(plan: Plan, results: Path) -> None:
                 )
 
 
-def codes() -> dict[str, list[str]]:
-    """Return the content of ``codes.toml``."""
-    return tomllib.loads(
-        Path(__file__).parents[1].joinpath("codes.toml").read_text(encoding="utf-8")
-    )
-
-
 def start_folder(
     folder: Path, *, name: str = "scenario", text: str | None = None, force: bool = False
 ) -> tuple[Path, ...]:
@@ -91,9 +78,6 @@ def start_folder(
             not writable.
         ScenarioError: the text has errors.
     """
-    from bench_framework.scenario.load import load
-    from bench_framework.scenario.schema import schema_text
-
     if text is None:
         text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
     files = {folder / f"{name}.yaml": text, folder / "scenario.schema.json": schema_text()}
@@ -102,8 +86,6 @@ def start_folder(
 
 def existing_scenario(path: Path) -> Path:
     """Return a scenario file, or the only one in a folder. Raises `UsageError`, BX124: it is missing."""
-    from bench_framework.workflow.scenarios.request import unwritten
-
     if not path.exists():
         raise unwritten(f"there is no {path}", "name the scenario file")
     if not path.is_dir():
@@ -127,8 +109,6 @@ def write_notebook(
             scenario, or its file has the name of the notebook.
         ScenarioError: the scenario has errors.
     """
-    from bench_framework.workflow.scenarios.request import unwritten
-
     scenario = existing_scenario(scenario)
     name = plan_scenario(str(scenario)).name
     path = scenario.with_suffix(".ipynb")

@@ -1,7 +1,5 @@
 """The scenario of a command line: options and texts that `ab`, `sweep` and `ablate` share."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -10,15 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
-    from bench_framework.scenario.definition import Scenario
+from bench_framework.model.plan import Plan
+from bench_framework.scenario.definition import Scenario
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
 
 # `${HOME}` belongs to a shell and `{ print }` to awk.
 PLACEHOLDER: Final = re.compile(r"(?<!\$)\{([A-Za-z][A-Za-z0-9_-]*)\}")
@@ -116,8 +114,6 @@ class Request:
 
     def plan(self, text: str) -> Plan:
         """Return the plan, saved if requested. Raises `UsageError`: BX122, option; BX103, file."""
-        from bench_framework.scenario.plan import expand
-
         save = self.save
         if save is None:
             # `--fresh` would not resume an interrupted run.
@@ -137,8 +133,6 @@ class Request:
 
     def _load(self, path: Path, text: str) -> Scenario:
         """Load the scenario. An error in the value of an option names the option, not a line."""
-        from bench_framework.scenario.load import load
-
         try:
             return load(path, text=text)
         except ScenarioError as error:

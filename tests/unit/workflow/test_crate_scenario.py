@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.execution.build import metadata
 from bench_framework.execution.build.metadata import Package
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
+from bench_framework.workflow.scenarios import crate_scenario
 from bench_framework.workflow.scenarios.crate_scenario import (
     Ask,
     CrateOptions,
@@ -30,7 +30,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     (tmp_path / "Cargo.toml").write_text(RELEASE)
     monkeypatch.chdir(tmp_path)
     packages: dict[str, Any] = {}
-    monkeypatch.setattr(metadata, "read_packages", lambda _: tuple(packages.values()))
+    monkeypatch.setattr(crate_scenario, "read_packages", lambda _: tuple(packages.values()))
     return packages
 
 

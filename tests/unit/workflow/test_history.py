@@ -277,7 +277,7 @@ def test_a_backfill_goes_from_new_to_old_and_skips_measured_commits(
     tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = _backfilling(tmp_path, plan, monkeypatch, measured={commit(4)}, failing={commit(0)})
-    done = backfilling.backfill("demo.yaml", "a..b", 2, RunOptions(tmp_path), Silent())
+    done = backfilling.measure_commits("demo.yaml", "a..b", 2, RunOptions(tmp_path), Silent())
     assert tried == [commit(n) for n in (8, 6, 2, 0)]
     assert (done.measured, done.skipped, len(done.failed)) == (3, 1, 1)
     assert done.exit_code == 3
@@ -289,7 +289,7 @@ def test_an_interrupted_backfill_keeps_what_was_measured(
 ) -> None:
     stopped = {"interrupted": {commit(6)}, "unfinished": {commit(6)} if unfinished else set()}
     tried = _backfilling(tmp_path, plan, monkeypatch, **stopped)
-    done = backfilling.backfill("demo.yaml", "a..b", 1, RunOptions(tmp_path), Silent())
+    done = backfilling.measure_commits("demo.yaml", "a..b", 1, RunOptions(tmp_path), Silent())
     assert tried == [commit(8), commit(7), commit(6)]
     assert (done.measured, done.exit_code) == (2 if unfinished else 3, 130)
     assert backfilling.summary(done)[-1] == "interrupted; the same command resumes"

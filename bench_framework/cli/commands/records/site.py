@@ -37,9 +37,10 @@ def site(
     from bench_framework.workflow.history.site import origin, write_site
 
     console: Console = context.obj
-    written = write_site(
-        console.results, out, remote=origin() if repository is None else require_https(repository)
-    )
+    if repository is not None and not repository.startswith("https://"):
+        raise typer.BadParameter("give an https URL", param_hint="--repository")
+    remote = origin() if repository is None else repository
+    written = write_site(console.results, out, remote=remote)
     for name, reason in written.left_out[:MOST_NAMED]:
         console.say(f"left out {name}: {reason}")
     if len(written.left_out) > MOST_NAMED:
@@ -50,10 +51,3 @@ def site(
     counts = f"wrote {len(written.written)} and removed {len(written.removed)} files"
     console.say(counts if written.written or written.removed else "nothing changed")
     console.emit(f"{out / 'index.html'}: {written.records} records")
-
-
-def require_https(url: str) -> str:
-    """Return a URL. Raises `BadParameter`: it is not one of https."""
-    if not url.startswith("https://"):
-        raise typer.BadParameter("give an https URL", param_hint="--repository")
-    return url

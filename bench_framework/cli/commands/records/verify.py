@@ -1,10 +1,8 @@
 """``benchctl verify``: check the file hashes of a record or page and recompute every result."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
@@ -12,9 +10,6 @@ from typer import Argument, Option
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_WORSE
 from bench_framework.units import counted
-
-if TYPE_CHECKING:
-    from bench_framework.workflow.records.verification import Verification
 
 EXAMPLES = """
 benchctl verify @last
@@ -76,15 +71,11 @@ def verify(
             console.emit(
                 f"… and {len(result.differences) - MOST_SHOWN} more (all of them with --json)"
             )
-        console.emit_sentence(_summary(result))
+        count = len(result.differences)
+        outcome = counted(count, "difference") if count else "consistent with itself"
+        files = f"{counted(result.files, 'file')} checked, {result.claims} claims recomputed from"
+        console.emit_sentence(f"{result.record}: {outcome} ({files} {result.source})")
         for note in result.notes:
             console.emit_sentence(f"note: {note}")
     if result.differences:
         raise typer.Exit(EXIT_WORSE)
-
-
-def _summary(result: Verification) -> str:
-    count = len(result.differences)
-    outcome = counted(count, "difference") if count else "consistent with itself"
-    files = f"{counted(result.files, 'file')} checked, {result.claims} claims recomputed from"
-    return f"{result.record}: {outcome} ({files} {result.source})"
