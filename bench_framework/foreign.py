@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import hashlib
 import json
 import os
 import re
@@ -44,6 +45,18 @@ def read_regular(path: Path, most: int | None = None) -> bytes:
             if most is not None and size > most:
                 raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
     return b"".join(parts)
+
+
+def sha256_of(path: Path, most: int | None = None) -> str:
+    """Return the SHA-256 of a file in hex. Raises `OSError`: unreadable, or over `most` bytes."""
+    digest, size = hashlib.sha256(), 0
+    with open_regular(path) as file:
+        while part := file.read(1 << 20):
+            digest.update(part)
+            size += len(part)
+            if most is not None and size > most:
+                raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
+    return digest.hexdigest()
 
 
 def text_of(path: Path) -> str:

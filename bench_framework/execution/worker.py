@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import json
 import math
 import os
@@ -14,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import AnswerError
-from bench_framework.foreign import open_regular, parse_json, read_regular
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.metrics import RECEIPT_KEYS
 from bench_framework.model.run import Answer, Receipt
 from bench_framework.units import counted
@@ -24,7 +22,6 @@ ANSWERS: Final = "BENCHCTL_ANSWERS"
 LARGEST_COUNT: Final = (1 << 63) - 1
 MOST_ANSWERS: Final = 64 << 20
 """Bytes that the worker's answers of one block may have."""
-_CHUNK: Final = 1 << 20
 _EXCERPT: Final = 80
 """Characters of a bad answer that a message quotes."""
 
@@ -163,18 +160,6 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
             fix="make the program deterministic, or set answer: {compare: none}",
         )
     return replies
-
-
-def sha256_of(path: Path, most: int | None = None) -> str:
-    """Return the SHA-256 of a file in hex. Raises `OSError`: unreadable, or over `most` bytes."""
-    digest, size = hashlib.sha256(), 0
-    with open_regular(path) as file:
-        while part := file.read(_CHUNK):
-            digest.update(part)
-            size += len(part)
-            if most is not None and size > most:
-                raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
-    return digest.hexdigest()
 
 
 def _count(reply: Mapping[str, Any], key: str) -> int | None:

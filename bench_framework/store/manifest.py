@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from bench_framework.errors import RecordError
-from bench_framework.foreign import parse_json, read_regular
+from bench_framework.foreign import parse_json, read_regular, sha256_of
 from bench_framework.store import layout
 from bench_framework.store.journal import SCHEMA_VERSION, require_version
 
@@ -35,7 +35,7 @@ def write_manifest(folder: Path) -> None:
     """
     before = _of_measured(folder)
     files = {
-        name: _sha256(folder / name)
+        name: sha256_of(folder / name)
         for name in _files(folder)
         if not (before and is_measured(name))
     }
@@ -72,7 +72,7 @@ def check_manifest(folder: Path) -> tuple[Mismatch, ...]:
     for name, digest in listed.items():
         if name not in there:
             mismatches.append(Mismatch(name, "missing"))
-        elif _sha256(folder / name) != digest:
+        elif sha256_of(folder / name) != digest:
             mismatches.append(Mismatch(name, "changed"))
     return tuple(sorted(mismatches, key=lambda mismatch: mismatch.path))
 
@@ -116,8 +116,3 @@ def _files(folder: Path) -> list[str]:
         for path in folder.rglob("*")
         if path.is_file() and path not in unlisted and not path.name.endswith(".part")
     )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

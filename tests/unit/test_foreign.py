@@ -14,8 +14,8 @@ from bench_framework.execution.inputs.folders import digest
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.execution.target import Target
-from bench_framework.execution.worker import answer_lines, sha256_of
-from bench_framework.foreign import fault_of, open_regular, parse_json, read_regular
+from bench_framework.execution.worker import answer_lines
+from bench_framework.foreign import fault_of, open_regular, parse_json, read_regular, sha256_of
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import Cell, Dataset, Input, Role
 from bench_framework.model.policies import AnswerKind, AnswerPolicy

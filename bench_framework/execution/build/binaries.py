@@ -21,8 +21,8 @@ from bench_framework.execution.answers import AnswerReader, largest_answer
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup, target_of
-from bench_framework.execution.worker import PROTOCOL, sha256_of
-from bench_framework.foreign import parse_json
+from bench_framework.execution.worker import PROTOCOL
+from bench_framework.foreign import parse_json, sha256_of
 from bench_framework.model.plan import PROGRAM, Plan
 from bench_framework.model.run import Build, Event, PreparedInput
 from bench_framework.store.layout import part_of, whole, write_whole

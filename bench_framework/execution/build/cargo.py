@@ -39,8 +39,7 @@ from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import BuildFinished, Message, Observer
-from bench_framework.execution.worker import sha256_of
-from bench_framework.foreign import text_of
+from bench_framework.foreign import sha256_of, text_of
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.run import Build
 from bench_framework.store.layout import writing

@@ -25,8 +25,7 @@ from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.execution.progress import Observer
 from bench_framework.execution.target import Target
-from bench_framework.execution.worker import sha256_of
-from bench_framework.foreign import text_of
+from bench_framework.foreign import sha256_of, text_of
 from bench_framework.model.run import Build, Preload
 from bench_framework.store.layout import writing
 

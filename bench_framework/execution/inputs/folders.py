@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.worker import sha256_of
-from bench_framework.foreign import parse_json
+from bench_framework.foreign import parse_json, sha256_of
 from bench_framework.model.run import Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole
 

@@ -20,7 +20,7 @@ from bench_framework.execution.profiling.samples import Samples
 from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
-from bench_framework.execution.worker import sha256_of
+from bench_framework.foreign import sha256_of
 from bench_framework.model.plan import BuildSpec, Cell, Role
 from bench_framework.model.profile import Frame, Profile, ProfilePolicy, Stack, Unwinding
 from bench_framework.model.run import Build, Event, PreparedInput

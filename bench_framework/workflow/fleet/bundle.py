@@ -11,8 +11,7 @@ from typing import Final
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.build.binaries import EXECUTABLE
-from bench_framework.execution.worker import sha256_of
-from bench_framework.foreign import read_regular
+from bench_framework.foreign import read_regular, sha256_of
 from bench_framework.store.layout import writing
 from bench_framework.units import format_size
 

@@ -11,7 +11,7 @@ from bench_framework.errors import BuildError, RecordError
 from bench_framework.execution.build.pgo import Tool, Trainer, find_tools, source_of
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.execution.worker import sha256_of
+from bench_framework.foreign import sha256_of
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.run import Build, Training
 from bench_framework.workflow.run import require_programs
