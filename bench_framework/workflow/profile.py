@@ -119,9 +119,7 @@ def profile_record(
         with stopping.on_signals():
             with lock.MachineLock(record.plan.name, observer, stopping, shared=True):
                 folder = datasets.data_dir(record.plan.data_dir, session.env)
-                inputs = datasets.prepare_inputs(
-                    record.plan.inputs, folder, session.env, session.interruptible, launcher
-                )
+                inputs = datasets.prepare_inputs(record.plan.inputs, folder, session)
             _require_same_inputs(record, inputs)
             outcome = _profile(record, inputs, policy, cells, session)
         return _written(record, outcome, observer)

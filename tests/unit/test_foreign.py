@@ -13,6 +13,7 @@ from bench_framework.execution.inputs.datasets import prepare_inputs
 from bench_framework.execution.inputs.folders import digest
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
+from bench_framework.execution.stop import Session, Stop
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import answer_lines
 from bench_framework.foreign import fault_of, open_regular, parse_json, read_regular, sha256_of
@@ -93,10 +94,11 @@ def test_a_metric_of_an_endless_file_is_missing(endless: Path, tmp_path: Path) -
 
 def test_an_endless_input_is_an_error(endless: Path, tmp_path: Path) -> None:
     item = Input("i", (), Dataset("file", "mine", path=str(endless)))
+    launcher = Launcher()
+    env = {"BENCHCTL_CACHE": str(tmp_path)}
+    session = Session(launcher, env, SilentObserver(), Stop(launcher))
     with pytest.raises(MachineError, match="is not a regular file") as caught:
-        prepare_inputs(
-            [item], tmp_path, {"BENCHCTL_CACHE": str(tmp_path)}, SilentObserver(), Launcher()
-        )
+        prepare_inputs([item], tmp_path, session)
     assert caught.value.code == "BC406"
     for read in (digest, sha256_of):
         with pytest.raises(OSError, match="not a regular file"):

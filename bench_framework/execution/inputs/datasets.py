@@ -18,13 +18,12 @@ from bench_framework.errors import MachineError
 from bench_framework.execution.inputs import command_output, folders, user_files
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.machine.mounts import filesystem_of, free_bytes
-from bench_framework.execution.process import Launcher
 from bench_framework.model.plan import Dataset, Input, Plan
 from bench_framework.model.run import PreparedInput
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
-    from bench_framework.execution.progress import Observer
+    from bench_framework.execution.stop import Session
 
 USER_KINDS: Final = ("file", "folder", "files")
 """Kinds of datasets that are files of the user."""
@@ -53,15 +52,11 @@ def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
 
 
 def prepare_inputs(
-    inputs: Sequence[Input],
-    folder: Path,
-    env: Mapping[str, str],
-    observer: Observer,
-    launcher: Launcher,
+    inputs: Sequence[Input], folder: Path, session: Session
 ) -> tuple[PreparedInput, ...]:
     """Return the given inputs and generate missing ones; several inputs may share one dataset.
 
-    `folder` is that of generated inputs, see `data_dir`.
+    `folder` is that of generated inputs, see `data_dir`. A stop request ends the work at once.
 
     Raises `MachineError` (BC401): the disk has too little space; BC405, the generator is missing;
     BC406, a file is missing; BC411, a command failed; BC412, an input has another digest.
@@ -85,7 +80,7 @@ def prepare_inputs(
             continue
         key = item.dataset.id
         if key not in prepared:
-            prepared[key] = _prepare(item, item.dataset, folder, env, observer, launcher)
+            prepared[key] = _prepare(item, item.dataset, folder, session)
         _require_digest(item.dataset, prepared[key])
         prepared_inputs.append(replace(prepared[key], input_id=item.id))
     return tuple(prepared_inputs)
@@ -127,17 +122,11 @@ def _is_folder(dataset: Dataset) -> bool:
     return dataset.family in {name for name, _ in _native().session_profiles()}
 
 
-def _prepare(
-    item: Input,
-    dataset: Dataset,
-    folder: Path,
-    env: Mapping[str, str],
-    observer: Observer,
-    launcher: Launcher,
-) -> PreparedInput:
+def _prepare(item: Input, dataset: Dataset, folder: Path, session: Session) -> PreparedInput:
     # `benchctl plan` needs only paths.
     from bench_framework.execution.progress import DataFinished  # noqa: PLC0415
 
+    env, observer = session.env, session.interruptible
     if dataset.kind in USER_KINDS:
         prepared = user_files.prepare(item.id, dataset, cache_root(env) / "data" / "digests")
         observer.notify(DataFinished(item.label, reused=True))
@@ -147,7 +136,7 @@ def _prepare(
     taken = None
     if known is None:
         start = seconds()
-        known = _generate(item, dataset, path, env, observer, launcher)
+        known = _generate(item, dataset, path, session)
         taken = seconds() - start
     prepared = PreparedInput(
         item.id,
@@ -164,17 +153,12 @@ def _prepare(
     return prepared
 
 
-def _generate(
-    item: Input,
-    dataset: Dataset,
-    path: Path,
-    env: Mapping[str, str],
-    observer: Observer,
-    launcher: Launcher,
-) -> str:
+def _generate(item: Input, dataset: Dataset, path: Path, session: Session) -> str:
     """Write a dataset or the output of a command, and its note. Return its digest."""
     # `benchctl plan` writes no data.
     from bench_framework.execution.progress import DataStarted, DataStep  # noqa: PLC0415
+
+    observer = session.interruptible
 
     def step(done: int) -> None:
         observer.notify(DataStep(item.label, done, dataset.size_bytes))
@@ -182,7 +166,7 @@ def _generate(
     observer.notify(DataStarted(item.label, dataset.size_bytes))
     with _written(path) as temporary:
         if dataset.kind == "command":
-            command_output.write(dataset, temporary, env, launcher, step)
+            command_output.write(dataset, temporary, session.env, session.launcher, step)
             digest = folders.digest(temporary)
         else:
             digest = _write_dataset(dataset, temporary, step)

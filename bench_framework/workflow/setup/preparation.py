@@ -163,13 +163,7 @@ def _inputs(
     plan: Plan, session: Session, inputs: Sequence[Input] | None = None
 ) -> tuple[PreparedInput, ...]:
     data = datasets.data_dir(plan.data_dir, session.env)
-    return datasets.prepare_inputs(
-        plan.inputs if inputs is None else inputs,
-        data,
-        session.env,
-        session.interruptible,
-        session.launcher,
-    )
+    return datasets.prepare_inputs(plan.inputs if inputs is None else inputs, data, session)
 
 
 def _all_programs(

@@ -15,9 +15,9 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver, Waiting
-from bench_framework.execution.stop import Stop
+from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.plan import BIN, BuildSpec, Dataset, Input, Plan
-from bench_framework.model.run import Build
+from bench_framework.model.run import Build, PreparedInput
 from tests.integration.execution.conftest import MakePlan
 
 MAIN = """
@@ -146,21 +146,29 @@ def test_a_revision_is_built_outside_the_working_tree(
     assert remote.revision == commit
 
 
+def prepared(
+    items: tuple[Input, ...], folder: Path, env: dict[str, str]
+) -> tuple[PreparedInput, ...]:
+    launcher = Launcher()
+    session = Session(launcher, env, SilentObserver(), Stop(launcher))
+    return datasets.prepare_inputs(items, folder / "data", session)
+
+
 def test_a_generated_input_is_reused_and_reproducible(tmp_path: Path, env: dict[str, str]) -> None:
     dataset = Dataset("generated", "prose", 100_000, 42)
     items = (Input("a", (("on", "a"),), dataset), Input("b", (("on", "b"),), dataset))
-    first = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver(), Launcher())
+    first = prepared(items, tmp_path, env)
     assert first[0].path == first[1].path
     assert [item.input_id for item in first] == [item.id for item in items]
     path = Path(str(first[0].path))
     assert path.stat().st_size == first[0].size_bytes == 100_000
     assert first[0].made_s is not None
     text = path.read_bytes()
-    again = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver(), Launcher())
+    again = prepared(items, tmp_path, env)
     assert again[0].made_s is None
     assert again[0].sha256 == first[0].sha256
     path.write_bytes(b"someone wrote here")
-    third = datasets.prepare_inputs(items, tmp_path / "data", env, SilentObserver(), Launcher())
+    third = prepared(items, tmp_path, env)
     assert third[0].made_s is not None
     assert path.read_bytes() == text
     assert not [item for item in path.parent.iterdir() if "part" in item.name]
@@ -171,7 +179,7 @@ def test_a_full_disk_is_an_error_before_anything_is_written(
 ) -> None:
     huge = Input("a", (), Dataset("generated", "prose", 1 << 60, 42))
     with pytest.raises(MachineError, match="the inputs need") as caught:
-        datasets.prepare_inputs((huge,), tmp_path / "data", env, SilentObserver(), Launcher())
+        prepared((huge,), tmp_path, env)
     assert caught.value.code == "BC401"
     assert not (tmp_path / "data").exists()
 
@@ -181,7 +189,7 @@ def test_the_error_for_an_unknown_kind_lists_the_known_ones(
 ) -> None:
     item = Input("a", (), Dataset("generated", "poetry", 10, 42))
     with pytest.raises(MachineError, match="poetry") as caught:
-        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver(), Launcher())
+        prepared((item,), tmp_path, env)
     assert "prose" in dict(caught.value.details)["kinds"]
 
 
@@ -191,25 +199,15 @@ def test_a_users_file_is_digested_again_only_if_it_changes(
     path = tmp_path / "mine"
     path.write_text("abc")
     item = Input("a", (), Dataset("file", "mine", path=str(path)))
-    first = datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver(), Launcher())[
-        0
-    ]
+    first = prepared((item,), tmp_path, env)[0]
     assert (first.path, first.size_bytes) == (str(path), 3)
     assert first.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert (
-        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver(), Launcher())[0]
-        == first
-    )
+    assert prepared((item,), tmp_path, env)[0] == first
     path.write_text("abcd")
-    assert (
-        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver(), Launcher())[
-            0
-        ].sha256
-        != first.sha256
-    )
+    assert prepared((item,), tmp_path, env)[0].sha256 != first.sha256
     path.unlink()
     with pytest.raises(MachineError, match="does not exist"):
-        datasets.prepare_inputs((item,), tmp_path / "data", env, SilentObserver(), Launcher())
+        prepared((item,), tmp_path, env)
 
 
 def test_the_control_of_a_program_is_a_copy(
