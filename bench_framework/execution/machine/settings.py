@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine import host, pinning
-from bench_framework.execution.machine.checks import cpu, memory
+from bench_framework.execution.machine.checks import hardware
 from bench_framework.execution.machine.checks.check import Machine
 from bench_framework.execution.machine.pinning import PinnedCpus, format_cpus, listed_cpus
 from bench_framework.execution.process import Launcher
@@ -103,15 +103,15 @@ def read_settings(machine: Machine, cpus: frozenset[int]) -> Iterator[Setting]:
 
 
 def _governor(machine: Machine, cpus: frozenset[int]) -> Setting:
-    checks = {number: cpu.governor(machine, number) for number in sorted(cpus)}
+    checks = {number: hardware.governor(machine, number) for number in sorted(cpus)}
     values = {
-        machine.sys / cpu.GOVERNOR.format(number): check.figure
+        machine.sys / hardware.GOVERNOR.format(number): check.figure
         for number, check in checks.items()
         if check.state == "warn"
     }
     figures = ", ".join(dict.fromkeys(check.figure for check in checks.values()))
     if not values:
-        known = any(check.figure in cpu.STEADY for check in checks.values())
+        known = any(check.figure in hardware.STEADY for check in checks.values())
         return _quiet(figures) if known else _no_frequency(figures)
     meaning = next(check.meaning for check in checks.values() if check.state == "warn")
     offered = [machine.read(path.parent / "scaling_available_governors") for path in values]
@@ -287,7 +287,7 @@ def _handled(machine: Machine, path: Path, cpus: frozenset[int]) -> str | None:
 
 
 def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> Setting:
-    check = memory.huge_pages(machine)
+    check = hardware.huge_pages(machine)
     if check.figure != "always":
         known = check.figure in {"madvise", "never"}
         return Setting("", "quiet" if known else "unknown", check.figure)
@@ -299,7 +299,7 @@ def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> Setting:
 
 
 def _swap(machine: Machine, _cpus: frozenset[int]) -> Setting:
-    check = memory.swap(machine)
+    check = hardware.swap(machine)
     if check.state == "ok":
         return _quiet(check.figure)
     off, on = [], []

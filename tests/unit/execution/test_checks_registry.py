@@ -6,11 +6,9 @@ import pytest
 
 from bench_framework.execution.machine.checks import (
     CHECKS,
-    cpu,
-    disk,
-    memory,
+    hardware,
     run_checks,
-    tools,
+    system,
 )
 from bench_framework.execution.machine.checks.check import Machine
 from bench_framework.execution.process import Launcher
@@ -61,24 +59,24 @@ def test_a_check_that_raises_does_not_stop_the_others(machine: Machine) -> None:
 )
 def test_governor(machine: Machine, text: str, state: str) -> None:
     write(machine.sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor", text + "\n")
-    assert cpu.governor(machine).state == state
+    assert hardware.governor(machine).state == state
 
 
 def test_an_unreadable_governor_is_ok(machine: Machine) -> None:
-    assert cpu.governor(machine).state == "ok"
+    assert hardware.governor(machine).state == "ok"
 
 
 def test_load_is_compared_with_the_number_of_cores(machine: Machine) -> None:
     write(machine.proc / "loadavg", "0.01 0.5 0.5 1/100 1")
-    assert cpu.load(machine).state == "ok"
+    assert hardware.load(machine).state == "ok"
     write(machine.proc / "loadavg", "900.00 0.5 0.5 1/100 1")
-    assert cpu.load(machine).state == "warn"
+    assert hardware.load(machine).state == "warn"
 
 
 def test_pressure_may_be_absent(machine: Machine) -> None:
-    assert cpu.pressure(machine).state == "warn"
+    assert hardware.pressure(machine).state == "warn"
     write(machine.proc / "pressure/cpu", "some avg10=0.00 total=0")
-    assert cpu.pressure(machine).state == "ok"
+    assert hardware.pressure(machine).state == "ok"
 
 
 @pytest.mark.parametrize(
@@ -86,28 +84,28 @@ def test_pressure_may_be_absent(machine: Machine) -> None:
 )
 def test_swap_in_use_is_a_warning(machine: Machine, total: int, free: int, state: str) -> None:
     write(machine.proc / "meminfo", f"SwapTotal: {total} kB\nSwapFree: {free} kB\n")
-    assert memory.swap(machine).state == state
+    assert hardware.swap(machine).state == state
 
 
 def test_little_memory_is_a_warning(machine: Machine) -> None:
     write(machine.proc / "meminfo", "MemTotal: 9 kB\nMemAvailable: 500000 kB\n")
-    assert memory.free(machine).state == "warn"
+    assert hardware.free(machine).state == "warn"
     write(machine.proc / "meminfo", "MemAvailable: 5000000 kB\n")
-    assert memory.free(machine).state == "ok"
+    assert hardware.free(machine).state == "ok"
 
 
 def test_the_huge_page_setting_is_reported(machine: Machine) -> None:
     write(machine.sys / "kernel/mm/transparent_hugepage/enabled", "[always] madvise never")
-    assert memory.huge_pages(machine).figure == "always"
+    assert hardware.huge_pages(machine).figure == "always"
 
 
 def test_a_missing_tool_is_reported_with_its_effect(machine: Machine) -> None:
     with machine.launcher:
-        assert tools.tool(machine, "cargo").state == "bad"
-        assert "instruction" in tools.tool(machine, "perf").meaning
+        assert system.tool(machine, "cargo").state == "bad"
+        assert "instruction" in system.tool(machine, "perf").meaning
 
 
 def test_the_results_folder_need_not_exist(machine: Machine, tmp_path: Path) -> None:
     later = Machine(machine.launcher, {}, tmp_path / "not" / "yet", tmp_path)
-    assert disk.results(later).state in {"ok", "warn"}
+    assert system.results(later).state in {"ok", "warn"}
     assert not (tmp_path / "not").exists()

@@ -9,36 +9,36 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.execution.machine import host
-from bench_framework.execution.machine.checks import cpu, disk, kernel, memory, tools
+from bench_framework.execution.machine.checks import hardware, system
 from bench_framework.execution.machine.checks.check import Check, Machine, Probe
 from bench_framework.execution.process import Launcher
 
 CHECKS: Final[dict[str, tuple[Probe, str]]] = {
-    "hyperfine": (tools.hyperfine, "times every run"),
-    "cargo": (partial(tools.tool, name="cargo"), "builds the variants"),
-    "rustc": (partial(tools.tool, name="rustc"), "its version is recorded with every binary"),
+    "hyperfine": (system.hyperfine, "times every run"),
+    "cargo": (partial(system.tool, name="cargo"), "builds the variants"),
+    "rustc": (partial(system.tool, name="rustc"), "its version is recorded with every binary"),
     "cc": (
-        partial(tools.tool, name="cc"),
+        partial(system.tool, name="cc"),
         "crates with C code, such as jemalloc and mimalloc, can be built",
     ),
-    "git": (partial(tools.tool, name="git"), "revisions can be built; records contain the commit"),
-    "strip": (partial(tools.tool, name="strip"), "binary sizes without symbols are reported"),
-    "perf": (partial(tools.tool, name="perf"), "programs can be profiled"),
-    "valgrind": (partial(tools.tool, name="valgrind"), "instructions can be counted exactly"),
-    "cores": (cpu.cores, "the timed program and hyperfine run on different cores"),
-    "governor": (cpu.governor, "the CPU frequency is constant"),
-    "load": (cpu.load, "few other programs are running"),
-    "virtualisation": (cpu.virtual, "no other guest takes CPU time"),
-    "pressure": (cpu.pressure, "runs disturbed by other load are marked"),
-    "memory": (memory.free, "inputs stay in the page cache between rounds"),
-    "swap": (memory.swap, "no page is read from the disk while a program is timed"),
-    "huge pages": (memory.huge_pages, "programs get them only on request"),
-    "results folder": (disk.results, "records survive a reboot"),
-    "data folder": (disk.data, "inputs are on a disk, as in production"),
-    "disk space": (disk.room, "builds and inputs fit"),
-    "O_DIRECT": (disk.direct_io, "modes that bypass the page cache can be measured"),
-    "io_uring": (kernel.io_uring, "its modes can be measured"),
-    "counters": (kernel.counters, "hardware counters of instructions are available"),
+    "git": (partial(system.tool, name="git"), "revisions can be built; records contain the commit"),
+    "strip": (partial(system.tool, name="strip"), "binary sizes without symbols are reported"),
+    "perf": (partial(system.tool, name="perf"), "programs can be profiled"),
+    "valgrind": (partial(system.tool, name="valgrind"), "instructions can be counted exactly"),
+    "cores": (hardware.cores, "the timed program and hyperfine run on different cores"),
+    "governor": (hardware.governor, "the CPU frequency is constant"),
+    "load": (hardware.load, "few other programs are running"),
+    "virtualisation": (hardware.virtual, "no other guest takes CPU time"),
+    "pressure": (hardware.pressure, "runs disturbed by other load are marked"),
+    "memory": (hardware.free, "inputs stay in the page cache between rounds"),
+    "swap": (hardware.swap, "no page is read from the disk while a program is timed"),
+    "huge pages": (hardware.huge_pages, "programs get them only on request"),
+    "results folder": (system.results, "records survive a reboot"),
+    "data folder": (system.data, "inputs are on a disk, as in production"),
+    "disk space": (system.room, "builds and inputs fit"),
+    "O_DIRECT": (system.direct_io, "modes that bypass the page cache can be measured"),
+    "io_uring": (system.io_uring, "its modes can be measured"),
+    "counters": (system.counters, "hardware counters of instructions are available"),
 }
 """Each check, with its effect if it passed and gives none itself."""
 
