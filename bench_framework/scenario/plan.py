@@ -103,12 +103,10 @@ def _select(
     expansion: Expansion, pairs: list[tuple[Variant, Input]], only: str
 ) -> tuple[list[tuple[Variant, Input]], list[Hole]]:
     """Return the selected cells with their baselines, and a hole for each other cell."""
-    selection = parse_selection(only, {axis.name: axis.values for axis in expansion.axes})
+    selects = parse_selection(only, {axis.name: axis.values for axis in expansion.axes})
 
     chosen = {
-        (variant.id, given.id)
-        for variant, given in pairs
-        if selection.takes(words_of(variant, given))
+        (variant.id, given.id) for variant, given in pairs if selects(words_of(variant, given))
     }
     if not chosen:
         message = "the selection matches no configuration of this plan"

@@ -162,11 +162,8 @@ class _Pairs:
             variant,
             label=label,
             values=((self.axis.name, side), *variant.values),
-            build=self._build(variant.build, side),
+            build=replace(variant.build, revision=self.commits[side]),
         )
-
-    def _build(self, spec: BuildSpec, side: str) -> BuildSpec:
-        return replace(spec, revision=self.commits[side])
 
     def input(self, cell: Cell) -> Input:
         """Return a cell of the scenario as an input, on which two revisions run."""

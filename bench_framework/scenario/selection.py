@@ -9,7 +9,7 @@ the axes, ``variant``, ``input`` and ``experiment``.
 
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -60,26 +60,14 @@ class Term:
         return left is not None and right is not None and bool(_ORDER[self.op](left, right))
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Terms that a selected cell meets."""
-
-    text: str
-    terms: tuple[Term, ...]
-
-    def takes(self, values: Mapping[str, str]) -> bool:
-        """Return whether a cell with these values is selected."""
-        return all(term.matches(values) for term in self.terms)
-
-
 def parse_selection(
     text: str,
     known: Mapping[str, Sequence[str]],
     *,
     open_names: Sequence[str] = OPEN_NAMES,
     option: str = OPTION,
-) -> Selection:
-    """Read a selection.
+) -> Callable[[Mapping[str, str]], bool]:
+    """Read a selection. Return the function that selects cells by their values.
 
     The values of `open_names` are not checked. `option` contains the selection, for error messages.
 
@@ -92,17 +80,17 @@ def parse_selection(
             problems.append(problem)
     if problems:
         raise ScenarioError(tuple(replace(p, file=option) for p in problems), {option: text})
-    return Selection(text, tuple(terms))
+    return lambda values: all(term.matches(values) for term in terms)
 
 
 def select_cells(plan: Plan, text: str, *, option: str = OPTION) -> tuple[Cell, ...]:
     """Return the cells that a selection matches. Raises `ScenarioError` (BC113): it is invalid."""
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
-    selection = parse_selection(text, known, option=option)
+    selects = parse_selection(text, known, option=option)
     return tuple(
         cell
         for cell in plan.cells
-        if selection.takes(words_of(plan.variant(cell.variant_id), plan.input(cell.input_id)))
+        if selects(words_of(plan.variant(cell.variant_id), plan.input(cell.input_id)))
     )
 
 

@@ -257,8 +257,8 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
 def _matching(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
     axes = (axis for axis in plan.axes if axis.kind != "input")
     known = {axis.name: [value.name for value in axis.values] for axis in axes}
-    selection = parse_selection(text, known, open_names=("variant", "experiment"), option=option)
-    return tuple(variant for variant in plan.variants if selection.takes(words_of(variant)))
+    selects = parse_selection(text, known, open_names=("variant", "experiment"), option=option)
+    return tuple(variant for variant in plan.variants if selects(words_of(variant)))
 
 
 def compare_records(

@@ -182,22 +182,12 @@ class FleetClient:
     programs: Programs | None = None
     """The programs that were built here; `None` if no host can run them."""
 
-    @property
-    def stop(self) -> Stop:
-        """The stop requests of the user."""
-        return self.session.stop
-
-    @property
-    def observer(self) -> Observer:
-        """The observer of what is done on this machine."""
-        return self.session.observer
-
     def choose(self, policy: HostPolicy) -> list[Place]:
         """Return the hosts of a policy. Raises as `Cluster.choose`, and `Interrupted`."""
 
         def wait(time_s: float) -> None:
-            self.observer.notify(Waiting("a worker", 0.0))
-            self.stop.check()
+            self.session.observer.notify(Waiting("a worker", 0.0))
+            self.session.stop.check()
             time.sleep(time_s)
 
         places: list[Place] = self.connection.choose(policy, wait)
@@ -239,14 +229,14 @@ class FleetClient:
                 host.notify(Message(text))
             running = self.connection.start(place, job)
             report = replace(options, pages=confirms is None)
-            return HostRun(place, number, running, host, self.stop, self.plan.name, report)
+            return HostRun(place, number, running, host, self.session.stop, self.plan.name, report)
 
         runs = [start(place, number) for number, place in enumerate(places, 1)]
         while open_ := [run for run in runs if not run.ended]:
             for run in open_:
                 run.poll(_POLL_S / len(open_))
                 # A record is repeated only once, because it can be what ended the host.
-                first = run.number <= len(places) and not self.stop.level
+                first = run.number <= len(places) and not self.session.stop.level
                 spare = None
                 if run.running.gone and first and len(policy.names) != 1:
                     others = self.others(run.place, policy, [*used, *(each.host for each in runs)])
@@ -280,7 +270,7 @@ class FleetClient:
             cause = f"no other host of kind {place.kind} is registered{among}"
             return not_confirmed(first, record.plan.judge.gate, cause)
         count = counted(len(first.in_state("suspicious")), "possible regression")
-        self.observer.notify(Message(f"gate: measuring {count} again on another host"))
+        self.session.observer.notify(Message(f"gate: measuring {count} again on another host"))
         policy, only = HostPolicy(labels=policy.labels), self.options.only
         run = self.measure(others[:1], policy, [only], (first, record.id), (place.name,))[-1]
         again = run.outcome()
@@ -313,7 +303,7 @@ class FleetClient:
         try:
             self.programs = self.programs or build_programs(self.plan, sent, self.session)
         except MeasureError as error:
-            self.observer.notify(Message(f"each host builds: {error.message}"))
+            self.session.observer.notify(Message(f"each host builds: {error.message}"))
         except Interrupted as error:
             raise Interrupted("interrupted", effect="nothing was sent to a host") from error
 

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,35 +18,29 @@ from bench_framework.workflow.pages import Pages, judge_record, located, write_p
 NAMES: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
-@dataclass(frozen=True, slots=True)
-class ImportOptions:
-    """Options of an import. Defaults: `name` of the first file, `baseline` of its first label."""
-
-    results: Path = Path("results")
-    name: str | None = None
-    baseline: str | None = None
-
-
-def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
+def import_files(
+    results: Path, files: Sequence[Path], *, name: str | None = None, baseline: str | None = None
+) -> Pages:
     """Read files, compare their commands, and write a record with its report.
 
-    Nothing is written if one of the files is wrong.
+    The default of `name` is that of the first file, and of `baseline` its first label. Nothing is written
+    if one of the files is wrong.
 
     Raises:
         UsageError: BX100, BX450 to BX454: a file, a label or a name is wrong.
         MachineError: BX235, the record cannot be written.
     """
-    name = _name(options.name, files)
-    for path in (options.results.absolute(), *files):
+    name = _name(name, files)
+    for path in (results.absolute(), *files):
         records.require_unicode(path)
     contents = [reader.read_bytes(path) for path in files]
     sessions = tuple(
         reader.read_session(content, label, number)
         for number, (content, label) in enumerate(zip(contents, _labels(files), strict=True), 1)
     )
-    baseline, at, version = _baseline(sessions, options), utc_now(), __version__
+    baseline, at, version = _baseline(sessions, baseline), utc_now(), __version__
     sources = {s.source: content for s, content in zip(sessions, contents, strict=True)}
-    with layout.new_folder(options.results / name, at) as (final, draft):
+    with layout.new_folder(results / name, at) as (final, draft):
         imported = Imported(
             journal.SCHEMA_VERSION, final.name, name, at, version, baseline, sessions
         )
@@ -77,7 +70,7 @@ def _labels(files: Sequence[Path]) -> list[str]:
     return names if len(set(names)) == len(names) else [str(path) for path in files]
 
 
-def _baseline(sessions: Sequence[Session], options: ImportOptions) -> str:
+def _baseline(sessions: Sequence[Session], requested: str | None) -> str:
     """Return the baseline's label. Raises `UsageError` (BX453): unknown, or a file given twice."""
     twice = [digest for digest, count in Counter(s.sha256 for s in sessions).items() if count > 1]
     if twice:
@@ -86,12 +79,12 @@ def _baseline(sessions: Sequence[Session], options: ImportOptions) -> str:
     known = list(
         dict.fromkeys(command.label for session in sessions for command in session.commands)
     )
-    if options.baseline is not None and options.baseline not in known:
+    if requested is not None and requested not in known:
         raise _wrong(
-            f"no file contains --baseline {options.baseline!r}",
+            f"no file contains --baseline {requested!r}",
             f"use one of {', '.join(known[:8])}",
         )
-    return options.baseline if options.baseline is not None else known[0]
+    return requested if requested is not None else known[0]
 
 
 def _wrong(message: str, fix: str) -> UsageError:

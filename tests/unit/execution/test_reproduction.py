@@ -90,6 +90,6 @@ def test_any_value_survives_the_shell_and_the_selection(value: str) -> None:
     assert words[5:] == ["--quick"]
     values = {"arm": value, "io": "read", "size": "10MiB", "experiment": "larger blocks"}
     names = {"arm": [value, "other"], "io": ["read"], "size": ["10MiB"]}
-    selection = parse_selection(words[4], names, open_names=("experiment",))
-    assert selection.takes(values)
-    assert not selection.takes(values | {"arm": "other"})
+    selects = parse_selection(words[4], names, open_names=("experiment",))
+    assert selects(values)
+    assert not selects(values | {"arm": "other"})

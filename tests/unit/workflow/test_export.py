@@ -20,7 +20,7 @@ from bench_framework.features.export import formats
 from bench_framework.features.export.formats import ExportTable
 from bench_framework.store.columns import listed
 from bench_framework.workflow.history.exports import export_record
-from bench_framework.workflow.records.imports import ImportOptions, import_files
+from bench_framework.workflow.records.imports import import_files
 from tests.unit.workflow import measured_record
 
 BMF = {  # as published by Bencher
@@ -243,7 +243,7 @@ def test_the_option_lists_the_registry() -> None:
 def test_an_imported_set_has_no_machine(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("label,mean,sd,n,unit\nsmol,177.1,7.5,100,ms\ntokio,191.2,13.7,100,ms\n")
-    import_files([path], ImportOptions(tmp_path / "results"))
+    import_files(tmp_path / "results", [path])
     smol, tokio = (json.loads(line) for line in text(tmp_path / "results", "jsonl").splitlines())
     assert (smol["machine"], smol["median"], smol["lo"]) == (None, 0.1771, None)
     assert (tokio["ref_variant"], tokio["verdict"]) == ("smol", "worse")

@@ -15,7 +15,7 @@ from bench_framework.store import finding, records
 from bench_framework.store.frames import Frames
 from bench_framework.workflow.comparison import compare_record
 from bench_framework.workflow.pages import report_record
-from bench_framework.workflow.records.imports import ImportOptions, import_files
+from bench_framework.workflow.records.imports import import_files
 from bench_framework.workflow.records.verification import verify_record
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
@@ -34,7 +34,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def imported(tmp_path: Path, *paths: Path, **options: str) -> Path:
-    return import_files(list(paths), ImportOptions(tmp_path / "results", **options)).record
+    return import_files(tmp_path / "results", list(paths), **options).record
 
 
 def test_ten_commands_of_one_call_become_a_record_with_a_report(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import bench_framework as bf
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.report.palette import BADGES, DARK, LIGHT
 from bench_framework.store import layout
-from bench_framework.workflow.records.imports import ImportOptions, import_files
+from bench_framework.workflow.records.imports import import_files
 from tests.unit.workflow.measured_record import copy_record
 
 SECOND = "20260303T1704Z"
@@ -157,7 +157,7 @@ def test_an_imported_record_has_a_summary(tmp_path: Path) -> None:
     source.write_text(
         "label,mean,sd,n,unit\na,177.1,7.5,100,ms\n<i>b,191.2,13.7,100,ms\n", encoding="utf-8"
     )
-    imported = import_files([source], ImportOptions(tmp_path / "results")).record
+    imported = import_files(tmp_path / "results", [source]).record
     page = bf.load(imported)._repr_html_() or ""
     assert "&lt;i&gt;b" in page
     assert "<i>b" not in page

@@ -10,7 +10,7 @@ import bench_framework as bf
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.report import figures
 from bench_framework.store import layout
-from bench_framework.workflow.records.imports import ImportOptions, import_files
+from bench_framework.workflow.records.imports import import_files
 
 
 def test_every_figure_of_the_page_can_be_drawn_by_its_name(full: Path, page: str) -> None:
@@ -58,7 +58,7 @@ def test_an_imported_record_has_figures(tmp_path: Path) -> None:
     source.write_text(
         "label,mean,sd,n,unit\na,177.1,7.5,100,ms\nb,191.2,13.7,100,ms\n", encoding="utf-8"
     )
-    imported = import_files([source], ImportOptions(tmp_path / "results")).record
+    imported = import_files(tmp_path / "results", [source]).record
     assert list(bf.figures(imported)) == ["results-1-forest"]
 
 

@@ -12,7 +12,7 @@ from bench_framework.errors import UsageError
 from bench_framework.store import layout, manifest
 from bench_framework.workflow.history import site
 from bench_framework.workflow.history.site import STATE, write_site
-from bench_framework.workflow.records.imports import ImportOptions, import_files
+from bench_framework.workflow.records.imports import import_files
 
 NAMES = [f"202603{day:02}T1200Z" for day in range(3, 9)]
 
@@ -242,7 +242,7 @@ def test_an_imported_set_is_listed_without_a_chart(tmp_path: Path) -> None:
     source.write_text(
         "label,mean,sd,n,unit\na,177.1,7.5,100,ms\nb,191.2,13.7,100,ms\n", encoding="utf-8"
     )
-    import_files([source], ImportOptions(tmp_path / "results"))
+    import_files(tmp_path / "results", [source])
     assert write_site(tmp_path / "results", tmp_path / "public").records == 1
     assert "<svg" not in (tmp_path / "public" / "x" / "index.html").read_text(encoding="utf-8")
 
