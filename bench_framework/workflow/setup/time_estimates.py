@@ -1,7 +1,7 @@
 """Estimates of the duration and the noise of a plan, from earlier records on this machine.
 
-They are read from ``plan.json``, ``env.json`` and ``claims.json``. A journal is read only if a record
-has no claims.
+They are read from ``plan.json``, ``claims.json`` and the head of the journal. All of a journal is read
+only if a record has no claims.
 """
 
 from __future__ import annotations
@@ -82,16 +82,19 @@ def earlier_records(scenario: str, results: Path) -> tuple[EarlierRecord, ...]:
 
 def _read(folders: Iterable[Path], here: str) -> Iterator[EarlierRecord]:
     from bench_framework.errors import RecordError
-    from bench_framework.store import layout, wire
+    from bench_framework.store import layout, lines, wire
 
     for folder in folders:
         try:
-            if wire.load_host((folder / layout.ENV).read_bytes()).host_id != here:
-                continue
-            plan, name = wire.load_plan((folder / layout.PLAN).read_bytes()), folder.name
-            durations, builds = _durations(folder), _builds(folder)
-            yield EarlierRecord(f"{folder.parent.name}/{name}", plan, *durations, builds)
-        except (OSError, RecordError):
+            with (folder / layout.JOURNAL).open("rb") as file:
+                file.readline()
+                prepared = wire.adapter(lines.Prepared).validate_json(file.readline())
+            if prepared.host.host_id == here:
+                plan = wire.load_plan((folder / layout.PLAN).read_bytes())
+                name = f"{folder.parent.name}/{folder.name}"
+                builds = {build.id: build for build in prepared.builds}
+                yield EarlierRecord(name, plan, *_durations(folder), builds)
+        except (OSError, ValueError, RecordError):
             continue  # `benchctl verify` reports unreadable records
 
 
@@ -109,21 +112,6 @@ def _durations(folder: Path) -> tuple[dict[str, float], tuple[Comparison, ...]]:
         if not block.warmup and block.wall_s:
             spent.setdefault(block.cell_id, []).append(sum(block.wall_s))
     return {cell_id: sum(times) / len(times) for cell_id, times in spent.items()}, ()
-
-
-def _builds(folder: Path) -> dict[str, Build]:
-    """Return the builds by id, from the head of the journal."""
-    from bench_framework.store import layout, lines, wire
-
-    with (folder / layout.JOURNAL).open("rb") as file:
-        for text in (file.readline(), file.readline()):
-            try:
-                line = wire.load_line(text)
-            except ValueError:
-                return {}
-            if isinstance(line, lines.Prepared):
-                return {build.id: build for build in line.builds}
-    return {}
 
 
 def workload(plan: Plan, cell: Cell, *, sized: bool = True) -> str:

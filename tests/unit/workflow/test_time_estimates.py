@@ -1,6 +1,5 @@
 """Tests of the estimates from earlier records: durations and minimum detectable effects."""
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from bench_framework.compare.verdict import Rules
-from bench_framework.execution.machine.host import this_host_id
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
@@ -25,6 +23,7 @@ from bench_framework.workflow.setup.time_estimates import (
     SCALED,
     EarlierRecord,
 )
+from tests.unit.workflow.measured_record import copy_record
 
 SCENARIO = """\
 version: 1
@@ -119,11 +118,20 @@ def test_other_programs_of_the_same_scenario_are_the_fallback(tmp_path: Path) ->
     )
 
 
-def test_records_of_other_machines_and_damaged_ones_are_ignored(tmp_path: Path) -> None:
-    folder = tmp_path / "results" / "s" / "20260302T1704Z"
-    folder.mkdir(parents=True)
+def test_records_of_other_machines_and_damaged_ones_are_ignored(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results"
+    folder = copy_record(plain, results / plain.parent.name / plain.name)
+    assert time_estimates.earlier_records(plain.parent.name, results) == ()
+    monkeypatch.setattr("bench_framework.execution.machine.host.this_host_id", lambda: "f" * 12)
+    for claims in (folder / "claims.json", None):  # without them, the journal has the durations
+        (record,) = time_estimates.earlier_records(plain.parent.name, results)
+        assert record.name == f"{plain.parent.name}/{plain.name}"
+        assert record.seconds.keys() == {cell.id for cell in record.plan.cells}
+        assert bool(record.comparisons) == (claims is not None)
+        assert {build.build_s for build in record.builds.values()} == {41.5}
+        if claims is not None:
+            claims.unlink()
     (folder / "journal.jsonl").write_text("{}\n")
-    (folder / "env.json").write_text("{")
-    assert time_estimates.earlier_records(plan_of(tmp_path).name, tmp_path / "results") == ()
-    (folder / "env.json").write_text(json.dumps({"host_id": this_host_id()}))
-    assert time_estimates.earlier_records(plan_of(tmp_path).name, tmp_path / "results") == ()
+    assert time_estimates.earlier_records(plain.parent.name, results) == ()
