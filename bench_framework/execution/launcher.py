@@ -40,6 +40,7 @@ TAIL_BYTES = 1 << 16
 """Bytes that are kept of the end of an output. They are in memory, which must stay small."""
 SIZE_CHECK_MS = 1000.0
 """Interval of the check of a file that must not grow beyond its limit. It costs about 2 µs."""
+IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -50,7 +51,7 @@ def main() -> int:
     # Processes that the timed program leaves behind become children of this one, also those in
     # another session. Otherwise a daemon of one benchmark would load the machine during the next.
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+    for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     lines = Lines()
     while (request := lines.wait()) is not None:
@@ -288,14 +289,7 @@ def exec_program(request: dict[str, Any], pipes: dict[str, int], parent: int) ->
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # the parent died between fork and prctl
         os._exit(127)
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-        signal.SIGQUIT,
-        signal.SIGPIPE,
-        signal.SIGXFSZ,
-    ):
+    for number in (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     if request.get("cpus"):
         set_cpus(request["cpus"])

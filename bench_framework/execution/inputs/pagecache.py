@@ -213,16 +213,6 @@ def available_bytes() -> int:
     return 0
 
 
-class _Range(ctypes.Structure):
-    _fields_ = (("off", ctypes.c_uint64), ("len", ctypes.c_uint64))
-
-
-class _Stat(ctypes.Structure):
-    _fields_ = tuple(
-        (name, ctypes.c_uint64) for name in ("cache", "dirty", "writeback", "evicted", "recent")
-    )
-
-
 @cache
 def _libc() -> ctypes.CDLL:
     libc = ctypes.CDLL(None, use_errno=True)
@@ -257,10 +247,11 @@ def resident_pages(name: str, size: int, page: int) -> int | None:
 
 def by_cachestat(fd: int) -> int | None:
     """Count pages with cachestat(2); `None` if the kernel lacks or refuses it."""
-    whole, counts = _Range(0, 0), _Stat()
+    # The offset and length of a range, and the pages in the cache, dirty, written, evicted, recent.
+    whole, counts = (ctypes.c_uint64 * 2)(0, 0), (ctypes.c_uint64 * 5)()
     if _libc().syscall(SYS_CACHESTAT, fd, ctypes.byref(whole), ctypes.byref(counts), 0) != 0:
         return None
-    return int(counts.cache)
+    return counts[0]
 
 
 def by_mincore(fd: int, size: int, page: int) -> int | None:
