@@ -1,7 +1,5 @@
 """The claim about a comparison, with its cost and the noise floor of its input."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench_framework.claims import metric_nouns

@@ -1,7 +1,5 @@
 """The costs of a gain in time: more CPU time, more memory, a larger binary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from decimal import Decimal
 

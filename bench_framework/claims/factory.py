@@ -1,7 +1,5 @@
 """Claims about facts of a record: scaling, memory, coverage, missing measurements."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Words for a difference in a metric: less time, fewer instructions, higher requests."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ Percentages of elapsed time are percentages of the reference's time: 9 % less ti
 0.91. From 1.5× on, a sentence states the speedup or slowdown as a factor.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

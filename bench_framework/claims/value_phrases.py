@@ -3,8 +3,6 @@
 `where` gives the input and the state of the page cache that a sentence applies to.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from decimal import Decimal

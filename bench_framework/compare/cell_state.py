@@ -3,8 +3,6 @@
 See `docs/method.md#states-without-a-comparison` and `docs/method.md#page-cache`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -7,8 +7,6 @@ runs over the family, and J interim analyses are adjusted for as in all comparis
 `docs/method.md#contrasts`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

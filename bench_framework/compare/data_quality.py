@@ -1,7 +1,5 @@
 """Warnings about data quality: drift, other load, identical programs, a missing A/A control."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -11,8 +11,6 @@ reports print, so that no report shows an interval that contradicts its verdict.
 `docs/method.md#verdicts` and `docs/method.md#rounding`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A formula is evaluated in every round. The value of the row is the median over r
 order-statistic 95 % interval of the median.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import statistics

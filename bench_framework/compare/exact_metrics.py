@@ -1,7 +1,5 @@
 """Deterministic metrics and counts of untimed runs (`docs/method.md#exact-metrics`)."""
 
-from __future__ import annotations
-
 import itertools
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence

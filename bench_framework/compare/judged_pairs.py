@@ -1,7 +1,5 @@
 """The one comparison that a report shows for a pair of configurations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

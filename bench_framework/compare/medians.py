@@ -1,7 +1,5 @@
 """Comparisons by medians: of memory, and of deterministic metrics (`docs/method.md#memory`)."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The noise floor of an input: the reach of its A/A control. See `docs/method.md#aa-control`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

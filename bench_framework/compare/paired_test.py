@@ -1,7 +1,5 @@
 """The test of one pair at every interim analysis. See `docs/method.md#paired-test`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

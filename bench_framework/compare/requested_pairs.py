@@ -1,7 +1,5 @@
 """Pairs that a user requests after seeing the data: one Holm family, exploratory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from bench_framework.compare import interim_analysis

@@ -1,7 +1,5 @@
 """Variants that are one program (`docs/method.md#one-program-under-two-names`)."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

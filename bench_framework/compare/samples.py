@@ -1,7 +1,5 @@
 """Samples: one value per cell, metric and round, and pairs. No numpy, for the live display."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -77,7 +75,7 @@ class Pair:
         """Return the number of values in each round."""
         return 3 if self.control else 2
 
-    def until(self, last: int) -> Pair:
+    def until(self, last: int) -> "Pair":
         """Return the pair without the rounds after `last`."""
         n = sum(1 for number in self.rounds if number <= last)
         return Pair(self.rounds[:n], self.candidate[:n], self.reference[:n], self.control[:n])

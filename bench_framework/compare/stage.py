@@ -1,7 +1,5 @@
 """Data of a record, of one input at an interim analysis, and requests to compare its cells."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

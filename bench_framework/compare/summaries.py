@@ -1,7 +1,5 @@
 """Summaries of one metric of one cell: median, confidence interval, spread, outliers."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ For inconclusive pairs of the same rounds, the module also computes the minimum 
 See `docs/method.md#verdicts`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

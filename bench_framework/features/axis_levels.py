@@ -1,7 +1,5 @@
 """The document of ``benchctl compare --axis``: levels of one axis, with all else equal."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The settings that differ between two configurations, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bench_framework.model.plan import BuildSpec, Cell, Plan, filled

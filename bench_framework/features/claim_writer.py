@@ -1,7 +1,5 @@
 """The claims of a judgement, in the order of the report."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

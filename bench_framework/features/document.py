@@ -1,7 +1,5 @@
 """Construction of the report document, without a format, from a judged record."""
 
-from __future__ import annotations
-
 from bench_framework.features.imported import page as imported_page
 from bench_framework.features.sections import SECTIONS
 from bench_framework.report.blocks import Document

@@ -1,7 +1,5 @@
 """The results to which published claims and the author's texts refer, each with a 95 % CI."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final

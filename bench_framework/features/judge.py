@@ -1,7 +1,5 @@
 """The judgement of a record from its plan, blocks and interim analyses. It is deterministic."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

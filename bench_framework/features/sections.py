@@ -3,8 +3,6 @@
 A new section is a file and a line here. Its `place` decides which of the two contains it.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench_framework.features.ablation.section import CONTRIBUTIONS

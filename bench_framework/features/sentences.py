@@ -4,8 +4,6 @@
 A kind of claim is one function and one line in `SENTENCES`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final

@@ -5,8 +5,6 @@
 only where they are needed.
 """
 
-from __future__ import annotations
-
 from bench_framework.report.blocks import Document
 from bench_framework.report.context import ReportData
 

@@ -1,9 +1,7 @@
 """The document tree, of frozen blocks; every renderer prints only this tree."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 from bench_framework.model.judgement import Claim
 from bench_framework.model.verdict import Verdict
@@ -125,7 +123,7 @@ class Row:
     """The reason for a missing verdict. An output without notes prints it below the table."""
 
     @classmethod
-    def build(cls, *cells: Cell | str, **marks: Any) -> Row:
+    def build(cls, *cells: Cell | str, **marks: Any) -> Self:
         """Return a row. A text is a cell without a value. `marks` are the other attributes."""
         return cls(tuple(Cell(c) if isinstance(c, str) else c for c in cells), **marks)
 
@@ -143,7 +141,7 @@ class Table(Block, kind="table"):
     note: str = ""
     """A line below the table that every output prints, including narrow ones."""
 
-    def without_empty_columns(self) -> Table:
+    def without_empty_columns(self) -> Self:
         """Return the table without columns that have no content in any row."""
         places = [
             n

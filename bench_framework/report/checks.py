@@ -1,7 +1,5 @@
 """The checks of data quality, computed from the record."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import shlex

@@ -1,7 +1,5 @@
 """Claims as sentences of a report, and the main claim of an input."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from bench_framework.model.judgement import Claim

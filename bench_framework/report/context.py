@@ -1,7 +1,5 @@
 """The data of a report, and the queries that its sections share."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

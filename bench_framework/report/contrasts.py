@@ -1,7 +1,5 @@
 """Comparisons as table cells (ratio, interval, verdict), and texts for their captions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar

@@ -1,7 +1,5 @@
 """Numbers of planned, measured, failed and excluded configurations, for captions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Final

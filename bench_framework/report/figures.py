@@ -6,8 +6,6 @@ does not depend on the clock, a display or the installed fonts: matplotlib's own
 the text, which is printed in the reader's font.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import warnings

@@ -1,7 +1,5 @@
 """The results table of an input: one row per variant, ordered by ratio."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The table of the report: time, change relative to the baseline, peak memory and a note."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -3,8 +3,6 @@
 `bench_framework.rounding` rounds ratios, as in sentences (docs/method.md#rounding).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

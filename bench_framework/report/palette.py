@@ -5,8 +5,6 @@ They also differ in lightness, so that they are distinct in print and for most r
 vision deficiency.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 _PALETTE: Final = {

@@ -1,7 +1,5 @@
 """The table of two revisions: time, change and memory of every configuration."""
 
-from __future__ import annotations
-
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Role

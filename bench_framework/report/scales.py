@@ -1,7 +1,5 @@
 """Columns of measured values: their unit, factor, decimals and title."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The glossary of a report: verdicts and other terms, with one line each."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench_framework.model.words import MEANINGS, WORDS

@@ -6,8 +6,6 @@ the total in every round. Changes that were measured alone need not multiply to 
 interaction is the rest. See docs/method.md#contributions.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Section "Contribution of each change": ladder, single changes, Shapley values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final

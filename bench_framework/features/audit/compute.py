@@ -1,7 +1,5 @@
 """Comparison of two figures: the factor between them, and the result of a statement about it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

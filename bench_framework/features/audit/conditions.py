@@ -1,7 +1,5 @@
 """Conditions of the measurements on a page: sessions, clocks, stages, inputs, units and outputs."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

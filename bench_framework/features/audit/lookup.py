@@ -1,7 +1,5 @@
 """Search for the figures that a sentence or a table cell compares."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import defaultdict

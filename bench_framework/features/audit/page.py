@@ -1,7 +1,5 @@
 """The contents of a Markdown page: sentences, tables, and the figures that it states."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Numbers with units in a text: times, sizes, rates, factors and percentages."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache

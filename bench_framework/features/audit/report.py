@@ -1,7 +1,5 @@
 """The audit of a page as Markdown, as text for a terminal, and as JSON."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace

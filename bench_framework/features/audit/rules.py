@@ -1,7 +1,5 @@
 """The comparative statements of a page, and a result with a reason for each."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """Words by which the statements of a page are recognised."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Claims about the axes, in the order of their sections."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator

@@ -3,8 +3,6 @@
 As in `features.sentences`, each function depends only on the fields of the claim.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Final

@@ -6,8 +6,6 @@ it becomes the bad end. If the bad end is shown to be worse than it, it becomes 
 two is true, whatever the other commits do. See `docs/method.md#bisection`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace

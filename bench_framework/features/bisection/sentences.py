@@ -1,7 +1,5 @@
 """Sentences about the steps of a search and about its answer."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

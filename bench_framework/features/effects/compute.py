@@ -6,8 +6,6 @@ same mean of the difference of such differences. In a balanced design both are o
 (Box, Hunter & Hunter 2005, chapter 5): a factor that multiplies all times of a round cancels.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence

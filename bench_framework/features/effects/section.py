@@ -1,7 +1,5 @@
 """Sections "Effects and interactions" and "Where the result changes": effects of the axes."""
 
-from __future__ import annotations
-
 from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect, Factorial

@@ -4,15 +4,14 @@ No comparison is made for them: the verdict is the one in the results. As in `fe
 a sentence depends only on the fields of its claim. See docs/method.md#before-and-after.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.claims.costs import Costs
 from bench_framework.claims.factory import Names
 from bench_framework.claims.phrases import change
 from bench_framework.claims.value_phrases import where
+from bench_framework.compare.contrasts import Measured
 from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.model import words
 from bench_framework.model.declarations import Hypothesis
@@ -27,9 +26,6 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import BuildSpec, Plan, Role, Variant
 from bench_framework.model.structure import Change, Replacement
 from bench_framework.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from bench_framework.compare.contrasts import Measured
 
 
 def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[HypothesisTest, ...]:

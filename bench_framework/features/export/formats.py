@@ -1,7 +1,5 @@
 """The table of an exported record, one row per configuration and metric, and the formats for it."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -6,8 +6,6 @@ budgets and J interim analyses. It assumes independent rounds and does not cover
 days, because an absolute time belongs to its machine.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -6,8 +6,6 @@ candidate that is worse in both passes fails the gate, on any gated time. A cand
 second pass cannot judge is not judged. See `docs/reference/gate.md#two-passes`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final

@@ -1,7 +1,5 @@
 """The stopping rule of the gate, and the instructions that it counts where times cannot be judged."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

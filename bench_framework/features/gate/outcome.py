@@ -1,7 +1,5 @@
 """The plans of the gate's two passes, the exit code of a gate, and the reasons for it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Final

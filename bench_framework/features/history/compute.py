@@ -5,8 +5,6 @@ estimated from anchors, which are programs that several records measured. What i
 noise between records. A change is reported if it is too large for this noise anywhere in the history.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The page of ``benchctl history``: changes, configurations, and the chart."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final

@@ -4,8 +4,6 @@ Every host has compared the candidates with its own baseline. Verdicts are those
 times of different hosts are never put together. Only the log ratios of hosts of one kind are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal

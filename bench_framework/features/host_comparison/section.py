@@ -1,7 +1,5 @@
 """The page of ``benchctl fleet compare``: a table per comparison, with one row per host."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 

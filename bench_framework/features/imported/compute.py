@@ -5,8 +5,6 @@ Each session is a separate family for Holm's procedure, and no result is pooled 
 claims are those that such figures support, and the limits of each file.
 """
 
-from __future__ import annotations
-
 import itertools
 import statistics
 from collections.abc import Iterator, Mapping, Sequence

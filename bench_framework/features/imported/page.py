@@ -1,7 +1,5 @@
 """The report of an imported set: the ordinary results, and the limits of such a file."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import replace
 from typing import Final

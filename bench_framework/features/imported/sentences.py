@@ -1,7 +1,5 @@
 """Sentences about imported figures: each applies to one session of commands run in sequence."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench_framework.model.judgement import Claim

@@ -7,8 +7,6 @@ the number of windows, which are stretches of rounds without overlap.
 See docs/method.md#recorded-rounds.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ metric counts as less only if the two 95 % intervals of the medians do not overl
 can only keep a variant on the front. See docs/method.md#pareto-front.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -38,7 +36,7 @@ class Costs:
     exact: Mapping[Metric, float]
     decided: Decided = field(default_factory=dict)
 
-    def surely_less(self, other: Costs, metric: Metric) -> bool:
+    def surely_less(self, other: "Costs", metric: Metric) -> bool:
         """Return whether this variant needs less than the other one.
 
         The comparison of the two decides. Without one, measured metrics need separate intervals,
@@ -51,7 +49,7 @@ class Costs:
             return self.exact[metric] < other.exact[metric]
         return self.measured[metric][1] < other.measured[metric][0]
 
-    def beats(self, other: Costs) -> bool:
+    def beats(self, other: "Costs") -> bool:
         """Return whether it needs less of every measured metric, and no more of any exact one."""
         return all(self.surely_less(other, m) for m in self.measured) and all(
             value <= other.exact[m] for m, value in self.exact.items()

@@ -1,7 +1,5 @@
 """Section "Trade-offs (Pareto front)": costs of the variants, and which are Pareto-optimal."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench_framework.model import words

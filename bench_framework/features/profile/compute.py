@@ -6,8 +6,6 @@ kind of share (self or inclusive), never a time or a cause. All but the line of 
 the samples and the runs.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

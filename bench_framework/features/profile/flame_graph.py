@@ -5,8 +5,6 @@ Equal profiles give equal bytes. The width of a box is the share of samples in w
 untrusted, because they are symbols of the measured program.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator, Mapping
@@ -41,7 +39,7 @@ class _Box:
     frame: Frame | None
     total: int = 0
     self_samples: int = 0
-    above: dict[Frame, _Box] = field(default_factory=dict)
+    above: dict[Frame, "_Box"] = field(default_factory=dict)
 
 
 def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:

@@ -1,7 +1,5 @@
 """Section "Profile": functions by share of samples, which is not a possible saving."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench_framework.model.judgement import Claim

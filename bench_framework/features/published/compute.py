@@ -1,7 +1,5 @@
 """The verdict on a published claim (docs/method.md#published-claims), with its claims and sentences."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

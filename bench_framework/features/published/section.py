@@ -1,7 +1,5 @@
 """Section "Published claims": each claim of an earlier report, what was measured, and the verdict."""
 
-from __future__ import annotations
-
 from bench_framework.features.published.compute import quotation, verdict
 from bench_framework.model.judgement import Claim
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table

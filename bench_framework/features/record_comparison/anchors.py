@@ -1,7 +1,5 @@
 """Two records that are compared: their anchors, the differences between the machines, and the result."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

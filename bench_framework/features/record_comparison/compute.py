@@ -7,8 +7,6 @@ of their logarithms add. Times are compared only if the anchors are shown to hav
 than the margin. See docs/method.md#two-records.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence

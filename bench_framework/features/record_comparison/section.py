@@ -1,7 +1,5 @@
 """Comparison of two records of one machine, calibrated by the cells that did not change."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The sentences of a comparison of two records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final

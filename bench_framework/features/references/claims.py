@@ -1,7 +1,5 @@
 """Claims about gaps to further references, and their sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from bench_framework.claims.costs import Costs

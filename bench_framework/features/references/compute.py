@@ -4,8 +4,6 @@ The headline and the further references are one Holm family, so the level of the
 all of its tables. M includes both before the start.
 """
 
-from __future__ import annotations
-
 import itertools
 import statistics
 from collections.abc import Iterator, Mapping, Sequence

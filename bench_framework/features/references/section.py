@@ -1,7 +1,5 @@
 """Section "Comparison with each reference": every variant vs every baseline of the scenario."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench_framework.model.metrics import CPU, WALL

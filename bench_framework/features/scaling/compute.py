@@ -7,8 +7,6 @@ which a signed-rank test of the interpolated ratios does not reject zero. See
 docs/method.md#crossover.
 """
 
-from __future__ import annotations
-
 import bisect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

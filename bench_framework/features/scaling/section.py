@@ -1,7 +1,5 @@
 """Section "Scaling": exponents of time between neighbouring input sizes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 

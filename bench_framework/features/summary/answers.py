@@ -4,8 +4,6 @@ Each function returns the sentences of the first paragraph, or nothing if the re
 the results that this kind of question asks for. `ANSWERS` is ordered from special to general.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import ceil, floor
 from typing import Final

@@ -3,8 +3,6 @@
 The contrasts are those that the scenario names, or else those of the best variant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final

@@ -1,7 +1,5 @@
 """One sentence per command of ``benchctl ab``: time, output and memory against the first one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The results that a summary states: judged pairs, medians, and the leading input."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

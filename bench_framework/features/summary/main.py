@@ -1,7 +1,5 @@
 """The result of each input: which variant is best, and how it compares with the baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final

@@ -3,8 +3,6 @@
 The data of charts that only one feature uses are in the feature. No chart imports matplotlib.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bar plots: rates with the bounds derived from them, and contributions of changes (waterfall)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Final

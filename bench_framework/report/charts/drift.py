@@ -1,7 +1,5 @@
 """Drift plot: difference of each sample from the median of its configuration, over time."""
 
-from __future__ import annotations
-
 import statistics
 from collections import defaultdict
 from typing import Final

@@ -1,7 +1,5 @@
 """Forest plot: ratio of each variant to the baseline, with its confidence interval."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final

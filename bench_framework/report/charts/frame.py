@@ -1,7 +1,5 @@
 """Parts that all charts share: frame, ticks and labels that do not overlap."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar

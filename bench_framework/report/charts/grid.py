@@ -1,7 +1,5 @@
 """Heat map of ratios over two axes: blue is better, vermilion worse, and signs repeat it."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping

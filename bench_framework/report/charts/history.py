@@ -1,7 +1,5 @@
 """History of a scenario: one row per configuration, with records, levels and changes."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench_framework.report.blocks import Figure, Point

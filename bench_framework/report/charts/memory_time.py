@@ -1,7 +1,5 @@
 """Peak memory against time, with the Pareto front."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Execution order: one row per variant with a tick per sample. A random order has no pattern."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from statistics import fmean
 from typing import Final

@@ -1,7 +1,5 @@
 """Distribution of runs: each configuration's cumulative distribution and its runs in order."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from statistics import quantiles

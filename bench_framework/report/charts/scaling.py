@@ -1,7 +1,5 @@
 """Scaling plot: time and throughput against input size."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

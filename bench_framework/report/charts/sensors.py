@@ -1,7 +1,5 @@
 """Plot of system counters: a line per counter, on the same time axis as the drift plot."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Sequence

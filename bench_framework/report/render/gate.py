@@ -1,7 +1,5 @@
 """The gate's output for CI: pull request comment, step summary, JUnit XML, terminal page."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

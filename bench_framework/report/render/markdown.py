@@ -1,7 +1,5 @@
 """The report as CommonMark with tables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,10 +1,8 @@
 """The pages of a site: the index of all records, and the history of a scenario."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup
@@ -71,7 +69,7 @@ class Commits:
     base: str = ""
 
     @classmethod
-    def from_remote(cls, remote: str) -> Commits:
+    def from_remote(cls, remote: str) -> Self:
         """Return the pages of a git remote: none unless it is an https URL. A login is left out."""
         try:
             parts = urlsplit(remote.strip())

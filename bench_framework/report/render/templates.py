@@ -1,7 +1,5 @@
 """The templates of a page, any of which a user's folder can replace."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The report in a terminal: main result, one table per input, and paths of the report."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final

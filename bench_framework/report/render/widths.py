@@ -1,7 +1,5 @@
 """Text measured in terminal columns, with wide characters and combining marks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Final

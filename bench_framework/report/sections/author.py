@@ -1,7 +1,5 @@
 """Notes, learnings and next steps of the author; the latter two quote measured figures."""
 
-from __future__ import annotations
-
 from bench_framework.report.blocks import AuthorText, Block, Bullets, Code, Heading, Sentence
 from bench_framework.report.claim_blocks import closed
 from bench_framework.report.context import ReportData

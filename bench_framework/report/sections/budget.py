@@ -1,7 +1,5 @@
 """Section "What bounds the work": rates of single stages, and values derived from them."""
 
-from __future__ import annotations
-
 import statistics
 from typing import Final
 

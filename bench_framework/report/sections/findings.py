@@ -1,7 +1,5 @@
 """Section "Key findings": the comparisons that a reader would act on."""
 
-from __future__ import annotations
-
 from bench_framework.report.blocks import Block
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData

@@ -1,7 +1,5 @@
 """Sections "Results" of the report, and "All results" of the appendix."""
 
-from __future__ import annotations
-
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Block
 from bench_framework.report.charts.forest import forest

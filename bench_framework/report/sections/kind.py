@@ -1,7 +1,5 @@
 """Kinds of sections: code, title, place, blocks, and the reason for a missing section."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The masthead: scenario, record, host and a summary of data quality."""
 
-from __future__ import annotations
-
 from bench_framework.model.run import Host
 from bench_framework.model.words import NOISE_FLOOR, noun
 from bench_framework.report.blocks import Check, Mark

@@ -1,7 +1,5 @@
 """Section "Memory": peak RSS against the baseline and against the input."""
 
-from __future__ import annotations
-
 from bench_framework.model.judgement import ONE_PROGRAM, Claim
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell

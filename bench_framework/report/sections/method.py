@@ -1,7 +1,5 @@
 """Section "Method": schedule, families of comparisons and intervals of all tables, stated once."""
 
-from __future__ import annotations
-
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Facts

@@ -1,7 +1,5 @@
 """Section "Other metrics": user and system time, faults, context switches, storage, declared metrics."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Section "All pairs": the ratio of every two variants."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

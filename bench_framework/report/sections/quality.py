@@ -1,7 +1,5 @@
 """Section "Data quality": checks, plots over time, A/A control, warnings, environment."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Section "Recommendation": the variant to use, and its settings to paste."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import PurePath

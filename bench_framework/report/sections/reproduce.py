@@ -1,7 +1,5 @@
 """Section "Reproduce": commands, inputs and seeds."""
 
-from __future__ import annotations
-
 import shlex
 
 from bench_framework.masking import home_as_tilde

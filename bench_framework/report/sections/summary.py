@@ -1,7 +1,5 @@
 """Section "Summary": the answer in a paragraph, then its cost, exceptions and confidence."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench_framework.model.judgement import Claim

@@ -1,7 +1,5 @@
 """Section "Technical notes": binaries, how they were built, digests of their results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Section "Not measured": combinations, metrics and conditions without results."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
