@@ -4,8 +4,6 @@ Neither draws between `BlockStarted` and `BlockFinished`, because a terminal tha
 CPU time from the process that is timed.
 """
 
-from __future__ import annotations
-
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -240,7 +238,7 @@ class HostsDisplay(_Region):
         """Return the observer of a host; of the client, if the name is empty."""
         return self._hosts.setdefault(host, _HostLine(host, self))
 
-    def take(self, line: _HostLine, update: progress.Update) -> None:
+    def take(self, line: "_HostLine", update: progress.Update) -> None:
         """Show an update of a host."""
         where = f"{line.host}: " if line.host else ""
         match update:

@@ -47,30 +47,6 @@ class Compared(NamedTuple):
     bridge: Bridge | None = None
 
 
-def require_one_comparison(
-    *,
-    later: str | None,
-    baseline: str | None,
-    candidate: str | None,
-    axis: str | None,
-    where: str | None,
-) -> None:
-    """Refuse options of two kinds of comparison. Raises `UsageError`, BX121."""
-    pair = baseline is not None or candidate is not None
-    if later is not None and (pair or axis is not None):
-        message = "--baseline, --candidate and --axis cannot be used with two records"
-        fix = "leave them out, as in `benchctl compare @prev @last`"
-        raise UsageError(message, code="BX121", fix=fix)
-    if axis is not None and pair:
-        message = "--axis cannot be used with --baseline or --candidate"
-        fix = "leave out --axis, or --baseline and --candidate"
-        raise UsageError(message, code="BX121", fix=fix)
-    if where is not None and axis is None:
-        raise UsageError(
-            "--where needs --axis", code="BX121", fix="select variants with --candidate"
-        )
-
-
 def compare_record(
     results: Path,
     name: str,

@@ -55,8 +55,8 @@ def require_safe(address: str, *, insecure: bool) -> None:
         )
 
 
-def parse_hosts(text: str) -> tuple[str, ...]:
-    """Return the names of hosts, which commas separate; none for an empty text.
+def hosts_of(text: str) -> HostPolicy | None:
+    """Return the hosts that ``--host`` names, which commas separate; `None` for an empty text.
 
     Raises `UsageError` (BX136): a name is empty, given twice, or next to `ALL`.
     """
@@ -72,12 +72,6 @@ def parse_hosts(text: str) -> tuple[str, ...]:
                 effect="nothing was measured",
                 fix=f"name each host once, such as --host rack-1,rack-2, or write --host {ALL}",
             )
-    return names
-
-
-def hosts_of(text: str) -> HostPolicy | None:
-    """Return the hosts that ``--host`` names; `None` for an empty text. Raises as `parse_hosts`."""
-    names = parse_hosts(text)
     if not names:
         return None
     return HostPolicy(everyone=True) if names == (ALL,) else HostPolicy(names)

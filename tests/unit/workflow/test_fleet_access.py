@@ -8,7 +8,8 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
-from bench_framework.workflow.fleet.access import find_address, parse_hosts, require_safe
+from bench_framework.model.policies import HostPolicy
+from bench_framework.workflow.fleet.access import find_address, hosts_of, require_safe
 
 LOCAL = ["tcp://127.0.0.1:8786", "tcp://localhost:8786", "tcp://[::1]:8786", "tcp://127.9.9.9:1"]
 REMOTE = ["tcp://10.0.0.1:8786", "tcp://localhost.example:8786", "tcp://[2001:db8::1]:8786"]
@@ -98,7 +99,7 @@ def test_invalid_names_of_hosts_are_one_error(
 
 
 def test_names_of_hosts() -> None:
-    assert parse_hosts("") == ()
-    assert parse_hosts("rack-1") == ("rack-1",)
-    assert parse_hosts("rack-2, rack-1") == ("rack-2", "rack-1")
-    assert parse_hosts("all") == ("all",)
+    assert hosts_of("") is None
+    assert hosts_of("rack-1") == HostPolicy(("rack-1",))
+    assert hosts_of("rack-2, rack-1") == HostPolicy(("rack-2", "rack-1"))
+    assert hosts_of("all") == HostPolicy(everyone=True)

@@ -8,6 +8,7 @@ from typer import Argument, Option
 
 from bench_framework.cli.arguments import RecordName
 from bench_framework.cli.console import Console
+from bench_framework.errors import UsageError
 
 EXAMPLES = """
 benchctl compare @last
@@ -60,9 +61,17 @@ def compare(
     from bench_framework.workflow import comparison as workflow
 
     console: Console = context.obj
-    workflow.require_one_comparison(
-        later=later, baseline=baseline, candidate=candidate, axis=axis, where=where
-    )
+    message, pair = "", {"baseline": baseline, "candidate": candidate}
+    if later is not None and (axis, *pair.values()) != (None, None, None):
+        message = "--baseline, --candidate and --axis cannot be used with two records"
+        fix = "leave them out, as in `benchctl compare @prev @last`"
+    elif axis is not None and any(value is not None for value in pair.values()):
+        message = "--axis cannot be used with --baseline or --candidate"
+        fix = "leave out --axis, or --baseline and --candidate"
+    elif where is not None and axis is None:
+        message, fix = "--where needs --axis", "select variants with --candidate"
+    if message:
+        raise UsageError(message, code="BX121", fix=fix)
     console.warn_of_changes(record, later)
     metrics = tuple(metric.split(",")) if metric is not None else None
     results = console.results
@@ -71,7 +80,6 @@ def compare(
     elif axis is not None:
         compared = workflow.compare_axis(results, record, axis, where=where, metrics=metrics)
     else:
-        pair = {"baseline": baseline, "candidate": candidate}
         compared = workflow.compare_record(results, record, **pair, metrics=metrics)
     if not console.json:
         console.emit_document(compared.document, full=later is not None or axis is not None)
