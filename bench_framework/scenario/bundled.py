@@ -67,16 +67,8 @@ def flag_uses(scenario: Scenario, command: list[str]) -> Iterator[tuple[int, str
 
 def axis_links(scenario: Scenario, command: list[str]) -> dict[str, str]:
     """Return the worker's axis for each scenario axis that is the whole value of a flag."""
-    links = {}
-    for _, axis, given in flag_uses(scenario, command):
-        parts = list(template.placeholders(given))
-        if (
-            len(parts) == 1
-            and parts[0].name in scenario.spec.axes
-            and parts[0].end - parts[0].start == len(given)
-        ):
-            links[str(parts[0].name)] = axis
-    return links
+    uses = ((template.sole_name(given), axis) for _, axis, given in flag_uses(scenario, command))
+    return {name: axis for name, axis in uses if name in scenario.spec.axes}
 
 
 def command_of(scenario: Scenario) -> list[str]:

@@ -39,6 +39,12 @@ def names(text: str) -> set[str]:
     return {item.name for item in placeholders(text) if item.name is not None}
 
 
+def sole_name(text: str) -> str:
+    """Return the name of the placeholder that is the whole text; empty if it is not one."""
+    name = text[1:-1]
+    return name if _NAME.fullmatch(name) and text == f"{{{name}}}" else ""
+
+
 def fill(text: str, values: Mapping[str, str], *, quote: Callable[[str], str] = str) -> Word:
     """Return one argument with values inserted. ``{bin}``, ``{input}`` and the like stay slots.
 

@@ -321,7 +321,12 @@ def _measure_noise(console: Console, seconds: float | None, cpus: str | None) ->
     duration = NOISE_DEFAULT_S if seconds is None else seconds
 
     def show_window(verdicts: WindowVerdicts, number: int, elapsed_s: float) -> None:
-        console.say(_window_line(verdicts, number, elapsed_s, max(duration, elapsed_s)))
+        result = "different (false positive)" if verdicts.tripped else "no difference"
+        total = format_clock(max(duration, elapsed_s))
+        console.say(
+            f"window {number}, {format_clock(elapsed_s)} of about {total}: {verdicts.program} A/A: {result}; "
+            f"{counted(verdicts.false, 'false positive')} in {verdicts.families} relabelled families"
+        )
 
     findings = examine_noise(duration, LineDisplay(console), show_window, cpus)
     if console.json:
@@ -332,16 +337,6 @@ def _measure_noise(console: Console, seconds: float | None, cpus: str | None) ->
         console.error(findings.failure)
     if findings.exit_code:
         raise typer.Exit(findings.exit_code)
-
-
-def _window_line(verdicts: WindowVerdicts, number: int, elapsed_s: float, total_s: float) -> str:
-    """Return the result of a window of the A/A check."""
-    result = "different (false positive)" if verdicts.tripped else "no difference"
-    return (
-        f"window {number}, {format_clock(elapsed_s)} of about {format_clock(total_s)}: "
-        f"{verdicts.program} A/A: {result}; {counted(verdicts.false, 'false positive')} in "
-        f"{verdicts.families} relabelled families"
-    )
 
 
 def _conclusion(states: list[str], bad_glyph: str) -> str:

@@ -252,16 +252,12 @@ def _given(
     scenario: Scenario, word: str, axes: dict[str, AxisView]
 ) -> Iterator[tuple[str | None, str]]:
     """Yield the values of a flag, each with the axis or fixed key that it comes from, if any."""
-    parts = list(template.placeholders(word))
-    if not parts:
+    name = template.sole_name(word)
+    if not any(template.placeholders(word)):
         yield None, word
-    elif len(parts) == 1 and parts[0].end - parts[0].start == len(word):
-        name = parts[0].name
-        if name in axes:
-            yield from ((name, value) for value in axes[str(name)].values)
-        elif name in scenario.spec.fixed:
-            yield name, scenario.spec.fixed[str(name)]
-            for experiment in scenario.spec.experiments:
-                yield from (
-                    (name, value) for key, value in experiment.change.items() if key == name
-                )
+    elif name in axes:
+        yield from ((name, value) for value in axes[name].values)
+    elif name in scenario.spec.fixed:
+        yield name, scenario.spec.fixed[name]
+        for experiment in scenario.spec.experiments:
+            yield from ((name, value) for key, value in experiment.change.items() if key == name)
