@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.inputs import command_output, folders, user_files
+from bench_framework.execution.inputs import folders, user_inputs
 from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.machine.mounts import filesystem_of, free_bytes
 from bench_framework.model.plan import Dataset, Input, Plan
@@ -102,7 +102,7 @@ def _require_digest(dataset: Dataset, prepared: PreparedInput) -> None:
 def generated_path(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
     """Return the path for this version of the generator. Raises `MachineError` (BX234): none."""
     if dataset.kind == "command":
-        return command_output.path_of(dataset, folder, env)
+        return user_inputs.output_path(dataset, folder, env)
     size, seed = dataset.size_bytes, dataset.seed
     end = "folder" if _is_folder(dataset) else "txt"
     return folder / f"{dataset.family}-{seed}-{size}-{_native().version()}.{end}"
@@ -128,7 +128,7 @@ def _prepare(item: Input, dataset: Dataset, folder: Path, session: Session) -> P
 
     env, observer = session.env, session.interruptible
     if dataset.kind in USER_KINDS:
-        prepared = user_files.prepare(item.id, dataset, cache_root(env) / "data" / "digests")
+        prepared = user_inputs.prepare(item.id, dataset, cache_root(env) / "data" / "digests")
         observer.notify(DataFinished(item.label, reused=True))
         return prepared
     path = generated_path(dataset, folder, env)
@@ -166,7 +166,7 @@ def _generate(item: Input, dataset: Dataset, path: Path, session: Session) -> st
     observer.notify(DataStarted(item.label, dataset.size_bytes))
     with _written(path) as temporary:
         if dataset.kind == "command":
-            command_output.write(dataset, temporary, session.env, session.launcher, step)
+            user_inputs.write_output(dataset, temporary, session.env, session.launcher, step)
             digest = folders.digest(temporary)
         else:
             digest = _write_dataset(dataset, temporary, step)

@@ -1,0 +1,182 @@
+"""Inputs of the user: a file, a folder, several files, or the output of a command.
+
+Digests of files are kept in the cache. The output of a command is kept until the command or one of
+its files changes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from bench_framework.errors import Interrupted, MachineError
+from bench_framework.execution.build.binaries import find_program
+from bench_framework.execution.inputs import folders
+from bench_framework.execution.machine.mounts import filesystem_of
+from bench_framework.execution.process import Command, Launcher, scratch_folder, with_secrets
+from bench_framework.foreign import fault_of, matching_files, sha256_of, text_of
+from bench_framework.model.plan import OUTPUT, Dataset, filled, stable_id
+from bench_framework.model.run import PreparedInput
+from bench_framework.units import counted, format_size
+
+MOST_WORDS: Final = 96 << 10
+"""Bytes of the names of several files: hyperfine takes a command as one argument of 128 KiB at most."""
+_RELATIVE: Final = "the path is relative to the scenario's folder"
+TIMEOUT_S: Final = 7200.0
+_LINES: Final = 5
+"""Last lines of stderr in a message."""
+
+
+def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
+    """Return the user's files with their digest; `digests` is the folder of stored digests.
+
+    Raises `MachineError` (BC406): a file is missing or cannot be read, or no file matches; BC413,
+    there are too many for a command.
+    """
+    path, files = Path(dataset.path or ""), tuple[str, ...]()
+    if dataset.kind == "files":
+        files = _matching(path, dataset.patterns)
+        path = Path(os.path.commonpath([Path(name).parent for name in files]))
+    else:
+        fault, right = fault_of(path), "is a folder" if dataset.kind == "folder" else ""
+        if fault != right:
+            fix = f"correct `input: {{{dataset.kind}: …}}`; {_RELATIVE}"
+            raise _unfit(f"the input {dataset.kind} {path} {fault or 'is a file'}", fix)
+    key = "\0".join((str(path), *files)).encode(errors="surrogateescape")
+    note = digests / f"{hashlib.sha256(key).hexdigest()[:16]}.json"
+    try:
+        size = folders.size(path, files)
+        count = sum(1 for _ in folders.files(path, files)) if path.is_dir() else None
+        if count == 0:
+            raise _unfit(f"the input folder {path} contains no files", "choose another folder")
+        digest = folders.stored_digest(note, path, files)
+        if digest is None:
+            digest = folders.digest(path, files)
+            # Without the note, the files are digested again next time.
+            with contextlib.suppress(MachineError):
+                folders.store_digest(note, digest, path, files)
+    except OSError as error:
+        message = f"the input file {error.filename or path} cannot be read: {error.strerror}"
+        raise _unfit(message, "make it readable, or choose another input") from error
+    return PreparedInput(
+        input_id,
+        str(path),
+        size,
+        digest,
+        dataset.family,
+        None,
+        filesystem=filesystem_of(path),
+        files=files,
+        file_count=count,
+    )
+
+
+def _matching(folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files of each pattern in turn, each file once."""
+    files: dict[str, None] = {}
+    for pattern in patterns:
+        matches = matching_files(folder, pattern)
+        if not matches:
+            fix = f"correct `input: {{files: …}}`; {_RELATIVE}"
+            raise _unfit(f"no file matches {pattern} in {folder}", fix)
+        files |= dict.fromkeys(map(os.path.normpath, matches))
+    words = len(os.fsencode(shlex.join(files)))
+    if words > MOST_WORDS:
+        raise MachineError(
+            f"the names of the {counted(len(files), 'file')} of the input are too long for a "
+            f"command: {format_size(words)}, at most {format_size(MOST_WORDS)}",
+            code="BC413",
+            effect="nothing was measured",
+            fix="use `input: {folder: …}`, or a shorter pattern",
+        )
+    return tuple(files)
+
+
+def _unfit(message: str, fix: str) -> MachineError:
+    return MachineError(message, code="BC406", effect="nothing was measured", fix=fix)
+
+
+def output_path(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
+    """Return the path of the output of a command.
+
+    The name depends on the words, on the program, on the files that the words name, and on the folder
+    in which the command runs.
+
+    Raises `MachineError` (BX234): the program does not exist or is not executable.
+    """
+    program, *words = map(filled, dataset.command)
+    start = Path(dataset.path or "")
+    digests = [find_program(program, "", env).sha256, *digests_of(words, start)]
+    return folder / f"{dataset.family}-{stable_id(str(start), words, digests)}.out"
+
+
+def digests_of(words: Iterable[str], start: Path) -> Iterator[str]:
+    """Yield each word, or the digest of the file that it names relative to `start`."""
+    for word in with_secrets(words):
+        path = start / word
+        is_file = len(os.fsencode(word)) < os.pathconf("/", "PC_PATH_MAX") and not fault_of(path)
+        yield sha256_of(path) if is_file else word
+
+
+def write_output(
+    dataset: Dataset,
+    target: Path,
+    env: Mapping[str, str],
+    launcher: Launcher,
+    notify: Callable[[int], None],
+) -> None:
+    """Run the command; its output becomes the file `target`. `notify` gets the bytes so far.
+
+    Raises:
+        MachineError: BC411, the command failed, wrote nothing, or wrote more than permitted.
+        Interrupted: the user killed it.
+    """
+    prints = not any(OUTPUT in word for word in dataset.command)
+    argv = [filled(word, {"output": str(target.absolute())}) for word in dataset.command]
+    most = dataset.max_bytes or 0
+    written = 0
+
+    def step() -> None:
+        nonlocal written
+        written = target.stat().st_size if target.is_file() else 0
+        if written > most:
+            message = f"wrote more than {format_size(most)}"
+            raise _command_failed(dataset, message, fix="set `input.max-size` to a larger size")
+        notify(written)
+
+    with scratch_folder() as scratch:
+        log = Path(scratch, "stderr")
+        output = str(target) if prints else None
+        command = Command(
+            argv, env, dataset.path, stdout=output, stderr=str(log), timeout_s=TIMEOUT_S
+        )
+        finished = launcher.run(command, step)
+        if finished.killed:
+            raise Interrupted("interrupted", effect=f"{dataset.family} was killed")
+        if not finished.ok:
+            lines = text_of(log).strip().splitlines()
+            raise _command_failed(dataset, f"failed: {finished.how}", "\n".join(lines[-_LINES:]))
+    if target.is_symlink():  # its target can change without the words of the command
+        fix = "write a copy, such as with cp, in place of the link"
+        raise _command_failed(dataset, "wrote a symbolic link as {output}", fix=fix)
+    step()
+    if not written:
+        where = "printed nothing" if prints else "did not write the file {output}"
+        raise _command_failed(dataset, where)
+
+
+def _command_failed(
+    dataset: Dataset, what: str, stderr: str = "", fix: str = "correct `input.command`"
+) -> MachineError:
+    return MachineError(
+        f"the command of the input {what}",
+        code="BC411",
+        details=(("command", dataset.command_line), *((("stderr", stderr),) if stderr else ())),
+        effect="nothing was measured",
+        fix=fix,
+    )
