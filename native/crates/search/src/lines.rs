@@ -1,6 +1,6 @@
-//! Whole lines out of blocks that end anywhere.
+//! Whole lines of blocks that end anywhere, and of parts of a mapped file.
 
-use memchr::memrchr;
+use memchr::{memchr, memrchr};
 
 /// A buffer that is filled at its end and emptied, whole lines at a time, at its beginning.
 #[derive(Debug)]
@@ -53,6 +53,30 @@ impl LineBuffer {
     }
 }
 
+/// The lines that begin in `from..to`.
+pub(crate) fn lines_beginning_in(bytes: &[u8], from: u64, to: u64) -> std::ops::Range<usize> {
+    let index = |at: u64| usize::try_from(at).map_or(bytes.len(), |at| at.min(bytes.len()));
+    let (from, to) = (index(from), index(to));
+    // Not after `to`: each piece of one huge line would look through all of its rest.
+    let start = match from.checked_sub(1) {
+        None => 0,
+        Some(before) => memchr(b'\n', &bytes[before..to]).map_or(to, |end| before + end + 1),
+    };
+    if start >= to {
+        return start..start;
+    }
+    start..start + last_line_end(&bytes[start..], to - start)
+}
+
+/// The end of the line that contains the byte before `before`.
+pub(crate) fn last_line_end(lines: &[u8], before: usize) -> usize {
+    match before.checked_sub(1) {
+        None => 0,
+        Some(last) if last >= lines.len() => lines.len(),
+        Some(last) => memchr(b'\n', &lines[last..]).map_or(lines.len(), |end| last + end + 1),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +103,20 @@ mod tests {
                 out.extend_from_slice(buffer.rest());
                 assert_eq!(out, text);
             }
+        }
+    }
+
+    #[test]
+    fn every_line_belongs_to_one_chunk() {
+        let text = b"one\n\nthree\nfour is a long line\n\n\nlast";
+        for size in 1..text.len() as u64 + 2 {
+            let mut joined = Vec::new();
+            let mut from = 0;
+            while from < text.len() as u64 {
+                joined.extend_from_slice(&text[lines_beginning_in(text, from, from + size)]);
+                from += size;
+            }
+            assert_eq!(joined, text, "{size}");
         }
     }
 }

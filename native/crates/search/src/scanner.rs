@@ -12,7 +12,7 @@ use worker::exit::Failure;
 
 use crate::found::{Found, Place};
 use crate::job::{Reading, Search};
-use crate::lines::LineBuffer;
+use crate::lines::{LineBuffer, last_line_end, lines_beginning_in};
 use crate::parser::{DEEPEST, Parser, SerdeJson, too_deep};
 use crate::prefilter::Prefilter;
 use crate::query::Matcher;
@@ -191,7 +191,7 @@ impl<P: Parser> Scanner<P> {
             Reading::Read => self.read_chunk(file, from, to).map_err(unreadable)?,
             Reading::Mmap => {
                 if let Some(mapped) = Mapped::of(&search, file).map_err(unreadable)? {
-                    let lines = owned(&mapped.map, from, to);
+                    let lines = lines_beginning_in(&mapped.map, from, to);
                     self.block(file, lines.start as u64, &mapped.map[lines], "mmap");
                     mapped.kept_its_size().map_err(unreadable)?;
                 }
@@ -381,51 +381,8 @@ impl Mapped {
     }
 }
 
-/// The lines that begin in `from..to`.
-fn owned(bytes: &[u8], from: u64, to: u64) -> std::ops::Range<usize> {
-    let index = |at: u64| usize::try_from(at).map_or(bytes.len(), |at| at.min(bytes.len()));
-    let (from, to) = (index(from), index(to));
-    // Not after `to`: each piece of one huge line would look through all of its rest.
-    let start = match from.checked_sub(1) {
-        None => 0,
-        Some(before) => memchr(b'\n', &bytes[before..to]).map_or(to, |end| before + end + 1),
-    };
-    if start >= to {
-        return start..start;
-    }
-    start..start + last_line_end(&bytes[start..], to - start)
-}
-
-/// The end of the line that the byte before `before` belongs to.
-fn last_line_end(lines: &[u8], before: usize) -> usize {
-    match before.checked_sub(1) {
-        None => 0,
-        Some(last) if last >= lines.len() => lines.len(),
-        Some(last) => memchr(b'\n', &lines[last..]).map_or(lines.len(), |end| last + end + 1),
-    }
-}
-
 /// The words for a file that cannot be read.
 pub(crate) fn unreadable(search: &Search, file: usize, error: &io::Error) -> Failure {
     let path = search.job.sessions[file].path.display();
     Failure::Work(format!("cannot read {path}: {error}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_line_belongs_to_one_chunk() {
-        let text = b"one\n\nthree\nfour is a long line\n\n\nlast";
-        for size in 1..text.len() as u64 + 2 {
-            let mut joined = Vec::new();
-            let mut from = 0;
-            while from < text.len() as u64 {
-                joined.extend_from_slice(&text[owned(text, from, from + size)]);
-                from += size;
-            }
-            assert_eq!(joined, text, "{size}");
-        }
-    }
 }

@@ -119,9 +119,8 @@ fn check(mode: &Mode, job: &Job) -> Result<(), Fault> {
         )));
     }
     if mode.maps && job.dontcache {
-        return Err(Fault::Contradiction(
-            "stores into a mapping cannot use RWF_DONTCACHE".to_owned(),
-        ));
+        let reason = "stores into a mapping cannot use RWF_DONTCACHE".to_owned();
+        return Err(Fault::Contradiction(reason));
     }
     if job.depth.get() > 32_768 {
         return Err(Fault::Contradiction(format!(
