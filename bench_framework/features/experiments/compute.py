@@ -5,13 +5,12 @@ a sentence depends only on the fields of its claim. See docs/method.md#before-an
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims.costs import Costs
 from bench_framework.claims.factory import Names
 from bench_framework.claims.phrases import change
 from bench_framework.claims.value_phrases import where
-from bench_framework.compare.contrasts import Measured
 from bench_framework.compare.judged_pairs import judged_pairs
 from bench_framework.model import words
 from bench_framework.model.declarations import Hypothesis
@@ -26,6 +25,9 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import BuildSpec, Plan, Role, Variant
 from bench_framework.model.structure import Change, Replacement
 from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from bench_framework.compare.contrasts import Measured
 
 
 def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[HypothesisTest, ...]:
@@ -120,7 +122,7 @@ Two builds that differ only in these fields are a before-and-after pair.
 PAIR: Final = 2
 
 
-def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Replacement, ...]:
+def replacements(at: "Measured", comparisons: Sequence[Comparison]) -> tuple[Replacement, ...]:
     """Return every before-and-after pair, input by input.
 
     A pair is the two values of an axis that only chooses features, or the revisions of an axis of
@@ -203,7 +205,7 @@ def _with(variant: Variant, changes: Mapping[str, str]) -> tuple[tuple[str, str]
 
 
 def _replacement(
-    at: Measured,
+    at: "Measured",
     input_id: str,
     variants: tuple[Variant, Variant],
     ids: tuple[str, str],
