@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final
 
 from bench_framework.claims import value_phrases
@@ -37,14 +36,9 @@ class Names:
         label = self.plan.variant(cell.variant_id).label
         return f"{label} (control)" if cell.role is Role.CONTROL else label
 
-    def names(
-        self, cell_ids: Sequence[str], costs: Mapping[str, str] = MappingProxyType({})
-    ) -> str:
+    def names(self, cell_ids: Sequence[str]) -> str:
         """Return the names of variants; at most the first four if there are many."""
-        labels = [
-            f"{self.label(cell)} ({costs[cell]})" if costs.get(cell) else self.label(cell)
-            for cell in cell_ids
-        ]
+        labels = [self.label(cell) for cell in cell_ids]
         if len(labels) <= MOST_NAMED + 1:
             return ", ".join(labels)
         return f"{', '.join(labels[:MOST_NAMED])} and {len(labels) - MOST_NAMED} more"

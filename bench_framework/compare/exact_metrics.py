@@ -74,13 +74,14 @@ def compare(
         for o in observations:
             if o.cell_id == side.id and o.kind == metric and o.status != "ok":
                 return replace(draft, verdict=verdict, reason=f"{name}{o.message}")
-    counts = [_counts(observations, side.id) for side in (cell, reference)]
+    counts = [counts_of(observations, side.id) for side in (cell, reference)]
     if not all(counts):
         return replace(draft, reason="instructions were not counted")
     return medians.compare_counts(draft, *counts)
 
 
-def _counts(observations: Iterable[Observation], cell_id: str) -> list[float]:
+def counts_of(observations: Iterable[Observation], cell_id: str) -> list[float]:
+    """Return the counted instructions of a cell; there may be several counts."""
     runs = (o for o in observations if o.cell_id == cell_id and o.kind == INSTRUCTIONS)
     return [o.values[INSTRUCTIONS] for o in runs if INSTRUCTIONS in o.values]
 

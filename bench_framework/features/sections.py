@@ -20,7 +20,6 @@ from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
 from bench_framework.report.sections.author import LEARNINGS, NOTES
 from bench_framework.report.sections.budget import BUDGET, LIMIT
-from bench_framework.report.sections.findings import FINDINGS
 from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.memory import MEMORY
@@ -30,7 +29,7 @@ from bench_framework.report.sections.pairs import PAIRS
 from bench_framework.report.sections.quality import QUALITY
 from bench_framework.report.sections.recommendation import RECOMMENDATION
 from bench_framework.report.sections.reproduce import REPRODUCE
-from bench_framework.report.sections.summary import SUMMARY
+from bench_framework.report.sections.summary import FINDINGS, SUMMARY
 from bench_framework.report.sections.technical import TECHNICAL
 from bench_framework.report.sections.unmeasured import LIMITATIONS, UNMEASURED
 

@@ -172,15 +172,14 @@ def show_measured(
     return _text(_near(value * scale, decimals))
 
 
-def percent(fraction: float | None, *, digits: int = 2) -> str:
-    """Return ``0.0134`` as ``1.3 %``, with the given significant digits and tens in full."""
+def percent(fraction: float | None) -> str:
+    """Return ``0.0134`` as ``1.3 %``, with two significant digits and tens in full."""
     if fraction is None:
         return DASH
     value = fraction * 100
     if value == 0:
         return f"0{units.THIN_SPACE}%"
-    decimals = max(0, digits - 1 - Decimal(repr(abs(value))).adjusted())
-    return f"{_text(_near(value, decimals))}{units.THIN_SPACE}%"
+    return f"{significant(value, 2)}{units.THIN_SPACE}%"
 
 
 def percent_up(fraction: float | None) -> str:

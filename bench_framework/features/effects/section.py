@@ -28,22 +28,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
         name = f"effects-{number}"
         blocks += input_heading(data, item, name)
         effects = [e for e in structure.effects if e.input_id == item.id]
-        if not effects:
-            continue
-        blocks += _input_blocks(data, item, factorial, effects, name)
+        pairs = contrasts.with_claims(effects, data.claims("effect", "interaction", item=item))
+        mains = [pair for pair in pairs if len(pair[0].changes) < PAIR]
+        both = [pair for pair in pairs if len(pair[0].changes) == PAIR]
+        blocks += [_mains(data, item, factorial, mains, name)] if mains else []
+        blocks += [_interactions(data, item, factorial, both, name)] if both else []
     return tuple(blocks)
-
-
-def _input_blocks(
-    data: ReportData, item: Input, factorial: Factorial, effects: list[Effect], name: str
-) -> list[Block]:
-    pairs = contrasts.with_claims(effects, data.claims("effect", "interaction", item=item))
-    mains = [pair for pair in pairs if len(pair[0].changes) < PAIR]
-    both = [pair for pair in pairs if len(pair[0].changes) == PAIR]
-    blocks: list[Block] = [_mains(data, item, factorial, mains, name)]
-    if both:
-        blocks.append(_interactions(data, item, factorial, both, name))
-    return blocks
 
 
 def _mains(

@@ -63,11 +63,7 @@ def _exact(
 ) -> list[float]:
     """Return the deterministic values that are known of a cell. There may be several counts."""
     if metric == exact_metrics.INSTRUCTIONS:
-        return [
-            o.values[metric]
-            for o in observed
-            if o.cell_id == cell_id and o.kind == metric and metric in o.values
-        ]
+        return exact_metrics.counts_of(observed, cell_id)
     value = cell_state.exact_value(
         cell_state.build_of(plan, plan.cell(cell_id).variant_id, builds), metric
     )

@@ -10,18 +10,10 @@ from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import comparison_cells, finding, value_cell, verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI
-from bench_framework.report.numbers import (
-    DASH,
-    column_decimals,
-    column_size,
-    measured_decimals,
-    replication,
-    show_measured,
-    show_size,
-    significant,
-)
+from bench_framework.report.numbers import DASH, column_size, replication, show_size, significant
+from bench_framework.report.scales import Scale, scale_of
 from bench_framework.report.sections.kind import SectionKind, input_heading
-from bench_framework.units import THIN_SPACE, size_unit
+from bench_framework.units import THIN_SPACE
 
 ANONYMOUS = "anon_bytes"
 MAPPED = "mmap"
@@ -59,28 +51,25 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> T
     medians = {c.id: s.median for c in cells if (s := data.summary(c.id, PEAK_RSS)) is not None}
     preferred = reference.median if reference else max(medians.values())
     family = data.plan.unit_family
-    unit = size_unit(column_size(preferred, medians.values(), family), family)
+    size = column_size(preferred, medians.values(), family)
+    scale = scale_of(PEAK_RSS, size, data.summaries(cells, PEAK_RSS), family)
     ordered = sorted(cells, key=lambda c: medians[c.id])
-    summaries = data.summaries(cells, PEAK_RSS)
-    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, unit[1]) for s in summaries)
-    rows = tuple(_row(data, item, cell, (unit[1], most)) for cell in ordered)
+    rows = tuple(_row(data, item, cell, scale) for cell in ordered)
     columns = (
         Column("Variant"),
-        Column(f"Peak RSS, {unit[0]}", "decimal"),
+        Column(f"Peak RSS, {scale.unit}", "decimal"),
         Column("vs baseline", "decimal"),
         Column(ADJUSTED_CI, drop=4),
         Column("Verdict"),
         Column("% of input", "right", drop=2),
-        Column(f"Anonymous, {unit[0]}", "decimal", drop=3),
+        Column(f"Anonymous, {scale.unit}", "decimal", drop=3),
         Column("n", "right", drop=1),
         Column("Notes", drop=5, prose=True),
     )
-    size = data.input_bytes(item.id)
-    input_words = data.on_input(item, ", input ")
-    of_input = input_words
-    if size:
-        size_text = show_size(size, data.plan.unit_family)
-        of_input = f"{input_words} ({size_text})" if input_words else f", input of {size_text}"
+    of_input = data.on_input(item, ", input ")
+    if input_size := data.input_bytes(item.id):
+        text = show_size(input_size, family)
+        of_input = f"{of_input} ({text})" if of_input else f", input of {text}"
     caption = f"Peak resident memory by variant{of_input}: median over runs."
     legend = (
         "Anonymous: heap and stacks (RssAnon) at the peak of one further run, which is not timed. It "
@@ -90,8 +79,7 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> T
     return Table(name + "-table", caption, columns, rows, (legend,) if sampled else ())
 
 
-def _row(data: ReportData, item: Input, cell: PlanCell, form: tuple[float, int]) -> Row:
-    scale, most = form
+def _row(data: ReportData, item: Input, cell: PlanCell, scale: Scale) -> Row:
     summary = data.summary(cell.id, PEAK_RSS)
     anonymous = data.summary(cell.id, ANONYMOUS)
     variant = data.variant_of(cell)
@@ -105,9 +93,7 @@ def _row(data: ReportData, item: Input, cell: PlanCell, form: tuple[float, int])
     reason = comparison.reason if comparison else ""
     cells = (
         Cell(variant.label),
-        Cell(show_measured(peak, summary.lo, summary.hi, scale, most), peak)
-        if summary
-        else Cell(DASH),
+        scale.cell(summary),
         Cell("baseline", 1.0) if baseline else ratio,
         bounds,
         verdict_cell(verdict, PEAK_RSS) if verdict else Cell(""),
@@ -115,7 +101,8 @@ def _row(data: ReportData, item: Input, cell: PlanCell, form: tuple[float, int])
         if size
         else Cell(DASH),
         value_cell(
-            anonymous.median if anonymous else None, lambda size: significant(size * scale, 3)
+            anonymous.median if anonymous else None,
+            lambda size: significant(size * scale.factor, 3),
         ),
         Cell(replication(summary.n_rounds, summary.n_runs) if summary else DASH),
         Cell("; ".join(part for part in (note, reason) if part)),

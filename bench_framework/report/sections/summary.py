@@ -1,4 +1,4 @@
-"""Section "Summary": the answer in a paragraph, then its cost, exceptions and confidence."""
+"""Sections "Summary", with answer, cost, exceptions and confidence, and "Key findings"."""
 
 from typing import Final
 
@@ -73,4 +73,22 @@ SUMMARY = SectionKind(
     build,
     place="report",
     terminal="all",
+)
+
+
+def findings(data: ReportData) -> tuple[Block, ...]:
+    """Return contrasts that the summary lacks: the scenario's, or else the best variant's."""
+    stated = {claim.id for claim in lines(data)}
+    claims = (c for c in data.claims("contrast", "grouped", "finding") if "joined" not in c.values)
+    return tuple(claim_bullets(c for c in claims if c.id not in stated))
+
+
+FINDINGS = SectionKind(
+    "S17",
+    "findings",
+    "Key findings",
+    "further comparisons that the scenario names in `contrasts`, or those of the best variant",
+    findings,
+    place="report",
+    terminal="sentences",
 )
