@@ -17,8 +17,6 @@
 Any other exception is an internal error: exit 70, with a saved traceback.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

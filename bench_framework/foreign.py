@@ -1,7 +1,5 @@
 """Safe reading of what other programs wrote: files that may never end, JSON without a bottom."""
 
-from __future__ import annotations
-
 import errno
 import glob
 import hashlib

@@ -5,8 +5,6 @@ A plan contains masks such as ``***1***`` in place of secrets. So whatever is de
 the names that are recognised.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Collection

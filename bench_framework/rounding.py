@@ -5,8 +5,6 @@ until the rounded interval has the same relation to 1 and to the margin as the e
 guarantee that the printed interval is exactly the one from which the verdict follows.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal

@@ -3,8 +3,6 @@
 Sizes are in bytes (int), durations in seconds (float), percentages are fractions (0.02 for ``2%``).
 """
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from typing import Final

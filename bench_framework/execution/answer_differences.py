@@ -1,7 +1,5 @@
 """Differences of two compared texts: the first differing lines, their share, and what would help."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -3,8 +3,6 @@
 Nothing here runs while a program is timed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Blocks: consecutive runs of one cell in one call of hyperfine, with their answers."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

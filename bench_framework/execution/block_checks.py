@@ -1,7 +1,5 @@
 """Checks of blocks, outside timing: failures, answers, page cache, metrics."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import shlex

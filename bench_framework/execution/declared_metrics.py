@@ -3,8 +3,6 @@
 A number that cannot be read is missing, with the reason. It is never 0 or from an earlier run.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import math

@@ -9,8 +9,6 @@ as lists in JSON. The script prints the name of each expression to stderr before
 left of the text, it prints an excerpt of the text and exits with `NOTHING_LEFT`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

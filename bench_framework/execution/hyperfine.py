@@ -4,8 +4,6 @@ The reasons for the options are in docs/method.md#schedule. ``tests/fixtures/hyp
 examples of its JSON.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

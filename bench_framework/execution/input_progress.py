@@ -1,7 +1,5 @@
 """Progress of one input of a measurement."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 

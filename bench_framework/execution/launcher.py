@@ -17,8 +17,6 @@ Request: ``{"argv", "env", "cwd", "stdin", "stdout", "stderr", "timeout_s", "cpu
 ``{"kill": true}`` ends the running command.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import errno

@@ -1,7 +1,5 @@
 """Child processes: one launcher (`execution.launcher`) starts all others."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -4,8 +4,6 @@ Between two blocks benchctl does only what the next block needs, about 2 ms; it 
 nothing. See docs/method.md#schedule.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

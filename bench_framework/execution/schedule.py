@@ -1,7 +1,5 @@
 """The order within rounds, runs per block, and cells that leave (docs/method.md#schedule)."""
 
-from __future__ import annotations
-
 import math
 import random
 import statistics

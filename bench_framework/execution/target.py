@@ -1,7 +1,5 @@
 """Executable targets: a cell with its slots filled, its environment, and its CPUs."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import threading

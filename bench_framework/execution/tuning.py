@@ -1,7 +1,5 @@
 """The `tuning` command of a scenario, which runs once before measuring, and its output."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

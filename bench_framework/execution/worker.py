@@ -1,7 +1,5 @@
 """Answers of workers that follow the protocol: one line per run."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

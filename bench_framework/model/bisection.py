@@ -1,7 +1,5 @@
 """A search for the commit that changed a configuration. Immutable, no I/O."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

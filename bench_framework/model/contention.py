@@ -4,8 +4,6 @@ A flag is a remark. A flagged block remains in every statistic, because removing
 bias the result.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final, Literal
 

@@ -1,7 +1,5 @@
 """Declarations of a scenario: axes, experiments, hypotheses, figures and notes. No I/O."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -4,8 +4,6 @@ Python's parser reads the text. Numbers, names, ``+ - * /`` and the functions be
 nodes of the syntax tree that are accepted. Units are checked, and `eval` is not used.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import sys

@@ -1,7 +1,5 @@
 """The result of the gate for a record. Immutable, no I/O."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

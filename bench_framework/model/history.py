@@ -1,7 +1,5 @@
 """The history of a scenario: one series per configuration, and its changes. Immutable, no I/O."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 

@@ -4,8 +4,6 @@ A set has sessions (one file each). A session has commands with the figures of t
 Immutable, no I/O.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

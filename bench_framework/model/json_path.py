@@ -1,7 +1,5 @@
 """Paths to values in JSON: ``latency.p99``, ``rows[0].value``, ``$['a b'].c``. No I/O."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Built-in metrics, as in `docs/reference/metrics.md`, and those that a scenario declares."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal

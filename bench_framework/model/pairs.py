@@ -1,7 +1,5 @@
 """The pairs of cells that a plan compares in addition to those with its first baseline."""
 
-from __future__ import annotations
-
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Metric

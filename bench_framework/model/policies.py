@@ -1,7 +1,5 @@
 """Policies of a plan: answers, rounds, thresholds of verdicts, and the gate. No I/O."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Profiles of programs: the policy, the sampled stacks, and the shares of functions."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final, Literal

@@ -1,7 +1,5 @@
 """Statements of a published report, their figures, and what tests them. No I/O."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

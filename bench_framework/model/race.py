@@ -4,8 +4,6 @@ See docs/method.md#race and docs/method.md#finished-configurations. It depends o
 of the looks, so that a resumed record makes the same decisions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Commits of a crate, and the two revisions that a plan compares. Immutable, no I/O."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Measured data: builds, blocks and the reports of workers. Immutable, no I/O."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Ratios are those of the headline's metric, and smaller is better. They are typic
 Hodges-Lehmann estimate over one contrast per round.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal
 

@@ -1,7 +1,5 @@
 """Glyph and words of each verdict (docs/method.md#verdicts). Colour is never the only sign."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

@@ -4,8 +4,6 @@ The module also computes the minimum detectable effect at the adjusted level.
 See `docs/method.md#interim-analyses` and `docs/method.md#families`. It does not use numpy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -12,8 +12,6 @@ Portable without them: sorting, ranks, medians, counts, comparisons, elementwise
 `math.exp`, `**` with a fraction, and the distributions of scipy.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache

@@ -8,8 +8,6 @@ method", BMC Medical Research Methodology 14:25 (2014), for the interval. `docs/
 gives the formulas.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ Both statistics are sums over rounds of a score of the run that has it, so that 
 distributions are convolutions. See `docs/method.md#paired-test`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final

@@ -7,8 +7,6 @@ midranks, which are doubled so that they are integers (Hollander, Wolfe & Chicke
 section 3.1).
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Final

@@ -6,8 +6,6 @@ from one state of the machine. The data cannot show drift between the commands, 
 intervals account for the variation of runs only (`docs/method.md#imported-figures`).
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Archives of a baseline and its record, as one ``.tar.gz``. What is read is not trusted."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import gzip

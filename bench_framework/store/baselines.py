@@ -1,7 +1,5 @@
 """Baselines: names of records, each in a small JSON file next to the records of its scenario."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

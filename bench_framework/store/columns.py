@@ -1,7 +1,5 @@
 """Columns of CSV tables, listed in ``columns.toml``: how they are described, written and read."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

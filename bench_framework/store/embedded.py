@@ -7,8 +7,6 @@ Both are compressed by bzip2, whose output is the same with every version of the
 report which is rendered again elsewhere has the same bytes.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import bz2

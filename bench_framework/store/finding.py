@@ -1,7 +1,5 @@
 """Search for records by name, without reading their contents."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Imported sets on disk, with ``imported.json`` and the imported files instead of a journal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final

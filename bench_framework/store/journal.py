@@ -1,7 +1,5 @@
 """The append-only ``journal.jsonl``, from which all tables are derived."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """``manifest.json``, with the digest of every file of a record and the schema version."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

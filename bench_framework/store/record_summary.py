@@ -1,7 +1,5 @@
 """The small part of a record that a history needs, read without its journal of runs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -1,7 +1,5 @@
 """Rows and columns of ``runs.csv``."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Plan, builds and host are read from the other files of the record. Every figure is from the table.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,7 +1,5 @@
 """The tables of a record: ``runs.csv`` and other CSV files, and ``columns.json``."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

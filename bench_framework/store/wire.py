@@ -4,8 +4,6 @@ pydantic validates the dataclasses directly. Unknown keys are ignored, so that r
 version with the same schema version and more fields can be read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Two copies of one binary differ by up to half a percent, because their pages are
 addresses; the control must include this difference.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -8,8 +8,6 @@ since 1.91), so a dependency is compiled once for all revisions and variants tha
 same settings (module `sharing`). Each build has its own target directory for its binary.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -12,8 +12,6 @@ not know every file that a macro of another package reads, and would return an o
 a file changed.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping

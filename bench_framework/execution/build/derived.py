@@ -5,8 +5,6 @@ state of the sources. It is a clone, so that build scripts can call git and that
 repository share the builds of their dependencies.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Messages of cargo: the binary and the crates of a build, its progress, and its errors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

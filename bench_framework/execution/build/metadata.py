@@ -1,7 +1,5 @@
 """Packages of a workspace, as ``cargo metadata`` describes them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ The training runs for each record, because nothing shows which files a program r
 give the same profile, so cargo builds nothing again.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

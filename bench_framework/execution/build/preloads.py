@@ -4,8 +4,6 @@ Rust's default allocator calls `malloc` too, so one way reaches Rust and C progr
 built once into the cache. The reasons are in docs/method.md#preloaded-allocators.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import stat

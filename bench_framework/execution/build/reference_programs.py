@@ -4,8 +4,6 @@ Both are in coreutils, so nothing is built. `factor` only computes; `wc -l` copi
 page cache and hardly computes.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ As for ``cargo install``, cargo's configuration is that of the user (``$CARGO_HO
 the scenario does not change where a crate comes from.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

@@ -8,8 +8,6 @@ moves those of the previous folder out, and those of this folder back in. So car
 left, and a second build of either revision compiles nothing.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Evidence of what reached a binary: symbols, loader, linker, and features without a symbol."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

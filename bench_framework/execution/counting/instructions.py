@@ -6,8 +6,6 @@ may run other code than in the timed runs. A worker's receipt shows this; it is 
 receipts of the timed runs.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence

@@ -5,8 +5,6 @@ memory, and kernel counters of programs without the worker protocol, come from s
 times are not used.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Untimed single runs of a cell's command, checked like any other run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

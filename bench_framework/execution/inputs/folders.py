@@ -1,7 +1,5 @@
 """Files, size and digest of a file, folder or chosen files, and whether they changed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

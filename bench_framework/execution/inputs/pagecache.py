@@ -5,8 +5,6 @@ device during it. `verify_state` combines both; only a verified state is reporte
 (docs/method.md#page-cache).
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import stat

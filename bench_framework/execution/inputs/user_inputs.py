@@ -4,8 +4,6 @@ Digests of files are kept in the cache. The output of a command is kept until th
 its files changes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

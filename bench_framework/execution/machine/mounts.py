@@ -1,7 +1,5 @@
 """The filesystem of a path: its type, from /proc/self/mountinfo, and its free space."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The CPUs of the machine: which to pin programs to, and which interrupts they handle."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable

@@ -4,8 +4,6 @@ The files are opened once and read with ``pread``, so no path is resolved betwee
 is `None` if its file is missing: PSI is a boot option, and containers hide files.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -3,8 +3,6 @@
 Everything here is read, nothing is changed: most settings need root, and they belong to the machine.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

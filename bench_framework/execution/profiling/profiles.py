@@ -1,7 +1,5 @@
 """Profiles of the cells of a record, in separate untimed runs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Samplers of functions, tested once: perf, or callgrind where the kernel forbids it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

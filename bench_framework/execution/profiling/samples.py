@@ -11,8 +11,6 @@ perf and callgrind demangle C++ and the older Rust mangling themselves; newer Ru
 remain, and `plain_name` demangles them.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

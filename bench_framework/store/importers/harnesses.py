@@ -1,7 +1,5 @@
 """Readers of JSON of benchmark harnesses: criterion, Google Benchmark and pyperf."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reader of hyperfine's JSON: version 1, and schema 2. Only this module uses its keys."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Reading of an imported file: detect its format and return its session."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

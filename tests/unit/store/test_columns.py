@@ -5,6 +5,7 @@ import tomllib
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -59,10 +60,13 @@ def annotation(kind: type, name: str) -> str:
     """Return the annotation of a field or property, without `None`."""
     fields = kind.__dict__["__dataclass_fields__"]
     if name in fields:
-        return str(fields[name].type).removesuffix(" | None").removeprefix("lines.")
-    member = vars(kind)[name]
-    function = member.fget if isinstance(member, property) else member.func
-    return str(function.__annotations__["return"]).removesuffix(" | None")
+        value = fields[name].type
+    else:
+        member = vars(kind)[name]
+        function = member.fget if isinstance(member, property) else member.func
+        value = function.__annotations__["return"]
+    text = value.__name__ if isinstance(value, type) and not get_args(value) else str(value)
+    return re.sub(r"(?:\w+\.)+", "", text).removesuffix(" | None")
 
 
 @pytest.mark.parametrize("section", SECTIONS)

@@ -1,7 +1,5 @@
 """Registry of checks, in the order of ``benchctl doctor``. A new check is a function and a line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

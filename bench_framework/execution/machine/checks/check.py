@@ -1,7 +1,5 @@
 """Types of a check: its result and the part of the machine that it reads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

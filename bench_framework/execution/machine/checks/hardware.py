@@ -1,7 +1,5 @@
 """Checks of processors and memory: number, frequency governor, load, virtualisation, swap."""
 
-from __future__ import annotations
-
 import os
 import re
 from typing import Final

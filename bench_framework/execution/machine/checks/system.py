@@ -1,7 +1,5 @@
 """Checks of tools that benchctl starts, of disks, and of kernel features."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import mmap
