@@ -25,12 +25,9 @@ _WORDS: Final = {
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return what the limitations only count, and the conditions that were not tested."""
-    claims = tuple(data.claims("not-measured"))
-    lines = [*_refused(data, claimed=bool(claims)), *_metrics(data)]
-    if not claims:
-        lines = [*_holes(data), *lines]
+    lines = [*_refused(data), *_metrics(data)]
     by_reason: dict[str, list[Sentence]] = {}
-    for claim in claims:
+    for claim in data.claims("not-measured"):
         by_reason.setdefault(str(claim.values["reason"]), []).append(sentence(claim))
     few = [one for group in by_reason.values() if len(group) <= MOST_CLAIMS for one in group]
     grouped = [
@@ -72,26 +69,12 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
     return (Bullets(tuple(Sentence(closed(line)) for line in lines if line)),)
 
 
-def _holes(data: ReportData) -> list[str]:
-    reasons: dict[tuple[str, str | None], list[str]] = {}
-    for hole in data.plan.holes:
-        values = " ".join(f"{axis}={value}" for axis, value in hole.values)
-        reasons.setdefault((hole.reason, hole.rule), []).append(values)
-    lines = []
-    for (reason, rule), combinations in reasons.items():
-        place = f" (rule at {rule})" if rule else ""
-        lines.append(f"Excluded{place}, {reason}: {listed(combinations)}.")
-    return lines
-
-
-def _refused(data: ReportData, *, claimed: bool) -> list[str]:
-    """Return configurations without a verdict, but failed ones only if no claim names them."""
+def _refused(data: ReportData) -> list[str]:
+    """Return configurations without a verdict. Claims name those that failed or did not start."""
     arms = {cell.id for item in data.plan.inputs for cell in data.arms(item.id)}
     lines = []
     for state in data.judgement.states:
-        if claimed and state.state in {"failed", "not-started"}:
-            continue
-        if state.cell_id in arms and state.state in _WORDS:
+        if state.cell_id in arms and state.state in {"other-output", "not-comparable"}:
             reason = f": {state.reason}" if state.reason else ""
             label = data.plan.cell(state.cell_id).label
             lines.append(closed(f"{_WORDS[state.state]}: {label}{reason}"))
