@@ -51,7 +51,7 @@ def run(
     until: Annotated[
         str | None,
         Option(
-            metavar="conclusive|rounds|X%",
+            metavar="WHEN",
             help="When to stop. `conclusive`: as soon as every comparison is conclusive. `X%`: as soon as "
             "the half-width of every confidence interval is at most X%. `rounds`: after MAX rounds. The "
             "time limit (--budget) also applies. Default: from FILE, else `conclusive`.",
