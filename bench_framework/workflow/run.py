@@ -123,9 +123,9 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
         earlier = _earlier_builds(plan, options)
         prepared = prepare(plan, options, session, earlier)
         if options.host:
-            text = f"measured on host {options.host} of a fleet"
-            text += ", with programs that the client built" if options.builds else ""
-            event = Event("BX344", text, "note")
+            note = f"measured on host {options.host} of a fleet"
+            note += ", with programs that the client built" if options.builds else ""
+            event = Event("BX344", note, "note")
             prepared = replace(prepared, events=(*prepared.events, event))
         if options.first_pass:
             require_programs(earlier, prepared.builds)

@@ -32,6 +32,7 @@ def test_a_record_of_a_worker_equals_a_local_one(make: Callable[..., Machine]) -
 
     local, remote = client.records
     assert results(local) == results(remote)
+    assert (local / "scenario.yaml").read_text() == (remote / "scenario.yaml").read_text()
     assert "measured on host rack-7 of a fleet" in (remote / "events.csv").read_text()
     assert (remote / "env.json").is_file()
     page = (remote / "report.html").read_text()
