@@ -20,7 +20,7 @@ from bench_framework.errors import EXIT_BUG, EXIT_STOPS_GIT, BenchError, Machine
 from bench_framework.version import __version__
 
 EXAMPLES = """
-benchctl ab './old data' './new data'             # compare two commands
+benchctl ab './old in.txt' './new in.txt'         # compare two commands
 benchctl run quickstart                           # measure a bundled scenario
 benchctl init -- --count data.txt                 # write a scenario for the crate in this folder
 benchctl plan bench/parse.yaml                    # preview builds, runs and duration
@@ -47,7 +47,7 @@ app = typer.Typer(
     name="benchctl",
     cls=Group,
     help=(
-        "Compare variants of a Rust program, such as builds with two allocators, and write a "
+        "Compare variants of a Rust program, such as builds with different allocators, and write a "
         "report with confidence intervals.\n\n"
         "A scenario is a YAML file that describes the variants and how to measure them. "
         "A record is the folder with the results of one run of a scenario."

@@ -23,7 +23,7 @@ Only = Annotated[
         "--only",
         "-k",
         metavar="FILTER",
-        help="Only the configurations (variant and input) that meet all of these conditions. Example, "
+        help="Measure only the configurations (variant and input) that meet all conditions. Example, "
         "for a scenario with the axes io and size: 'io=mmap size<=50MiB'.",
     ),
 ]
@@ -42,8 +42,8 @@ Base = Annotated[
         "--base",
         metavar="REV",
         help=(
-            "Compare the working tree with a revision: a branch, a tag or a commit. `merge-base` is "
-            "the commit where this branch left the main branch. Every variant is built from both."
+            "Compare the working tree with a revision: build every variant from both. REV is a branch, "
+            "a tag, a commit, or merge-base: the commit where this branch left the main branch."
         ),
     ),
 ]
@@ -61,7 +61,9 @@ Fresh = Annotated[
 Template = Annotated[
     Path | None,
     Option(
-        "--template", metavar="DIR", help="Folder with templates that replace the default ones."
+        "--template",
+        metavar="DIR",
+        help="Folder with report templates to use instead of the default ones.",
     ),
 ]
 Scheduler = Annotated[

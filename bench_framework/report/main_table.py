@@ -71,7 +71,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     )
     caption = (
         f"{by_variant(data, item)}. “vs baseline” compares times of the same round, so it can "
-        "differ from the ratio of the medians. The rows are sorted by “vs baseline”."
+        "differ from the ratio of the medians. ▼, ▲: larger than the margin. ▽, △: perhaps smaller."
     )
     if len(data.ahead(item.id)) > 1:
         caption += " Bold: the best variants. The data do not show which of them is best."
@@ -82,9 +82,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
             f"{margin_text(unsure.margin)} after correction for multiple comparisons."
         )
     if any(ROUNDS in row.cells[-1].text for row in rows):
-        caption += (
-            f" “{ROUNDS} n rounds”: measured only in these rounds, until the verdict was final."
-        )
+        caption += f" “{ROUNDS} n rounds”: then the verdict was final, and measuring it ended."
     note = effects_note(compared)
     rest = len(arms) - len(rows)
     note += f" The appendix has {counted(rest, 'more variant')}." if rest else ""
@@ -163,6 +161,13 @@ def change_text(comparison: Comparison, metric: str, *, times: bool) -> str:
     return f"{text.estimate}× {words} {text.bounds}"
 
 
+def size_note(comparison: Comparison) -> str:
+    """Return how a significant difference of uncertain size relates to the margin."""
+    interval, (low, _, high) = plain_interval(comparison), thresholds(comparison.margin)
+    inside = interval is not None and low < interval.lo and interval.hi < high
+    return "below the margin" if inside else "size uncertain"
+
+
 def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:
     """Return what the figures of a row do not show, such as ``"inconclusive"``."""
     state = data.state(cell.id)
@@ -176,9 +181,7 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
                 parts = [CORRECTED, *(part for part in parts if part != REACHES_ONE)]
             parts[:0] = [word(comparison.verdict, data.metric)]
         elif comparison.verdict.size_uncertain:
-            low, _, high = thresholds(comparison.margin)
-            inside = interval is not None and low < interval.lo and interval.hi < high
-            parts.append("below the margin" if inside else "size uncertain")
+            parts.append(size_note(comparison))
         elif comparison.verdict is Verdict.EQUIVALENT:
             parts.append(word(comparison.verdict, data.metric))
         parts.append(_finished_early(data, cell, comparison))

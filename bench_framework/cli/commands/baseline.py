@@ -23,7 +23,7 @@ benchctl baseline compare main
 benchctl baseline accept --reason 'checks its input' --until 2027-03-31
 benchctl report @main                    # @NAME is the record of a baseline in every command
 """
-HELP = "Save a record under a name as the reference for later records, or let `gate` pass a confirmed regression."
+HELP = "Save a record under a name as the reference for later records, or accept a regression that `gate` confirmed."
 Name = Annotated[
     str, Argument(metavar="NAME", help="A baseline: NAME, or SCENARIO@NAME if several have it.")
 ]

@@ -93,7 +93,7 @@ def init(
     ] = False,
     force: Annotated[bool, Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Write a scenario for the crate in this folder, or an example.
+    """Write a scenario for the crate in this folder, or an example scenario.
 
     In a crate, the scenario builds its binary. The binary, the features and the
     profile are read from `cargo metadata` and the sources. Each guess is printed.

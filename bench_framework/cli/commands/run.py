@@ -110,8 +110,9 @@ def run(
 ) -> None:
     """Build the variants of a scenario, measure them, and write a report.
 
-    A configuration is a variant on one input. A round runs every configuration
-    once, in random order. An axis is a setting that the scenario varies.
+    A configuration is a variant on one input. A round runs each configuration
+    once, in random order. A configuration with a final verdict leaves. An axis is
+    a setting that the scenario varies.
     """
     from bench_framework.workflow.run_options import RunOptions
 

@@ -34,7 +34,7 @@ INDENT = 12
 def try_scenario(
     context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None
 ) -> None:
-    """Build only the baseline, run the command of each variant once with it, and show the results.
+    """Build only the baseline, run the command of each variant once on it, and show the output.
 
     They are exit code, output, time and memory. `benchctl run` does the same
     before it builds the other variants.
@@ -77,7 +77,7 @@ def _page(trials: Trials, width: int) -> str:
             least = format_duration(rounds * trials.round_s)
             warm = trials.plan.measure.warmup_rounds
             also = f" and {counted(warm, 'warm-up round')}" if warm else ""
-            text += f"; a verdict needs at least {counted(rounds - warm, 'round')}{also}: {least}"
+            text += f"; a verdict needs at least {counted(rounds - warm, 'round')}{also} ({least})"
         budget = trials.plan.measure.budget_s
         text += f"; the budget is {format_clock(budget)}" if budget is not None else ""
         lines += wrap(text, width, f"{'Estimate':<{INDENT}}", " " * INDENT)

@@ -43,7 +43,7 @@ from bench_framework.report.contrasts import (
 )
 from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.headline_table import REFUSED
-from bench_framework.report.main_table import change_text, in_times
+from bench_framework.report.main_table import change_text, in_times, size_note
 from bench_framework.report.numbers import DASH, show_size
 from bench_framework.report.scales import scale_of
 from bench_framework.report.sections.headline import result_input
@@ -59,7 +59,7 @@ def implementation(data: ReportData, experiment: Experiment, item: Input) -> str
 
 REASONS: Final = {
     Verdict.WORSE: "it takes more {noun}",
-    Verdict.WORSE_SIZE_UNCERTAIN: "it takes more {noun}, size uncertain",
+    Verdict.WORSE_SIZE_UNCERTAIN: "it takes more {noun}",
     Verdict.EQUIVALENT: "its {noun} is the same within the margin",
     Verdict.INCONCLUSIVE: "inconclusive, no effect is shown",
     Verdict.SINGLE_RUN: "it was run only once",
@@ -193,6 +193,8 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
     verdict = _verdict(time, state)
     same = time is not None and time.reason == judgement.ONE_PROGRAM
     explanation = NO_EFFECT if same else reason(verdict, memory, data.metric)
+    if time is not None and verdict.size_uncertain:
+        explanation += f", {size_note(time)}"
     if time is not None and verdict is Verdict.INCONCLUSIVE and time.mde is not None:
         explanation += f"; {detectable(upward(time.mde))}"
     decision = experiment.decision.capitalize()
@@ -225,8 +227,7 @@ def _verdict(time: judgement.Comparison | None, state: judgement.CellState | Non
 def reason(verdict: Verdict, memory: judgement.Comparison | None, metric: Metric = WALL) -> str:
     """Return why an experiment was not adopted. An inconclusive one is never called worse."""
     costs = memory is not None and memory.verdict.worse
-    text = REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
-    return f"{text}, size uncertain" if verdict is Verdict.BETTER_SIZE_UNCERTAIN else text
+    return REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
 
 
 ADOPTED = SectionKind(

@@ -259,7 +259,7 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
         if shares.buckets and rest:
             listed.append(f"other groups {100 * rest:.0f}{THIN_SPACE}%")
         listed += [
-            f"in no group {percentage(b.own.share, b.own.lo, b.own.hi)}"
+            f"unclassified {percentage(b.own.share, b.own.lo, b.own.hi)}"
             for b in shares.buckets
             if b.name == OTHER and b.own.count
         ]

@@ -56,7 +56,7 @@ def used(at: Evidence, item: Input) -> Iterator[Claim]:
     if not settings or claim.subject in settings or cell.command[:1] != baseline.command[:1]:
         return  # A label such as ``lto=fat`` is the setting.
     text = f"{where(claim, ', ')}use {claim.subject}: {settings}"
-    text += f". All other settings are those of {at.label(baseline.id)}"
+    text += f". Other settings as in {at.label(baseline.id)}"
     first, chosen = (at.plan.variant(c.variant_id).values for c in (baseline, cell))
     if same := [f"{axis} {value}" for axis, value in chosen if (axis, value) in first]:
         text += f": {', '.join(same)}"
@@ -141,4 +141,5 @@ def recommendation(claim: Claim) -> str:
     if claim.metric != WALL:
         same = f"it is not significantly worse in {noun(claim.metric)} than {claim.values['tied']}"
     size = f" ({claim.values['size']})" if "size" in claim.values else ""
-    return f"{head}: {same}. Of these variants, it has {claim.values['why']}{size}"
+    group = "these variants" if claim.cells[2:] else "the two"
+    return f"{head}: {same}. Of {group}, it has {claim.values['why']}{size}"

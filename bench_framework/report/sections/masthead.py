@@ -41,7 +41,10 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ),
         (
             "Margin",
-            f"{margin_text(plan.judge.margin_of(data.metric))} (equivalent: within it and not shown to differ)",
+            (
+                f"{margin_text(plan.judge.margin_of(data.metric))} "
+                "(equivalent: certainly within it, and no difference is shown)"
+            ),
         ),
         ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
     ]

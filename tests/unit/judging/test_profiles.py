@@ -187,7 +187,7 @@ def test_the_summary_has_the_largest_buckets_of_each_profile(study: type[Study])
     assert claim.text.startswith(f"Self samples of a by group of functions: {largest.name} ")
     assert f". Self samples of b by group of functions: {largest.name} " in claim.text
     rest = next(b for b in shares_of(both[0]).buckets if b.name == "other")
-    assert f", in no group {100 * rest.own.share:.0f}\u202f% [" in claim.text
+    assert f", unclassified {100 * rest.own.share:.0f}\u202f% [" in claim.text
 
 
 def test_profiles_change_no_verdict_and_are_replaced_whole(study: type[Study]) -> None:

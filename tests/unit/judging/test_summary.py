@@ -202,7 +202,7 @@ def test_ties_are_broken_by_memory_then_cpu_time(
     assert claim.subject in ({chosen} if chosen else {"b", "c"})
     other = ({"b", "c"} - {claim.subject}).pop()
     assert claim.text.startswith(
-        f"use {claim.subject}: it is not significantly slower than {other}. Of these variants, it has {reason}"
+        f"use {claim.subject}: it is not significantly slower than {other}. Of the two, it has {reason}"
     )
 
 
@@ -271,7 +271,7 @@ def test_the_settings_of_the_recommended_variant_are_stated(study: type[Study]) 
         return texts(judge(plan, blocks, {}, example.inputs(), example.looks()), "use")
 
     assert used(plan, {"b": -0.5, "c": -0.4}) == [
-        "use variant b: argument b. All other settings are those of variant a"
+        "use variant b: argument b. Other settings as in variant a"
     ]
     assert not used(plan, {"b": 0.5, "c": 0.4}), "the baseline is best"
     assert not used(example.plan, {"b": -0.5, "c": -0.4}), "the label is the setting"

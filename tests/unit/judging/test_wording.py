@@ -65,7 +65,7 @@ def plain_text(given: Claim) -> str:
         (
             claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.83, 0.74, 0.92),
             (
-                "A takes 17 % less time than B [8, 26] (corrected for multiple comparisons, "
+                "A takes 17 % less time than B [8, 26] (after correction for multiple comparisons, "
                 "it may be below the margin of 2 %)"
             ),
         ),

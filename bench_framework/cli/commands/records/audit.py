@@ -33,7 +33,7 @@ def audit(
         Option("--out", metavar="FILE", help="Write the audit as Markdown to this file."),
     ] = None,
 ) -> None:
-    """Check whether the statements of a report, such as a blog post, follow from its own numbers.
+    """Check whether the statements of a text, such as a blog post, follow from its own numbers.
 
     Each statement in a table or sentence, such as "1.7x faster" or "no
     regression", is supported, not supported, inconclusive, or without data.

@@ -30,7 +30,7 @@ def import_files(
         str | None, Option(metavar="LABEL", help="Label of the baseline; default: the first label.")
     ] = None,
 ) -> None:
-    """Import a table or the results of another benchmark tool, and write a report.
+    """Import a CSV table or the results of another benchmark tool, and write a report.
 
     Imported results are exploratory, because their runs are not interleaved.
     A gate does not accept them.
