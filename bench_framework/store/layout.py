@@ -88,7 +88,8 @@ def new_folder(
     """Yield the folder of a new record, and its draft, which gets this name at the end.
 
     So a killed process leaves no record without its first files, and the draft is removed after an error.
-    ``-2``, ``-3`` … make the name of the minute unique: the first one of `numbers` that is free.
+    ``-2``, ``-3`` … make the name of the minute unique. The first one of `numbers` is used that is
+    larger than those of this minute, so that the order of the names is that of time.
 
     Raises `MachineError`: writing failed (BX235).
     """
@@ -109,7 +110,9 @@ def new_folder(
 def _reserve(scenario_folder: Path, started_at: str, numbers: range) -> Path:
     scenario_folder.mkdir(parents=True, exist_ok=True)
     name = record_id(started_at)
-    for number in numbers:
+    taken = (order_key(path.name) for path in scenario_folder.iterdir())
+    newest = max((number for stem, number in taken if stem == name), default=0)
+    for number in (n for n in numbers if n > newest):
         folder = scenario_folder / (name if number == 1 else f"{name}-{number}")
         with contextlib.suppress(FileExistsError):
             draft_of(folder).mkdir()

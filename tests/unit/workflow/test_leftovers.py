@@ -72,6 +72,13 @@ def test_a_killed_import_leaves_no_empty_record_and_its_draft_is_listed(tmp_path
     assert not draft.exists()
 
 
+def test_a_later_record_of_a_minute_has_a_later_name(tmp_path: Path) -> None:
+    """The host of a fleet names its record in the same minute. Its number may be the first one."""
+    for numbers, suffix in ((range(2, 9), "-2"), (layout.NUMBERS, "-3"), (range(2, 9, 2), "-4")):
+        with layout.new_folder(tmp_path / "set", AT, numbers) as (folder, _):
+            assert folder.name.removeprefix(layout.record_id(AT)) == suffix
+
+
 def full_disk_at(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the n-th flush of a file fail, as on a full disk."""
     calls = 0
