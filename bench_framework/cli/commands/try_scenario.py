@@ -34,7 +34,7 @@ INDENT = 12
 def try_scenario(
     context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None
 ) -> None:
-    """Build only the baseline, run the command of each variant once on it, and show the output.
+    """Build only the baseline, run each variant's command once with this build, and show the output.
 
     They are exit code, output, time and memory. `benchctl run` does the same
     before it builds the other variants.

@@ -208,7 +208,7 @@ def growth(at: Evidence, variant_id: str) -> str:
         return ""
     label, what = at.plan.variant(variant_id).label, noun(at.metric)
     parts = (_step(at, s, "" if number else what) for number, s in enumerate(known))
-    return f"Twice the input takes {label} {listed(parts)}"
+    return f"For twice the input, {label} takes {listed(parts)}"
 
 
 def _step(at: Evidence, s: Scaling, what: str) -> str:

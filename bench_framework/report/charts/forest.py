@@ -58,7 +58,7 @@ def forest(
     metric = noun(data.metric)
     desc = (
         f"Lines: 95\u202f% CIs. Band: the margin of {margin_text(margin)}. "
-        "Blue marks: conclusive. Filled marks: larger than the margin."
+        "Blue marks: conclusive. Filled marks: the difference exceeds the margin."
     )
     less, more = change(data.metric, higher=data.higher(data.metric))
     return Figure(

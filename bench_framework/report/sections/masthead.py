@@ -43,7 +43,7 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
             "Margin",
             (
                 f"{margin_text(plan.judge.margin_of(data.metric))} "
-                "(equivalent: certainly within it, and no difference is shown)"
+                "(equivalent: certainly within it, and no difference was detected)"
             ),
         ),
         ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
