@@ -11,6 +11,8 @@ import pytest
 
 from tests.integration.processes import FAKES, isolated, start
 
+pytestmark = pytest.mark.slow
+
 HYPERFINE = """#!{python} -IS
 # The time of a call is what the source of the program says; `FAILS word` fails with this argument.
 import json, os, re, shlex, sys

@@ -18,6 +18,8 @@ from tests.integration.fleet_machines import (
     wait_for,
 )
 
+pytestmark = pytest.mark.slow
+
 GATED = """
 version: 1
 name: fleet

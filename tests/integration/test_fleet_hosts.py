@@ -25,6 +25,8 @@ from tests.integration.fleet_machines import (
     wait_for,
 )
 
+pytestmark = pytest.mark.slow
+
 SLOW_S = 0.5
 """Time in seconds of a run that must not end before the other host, also on a loaded machine."""
 FAST_HERE = [{**rule, "wall_s": 0.04} if rule["match"] == "arm-slow" else rule for rule in RULES]

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.integration.fleet_machines import (
     PATIENCE_S,
     ROUNDS,
@@ -15,6 +17,8 @@ from tests.integration.fleet_machines import (
     start_worker,
     wait_for,
 )
+
+pytestmark = pytest.mark.slow
 
 LABELS = sorted({"arm64", platform.machine()})
 
